@@ -8,7 +8,7 @@ import {
   BACKUP_VERSION,
   backupLines,
   BackupWriter,
-  type Note,
+  type MetadataEntry,
   type PatchChange,
   type PutChange,
   type ResourceStore,
@@ -59,7 +59,7 @@ async function measured<T>(
 
 /** Makes the store that of a zone with services, each with an address. */
 async function fill(store: ResourceStore): Promise<void> {
-  const self: Note = { area: 'identity', key: 'self', value: { ...OWNER, storeId: 'bench' } };
+  const self: MetadataEntry = { area: 'identity', key: 'self', value: { ...OWNER, storeId: 'bench' } };
   await store.write({ changes: [], onRefusal: 'abort', notes: [self] });
   for (const change of [put, patch])
     for (let n = 0; n < RESOURCES; n += BATCH) {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { batchesOf } from '@causeway/runtime';
+import { splitIntoBatches } from '@causeway/runtime';
 import type { LeaseClaim } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
     const { agentLeases } = backend;
     const claims = Array.from({ length: LEASES }, (_, n) => claim(n));
     const taken = await timed(async () => {
-      for (const batch of batchesOf(claims, CLAIMS)) await agentLeases.take(batch, LENGTH);
+      for (const batch of splitIntoBatches(claims, CLAIMS)) await agentLeases.take(batch, LENGTH);
     });
     // The leases count as old ones: what was taken just now is read by each survey.
     await client.query('UPDATE agent_leases SET changed_at = changed_at - 3600000');
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     await client.query('SELECT pg_stat_reset()');
     const renewed = await timed(async () => {
       for (let round = 0; round < ROUNDS; round++)
-        for (const batch of batchesOf(renewals, RENEWALS)) await agentLeases.renew(batch, LENGTH);
+        for (const batch of splitIntoBatches(renewals, RENEWALS)) await agentLeases.renew(batch, LENGTH);
     });
     await agentLeases.survey(500);
     const survey_ms = await median(() => agentLeases.survey(500));

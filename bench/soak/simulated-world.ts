@@ -1,7 +1,7 @@
 import type { ControlPlane } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store/testing';
 import { silentLogger } from '@causeway/runtime';
-import { repeatChores } from '../../apps/control-plane/src/store-maintenance';
+import { runPeriodically } from '../../apps/control-plane/src/store-maintenance';
 import { differences } from '../../test/simulation/check/convergence';
 import { AddressCheck } from '../../test/simulation/check/addresses';
 import { HostnameCheck } from '../../test/simulation/check/hostnames';
@@ -61,7 +61,7 @@ export class SimulatedWorld {
       leads: () => undefined,
       chores: (process, store, term) => {
         const purge = { failure: 'purge', run: () => store.purgeTombstones(RETENTION) };
-        return repeatChores({ clock: process.clock, logger: silentLogger }, term.signal, [purge]);
+        return runPeriodically({ clock: process.clock, logger: silentLogger }, term.signal, [purge]);
       },
     };
     this.planes = PLANES.map((name) => this.newPlane(name));

@@ -1,4 +1,4 @@
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import { isJsonObject, type JsonObject, type JsonValue, type Kind } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
@@ -184,7 +184,7 @@ describe('what a role may write', () => {
   });
 
   it.each(ROLES)('reaches no secret, no file and no address of a machine: %s', async (role) => {
-    const registry = kindsOf(zone.app.get<ResourceIndex>(INDEX, { strict: false }));
+    const registry = getRegistry(zone.app.get<ResourceIndex>(INDEX, { strict: false }));
     const counts = { refused: 0, taken: 0 };
     const broken: string[] = [];
     for (const kind of registry.kinds) {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { groupsOf, type Kind } from '@causeway/resources';
+import { listGroups, type Kind } from '@causeway/resources';
 import { apiGroups } from '@causeway/resources/testing';
 
 /** What the page reads of a JSON schema. */
@@ -51,11 +51,11 @@ export function kindsOverview(kinds: readonly Kind[]): string {
 /** The groups and versions of which documents of the Kubernetes form are accepted. */
 function groupTable(kinds: readonly Kind[]): readonly string[] {
   const rows = Object.entries(apiGroups).map(([group, versions]) => {
-    const of = kinds.filter((kind) => groupsOf(kind).some((one) => one.group === group));
-    const aliases = kinds.flatMap((kind) => kind.aliases.filter((alias) => groupsOf(alias)[0]?.group === group));
+    const of = kinds.filter((kind) => listGroups(kind).some((one) => one.group === group));
+    const aliases = kinds.flatMap((kind) => kind.aliases.filter((alias) => listGroups(alias)[0]?.group === group));
     const isListed = (version: string): boolean => versions.some((one) => one === version);
     const named = [...of, ...aliases].map((kind) => {
-      const own = groupsOf(kind).flatMap((one) => (one.group === group ? one.versions : []));
+      const own = listGroups(kind).flatMap((one) => (one.group === group ? one.versions : []));
       const more = own.filter((version) => !isListed(version));
       return more.length === 0 ? kind.name : `${kind.name} (also ${listed(more)})`;
     });

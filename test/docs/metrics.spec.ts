@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { HistogramMetric, Metric, TelemetryOptions } from '@causeway/telemetry';
-import { METRIC_PREFIX, typeOf } from '@causeway/telemetry/testing';
+import { METRIC_PREFIX, metricType } from '@causeway/telemetry/testing';
 import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
 import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/request-metrics';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
@@ -56,7 +56,7 @@ interface Row {
 
 const rowOf = (metric: Metric): Row => ({
   name: METRIC_PREFIX + metric.name,
-  type: typeOf(metric),
+  type: metricType(metric),
   help: metric.help,
   labels: metric.labels ?? [],
 });
@@ -75,7 +75,7 @@ function rows(): readonly (Row & { readonly programs: string })[] {
   }));
   const agents = AGENT_METRICS.map((metric) => ({
     ...metric,
-    type: typeOf(metric),
+    type: metricType(metric),
     labels: metric.name.includes('network') ? [] : ['proxy'],
     programs: 'agent',
   }));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import type { Writer } from '@causeway/resources/testing';
 import { references } from '../support/schema-references';
 import { shippedKinds, TrafficZone } from '../support/traffic-zone';
@@ -41,7 +41,7 @@ function fits(pattern: string, path: string): boolean {
 }
 
 describe('docs/reference/references.md', () => {
-  const registry = kindsOf(new TrafficZone(shippedKinds()).index);
+  const registry = getRegistry(new TrafficZone(shippedKinds()).index);
   const found = registry.kinds.flatMap((kind) =>
     [...new Set(references(JSON.parse(JSON.stringify(kind.spec))))].map((path) => ({ kind, path })),
   );

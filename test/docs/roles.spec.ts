@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import type { Writer } from '@causeway/resources/testing';
 import { shippedKinds, TrafficZone } from '../support/traffic-zone';
 
@@ -12,7 +12,7 @@ const ROLES: readonly (readonly [role: string, writer: Writer])[] = [
   ['admin', 'admin'],
 ];
 const page = readFileSync(join(__dirname, '../../docs/guides/access.md'), 'utf8');
-const { kinds } = kindsOf(new TrafficZone(shippedKinds()).index);
+const { kinds } = getRegistry(new TrafficZone(shippedKinds()).index);
 
 /** What the last cell of a role's row names. */
 function writesOf(role: string): ReadonlySet<string> {

@@ -5,7 +5,7 @@ import { namingInsights } from '@causeway/control-plane/testing';
 import { HostnameExplainer, createQueries, type Queries } from '@causeway/queries';
 import type { GrpcApiOptions } from '@causeway/grpc-api';
 import { GrpcApiServer } from '@causeway/grpc-api/testing';
-import { FollowedPolicies, FollowedRoutes, kindsOf } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, getRegistry } from '@causeway/meshes';
 import type { QueryLimits } from '@causeway/queries/testing';
 import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
@@ -61,7 +61,7 @@ export class GrpcFixture {
     const { cp = EAST, limits = {}, open = true, verifiers = [], rates } = options;
     const Recognition = open ? OpenAuthenticator : Authenticator;
     const { store, index, audit, recorder } = this;
-    const shared = { registry: kindsOf(index), store, index, meshes: meshesOf(index), clock: systemClock, cp };
+    const shared = { registry: getRegistry(index), store, index, meshes: meshesOf(index), clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
     this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });

@@ -1,6 +1,6 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
-import { FollowedPolicies, FollowedRoutes, kindsOf, type Meshes } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, getRegistry, type Meshes } from '@causeway/meshes';
 import type { AccessFacts } from '@causeway/queries';
 import {
   globalIdentity,
@@ -86,7 +86,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   const meshes = meshesOf(index);
-  const registry = kindsOf(index);
+  const registry = getRegistry(index);
   const followed = { index, meshes, run: fillAtOnce };
   const routes = new FollowedRoutes({ ...followed, zone: ownZone(cp) });
   const policies = new FollowedPolicies({ ...followed, routes });

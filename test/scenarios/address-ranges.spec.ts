@@ -1,4 +1,4 @@
-import { conditionOf, isJsonObject, type JsonObject } from '@causeway/resources';
+import { findCondition, isJsonObject, type JsonObject } from '@causeway/resources';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { until } from '../support/until';
@@ -81,7 +81,7 @@ describe('the address ranges of a zone, from start to start', () => {
     await put('e');
     // Only the address that c had is left; it is cooling.
     const denied = await until('e is told that it has none', async () =>
-      conditionOf(await status('e'), 'VIPAllocated'),
+      findCondition(await status('e'), 'VIPAllocated'),
     );
     expect(denied).toMatchObject({
       status: 'False',
@@ -97,7 +97,7 @@ describe('the address ranges of a zone, from start to start', () => {
     await start(rangeOf(FIRST, '10s'));
     expect(await addresses('10.7.0.', 'e')).toHaveLength(1);
     const healed = await until('e is told that it has one', async () => {
-      const condition = conditionOf(await status('e'), 'VIPAllocated');
+      const condition = findCondition(await status('e'), 'VIPAllocated');
       return condition?.['status'] === 'True' && condition;
     });
     expect(healed).toMatchObject({ reason: 'Allocated' });

@@ -1,4 +1,4 @@
-import { conditionOf, isJsonObject, type JsonObject } from '@causeway/resources';
+import { findCondition, isJsonObject, type JsonObject } from '@causeway/resources';
 import { runAsAdmin } from '../ctl/run-causeway';
 import { dataplane, ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
@@ -30,7 +30,7 @@ describe('names at App Mesh that meet by sync', () => {
   const accepted = async (plane: ProcessPlane, name: string, zone = ''): Promise<JsonObject | undefined> => {
     const found = await plane.get(`${pathOf(name)}${zone === '' ? '' : `?zone=${zone}`}`);
     const status = found?.['status'];
-    return isJsonObject(status) ? conditionOf(status, 'Accepted') : undefined;
+    return isJsonObject(status) ? findCondition(status, 'Accepted') : undefined;
   };
   const says = (plane: ProcessPlane, name: string, want: string, zone = ''): Promise<unknown> =>
     until(`${name} is accepted: ${want}`, async () => (await accepted(plane, name, zone))?.['status'] === want);

@@ -2,7 +2,7 @@ import { createConditionsReconciler, createZoneReconcilers } from '@causeway/con
 import type { DnsServer } from '@causeway/dns';
 import { createDnsServer } from '@causeway/dns/testing';
 import { coreKinds } from '@causeway/kinds';
-import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../support/loop-harness';
@@ -52,7 +52,7 @@ describe('a Mesh that is missing', () => {
     await apply(remove(SHOP));
     for (const [i, id] of [theirs, ours].entries()) {
       const now = await status(id);
-      expect(conditionOf(now, 'MeshMissing')).toMatchObject({ status: 'True', reason: 'NoSuchMesh' });
+      expect(findCondition(now, 'MeshMissing')).toMatchObject({ status: 'True', reason: 'NoSuchMesh' });
       expect([now?.['vip'], now?.['addresses']]).toEqual([before[i]?.['vip'], []]);
     }
     expect([answers('web.mesh.local'), answers('till.mesh.local')]).toEqual([[], []]);

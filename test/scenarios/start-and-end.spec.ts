@@ -6,7 +6,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { ProgramTracer } from '@causeway/telemetry';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -75,7 +75,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
   const shutdown = new AbortController();
   const index = new ResourceIndex();
   const facts = {
-    registry: kindsOf(index),
+    registry: getRegistry(index),
     index,
     clock: systemClock,
     logger: silentLogger,

@@ -7,7 +7,7 @@ import { createDnsServer } from '@causeway/dns/testing';
 import { createZoneLifecycleLoop } from '@causeway/kds';
 import type { ZoneLifecycleLoop } from '@causeway/kds/testing';
 import { coreKinds } from '@causeway/kinds';
-import { conditionOf, isJsonArray, isJsonObject, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, isJsonArray, isJsonObject, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { MemoryLease } from '@causeway/store/testing';
@@ -152,18 +152,18 @@ describe('two meshes with the same names', () => {
     clock.advance(1);
     await keeper.round();
     await west.lacks(shop);
-    expect(conditionOf(west.get(bank)?.status, 'OriginLost')).toBeUndefined();
+    expect(findCondition(west.get(bank)?.status, 'OriginLost')).toBeUndefined();
     clock.advance(LOST.after - 60_000);
     await keeper.round();
-    const lost = await west.holds(bank, ({ status }) => conditionOf(status, 'OriginLost') !== undefined);
-    expect(conditionOf(lost.status, 'OriginLost')).toMatchObject({
+    const lost = await west.holds(bank, ({ status }) => findCondition(status, 'OriginLost') !== undefined);
+    expect(findCondition(lost.status, 'OriginLost')).toMatchObject({
       reason: 'Depreferred',
       message: expect.stringMatching(/^zone "east" .*; policy depreferred$/),
     });
     // A new policy takes effect while the zone is lost; what the Zone says itself wins.
     await parameters('shop', range('shop'));
     await keeper.round();
-    await west.holds(shop, ({ status }) => conditionOf(status, 'OriginLost')?.['reason'] === 'Kept');
+    await west.holds(shop, ({ status }) => findCondition(status, 'OriginLost')?.['reason'] === 'Kept');
     await global.put('Zone', 'east', { lost: { policy: 'withdraw' } });
     await keeper.round();
     await Promise.all([west.lacks(shop), west.lacks(bank)]);

@@ -8,7 +8,7 @@ import {
 } from '@causeway/controllers';
 import { type ControlLoop } from '@causeway/loops';
 import type { ProgressSource } from '@causeway/controllers/testing';
-import { FollowedPolicies, kindsOf, type FollowedRoutes } from '@causeway/meshes';
+import { FollowedPolicies, getRegistry, type FollowedRoutes } from '@causeway/meshes';
 import {
   globalIdentity,
   isJsonArray,
@@ -48,7 +48,7 @@ export class PolicyLeader {
     const { progress, patience = { first: 1_000, then: 1_000 }, reports, kuma: zones, ...more } = options;
     const { index, cp } = plane;
     const meshes = meshesOf(index);
-    const registry = kindsOf(index);
+    const registry = getRegistry(index);
     let followed: FollowedPolicies | undefined;
     let loop: ControlLoop | undefined;
     const loops = (routes: FollowedRoutes, ended: AbortController): readonly ControlLoop[] => {

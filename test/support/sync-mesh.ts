@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ChannelCredentials, type ServerCredentials } from '@grpc/grpc-js';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { MemoryDisk } from '@causeway/store/testing';
 import { noAuthentication, type GlobalSync, type KindReport, type ZoneSync, type ZoneSyncOptions } from '@causeway/kds';
@@ -57,7 +57,7 @@ export class TestGlobal extends TestPlane {
       sessions: this.sessions,
       index: this.index,
       meshes: meshesOf(this.index),
-      registry: kindsOf(this.index),
+      registry: getRegistry(this.index),
       clock: systemClock,
       logger: silentLogger,
       instance: 'global-1',
@@ -109,7 +109,7 @@ export class TestZone extends TestPlane {
       storeId: `store-of-${this.zone}`,
       store: this.store,
       index: this.index,
-      registry: kindsOf(this.index),
+      registry: getRegistry(this.index),
       clock: systemClock,
       logger: silentLogger,
       address: `127.0.0.1:${global.port}`,

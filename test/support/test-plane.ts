@@ -1,4 +1,4 @@
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import {
   computedLabels,
   identityKey,
@@ -21,7 +21,7 @@ export class TestPlane {
   readonly state: PlaneState;
   readonly index = new ResourceIndex();
   /** The kinds that it knows now. */
-  readonly kinds = kindsOf(this.index);
+  readonly kinds = getRegistry(this.index);
   /** Shut, this replica hears of no change. */
   readonly gate = new WatchGate();
   private readonly stop = new AbortController();

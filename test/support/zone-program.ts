@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:https';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
 import { ProgramTracer } from '@causeway/telemetry';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
@@ -45,7 +45,7 @@ export class ZoneProgram {
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
     const index = new ResourceIndex();
     const facts = {
-      registry: kindsOf(index),
+      registry: getRegistry(index),
       index,
       clock,
       logger: silentLogger,

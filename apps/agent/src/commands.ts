@@ -4,7 +4,7 @@ import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState, 
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createLogger } from '@causeway/telemetry';
 import type { AgentEnvironment } from './config';
-import { configOf, type RunFlags } from './flags';
+import { flagsToConfig, type RunFlags } from './flags';
 
 /** What the commands share. */
 export interface AgentContext {
@@ -27,7 +27,7 @@ const POLL_INTERVAL = 100;
 /** `run` and `ingress`: resolves with the exit code when the agent has ended. */
 export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'dataplane' | 'ingress'): Promise<number> {
   const { environment, version, printError, signal, isTerminal } = context;
-  const given = configOf(flags, kind);
+  const given = flagsToConfig(flags, kind);
   // Flags that say everything need no file of the machine.
   const file = flags.file ?? ('dataplanes' in given || 'ingress' in given ? undefined : environment.file);
   const source = { flags: given, ...(file !== undefined && { file }) };

@@ -24,7 +24,7 @@ export interface RunFlags {
 class FlagError extends Error {}
 
 /** The configuration that flags stand for: what is not said is left out. Throws FlagError. */
-export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {
+export function flagsToConfig(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {
   const { name, bundle, controlPlane, mesh, plane, capture, tokenFile, authorityFile, state, logLevel } = flags;
   return {
     ...(controlPlane && { controlPlanes: controlPlane }),

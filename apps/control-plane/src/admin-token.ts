@@ -7,17 +7,17 @@ import type { ControlPlane } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { Fence, ResourceStore } from '@causeway/store';
 import type { ControlPlaneCore } from './core.module';
-import type { Chore } from './store-maintenance';
+import type { PeriodicTask } from './store-maintenance';
 
 /** What the chores of tokens work with. */
-export interface TokenChoreContext extends Pick<ControlPlaneCore, 'cp' | 'clock' | 'logger' | 'settings'> {
+export interface TokenTaskContext extends Pick<ControlPlaneCore, 'cp' | 'clock' | 'logger' | 'settings'> {
   readonly store: ResourceStore;
   /** The leader's right to write. */
   readonly term: Fence;
 }
 
 /** What a leader does about the user tokens of its control plane. */
-export function tokenChores(context: TokenChoreContext, tokens: Authentication['tokens']): readonly Chore[] {
+export function tokenTasks(context: TokenTaskContext, tokens: Authentication['tokens']): readonly PeriodicTask[] {
   return [
     { failure: 'the admin token could not be written', run: () => ensureAdminToken(context, tokens) },
     { failure: 'expired user tokens could not be forgotten', run: () => tokens.purge() },
@@ -35,7 +35,7 @@ const NOTE = { area: 'admin-token', key: 'latest' } as const;
  * token is still valid; one that was revoked is not replaced. A file that is not this control plane's own is never
  * overwritten: the token goes beside it. Where no file can be written the log says so, and the next term tries again.
  */
-export async function ensureAdminToken(context: TokenChoreContext, tokens: Authentication['tokens']): Promise<void> {
+export async function ensureAdminToken(context: TokenTaskContext, tokens: Authentication['tokens']): Promise<void> {
   const { cp, clock, logger, settings, store } = context;
   const file = settings.CAUSEWAY_ADMIN_TOKEN_FILE ?? join(stateFolder(cp, settings), 'admin.token');
   if (file === 'off') return;

@@ -2,7 +2,7 @@ import { createAuthority, createServerCertificate } from '@causeway/access/testi
 import { createMeshAuthority, meshAuthoritySecrets } from '@causeway/identity';
 import type { Metric } from '@causeway/telemetry';
 import { TestPlane } from '../../../test/support/test-plane';
-import { meshAuthorityMetric, serverCertificateMetrics, validityOf } from './end-metrics';
+import { meshAuthorityMetric, serverCertificateMetrics, readValidity } from './end-metrics';
 
 const DAY = 24 * 3_600_000;
 const NOW = Math.floor(Date.now() / 1_000) * 1_000;
@@ -12,12 +12,12 @@ describe('when certificates end', () => {
   it('is when the first of a chain does', async () => {
     const old = await createAuthority(NOW - 3_600 * DAY);
     const { certificate } = await createServerCertificate(old, { names: ['localhost'], now: NOW });
-    expect(validityOf(certificate)).toEqual({ start: NOW - DAY, end: NOW + 90 * DAY });
-    expect(validityOf(`${certificate}\n${old.certificate}`)).toEqual({
+    expect(readValidity(certificate)).toEqual({ start: NOW - DAY, end: NOW + 90 * DAY });
+    expect(readValidity(`${certificate}\n${old.certificate}`)).toEqual({
       start: NOW - 3_601 * DAY,
       end: NOW + 50 * DAY,
     });
-    expect(validityOf('none')).toBeUndefined();
+    expect(readValidity('none')).toBeUndefined();
   });
 
   it('is shown for each listener with TLS, by what it shows now', async () => {
@@ -51,7 +51,7 @@ describe('when certificates end', () => {
       await plane.holds(id);
     }
     const metric = meshAuthorityMetric({ index: plane.index });
-    const end = validityOf(certificate)?.end ?? 0;
+    const end = readValidity(certificate)?.end ?? 0;
     expect(end).toBeGreaterThan(NOW + 365 * DAY);
     for (const _ of [1, 2]) expect([...metric.read()]).toEqual([{ labels: { mesh: 'm1' }, value: seconds(end) }]);
     await plane.close();

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { ServerCertificates } from '@causeway/access';
-import { certificatesIn, meshAuthorityOf } from '@causeway/identity';
+import { certificatesIn, findMeshAuthority } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 
@@ -17,7 +17,7 @@ export interface Listener {
 }
 
 /** From when to when a chain is valid: that of its certificate which ends first; undefined where it has none. */
-export function validityOf(chain: string): Validity | undefined {
+export function readValidity(chain: string): Validity | undefined {
   const [first] = certificatesIn(chain)
     .map((pem) => new X509Certificate(pem))
     .map(({ validFrom, validTo }) => ({ start: Date.parse(validFrom), end: Date.parse(validTo) }))
@@ -50,7 +50,7 @@ export function serverCertificateMetrics(listeners: () => readonly Listener[]): 
     listeners().map((listener) => {
       const certificates = listener.certificates();
       const chain = certificates && `${certificates.current().certificate}\n${certificates.authority() ?? ''}`;
-      return { labels: { listener: listener.name }, validity: chain === undefined ? undefined : validityOf(chain) };
+      return { labels: { listener: listener.name }, validity: chain === undefined ? undefined : readValidity(chain) };
     }),
   );
 }
@@ -67,7 +67,7 @@ export function meshAuthorityMetric(source: { readonly index: IndexReader }): Me
       const before = known;
       known = new Map();
       return [...source.index.ofKind('Mesh')].flatMap(({ id: { name: mesh } }) => {
-        const { certificate } = meshAuthorityOf(source.index, mesh) ?? {};
+        const { certificate } = findMeshAuthority(source.index, mesh) ?? {};
         const end = certificate === undefined ? undefined : (before.get(certificate) ?? endOf(certificate));
         if (certificate === undefined || end === undefined) return [];
         known.set(certificate, end);
@@ -92,7 +92,7 @@ export function expiringTokensMetric(
 /** Undefined for what is no certificate: users may write these Secrets. */
 function endOf(certificate: string): number | undefined {
   try {
-    return validityOf(certificate)?.end;
+    return readValidity(certificate)?.end;
   } catch {
     return undefined;
   }

@@ -24,13 +24,13 @@ export { CertificatesModule, PortCertificates, sourceForUsers } from './certific
 export { grpcApiModule } from './grpc-api';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { meshLoops } from './mesh-loops';
-export { maintainStore, type Chore } from './store-maintenance';
-export { stateFolder, tokenChores } from './admin-token';
+export { maintainStore, type PeriodicTask } from './store-maintenance';
+export { stateFolder, tokenTasks } from './admin-token';
 export {
   expiringTokensMetric,
   serverCertificateMetrics,
   validityMetrics,
-  validityOf,
+  readValidity,
   type Validity,
 } from './end-metrics';
 export { watchMetrics } from './metrics';

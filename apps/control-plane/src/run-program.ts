@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { LocalSocket, REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
 import { aborted, systemClock, type Settings } from '@causeway/runtime';
@@ -52,7 +52,7 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
   const reload = followSettings(config, logger, shutdown.signal);
   const instance = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const index = new ResourceIndex();
-  const facts = { cp, settings, redacted, registry: kindsOf(index), index, instance, reload };
+  const facts = { cp, settings, redacted, registry: getRegistry(index), index, instance, reload };
   const core = {
     ...facts,
     clock: systemClock,

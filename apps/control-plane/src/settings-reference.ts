@@ -13,8 +13,8 @@ export interface DescribedSettings {
 export function helpText({ description, settings, help }: DescribedSettings): string {
   const rows = Object.entries(settings).map(([name, setting]) => [
     name,
-    presetOf(setting),
-    `${help[name] ?? ''} (${[formText(setting.form), ...marksOf(setting)].join('; ')})`,
+    formatDefault(setting),
+    `${help[name] ?? ''} (${[formText(setting.form), ...listMarks(setting)].join('; ')})`,
   ]);
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd());
@@ -50,12 +50,12 @@ export function formText(form: SettingForm): string {
   }
 }
 
-export function marksOf({ secret, reload }: Setting<unknown>): readonly string[] {
+export function listMarks({ secret, reload }: Setting<unknown>): readonly string[] {
   const marks = { value: 'read anew', content: 'the content of the file is read anew' };
   return [...(secret ? ['secret'] : []), ...(reload ? [marks[reload]] : [])];
 }
 
-export function presetOf({ fallback, optional }: Setting<unknown>): string {
+export function formatDefault({ fallback, optional }: Setting<unknown>): string {
   if (fallback !== undefined) return fallback === '' ? '-' : fallback;
   return optional ? '-' : 'required';
 }

@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Unavailable } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
-import { ResourceIndex, type Note } from '@causeway/store';
-import { defaultsReadiness, repeatChores } from './store-maintenance';
+import { ResourceIndex, type MetadataEntry } from '@causeway/store';
+import { defaultsReadiness, runPeriodically } from './store-maintenance';
 
 it('is ready although the database was away at the first look, and nothing changes after it', async () => {
   let away = true;
-  const notes = async (area: string): Promise<readonly Note[]> => {
+  const notes = async (area: string): Promise<readonly MetadataEntry[]> => {
     if (away) throw new Unavailable('away');
     return [{ area, key: 'made', value: {} }];
   };
@@ -48,7 +48,7 @@ describe('chores of a leader', () => {
       ...Array.from({ length: 20 }, () => ({ failure: 'idle', run: () => Promise.resolve() })),
     ];
     let isOver = false;
-    const running = repeatChores({ clock, logger: silentLogger }, over.signal, chores).then(() => (isOver = true));
+    const running = runPeriodically({ clock, logger: silentLogger }, over.signal, chores).then(() => (isOver = true));
     for (let n = 0; n < 4; n++) {
       await turn();
       clock.advance(10);
@@ -68,7 +68,9 @@ describe('chores of a leader', () => {
 
   it('are not begun after the term', async () => {
     const run = jest.fn(() => Promise.resolve());
-    await repeatChores({ clock: new FakeClock(), logger: silentLogger }, AbortSignal.abort(), [{ failure: '', run }]);
+    await runPeriodically({ clock: new FakeClock(), logger: silentLogger }, AbortSignal.abort(), [
+      { failure: '', run },
+    ]);
     expect(run).not.toHaveBeenCalled();
   });
 });

@@ -16,7 +16,7 @@ const AUDIT_INTERVAL = 60_000;
 const REFUSALS = 0.2;
 
 /** What a leader does at the start of its term and again and again. */
-export interface Chore {
+export interface PeriodicTask {
   /** What is logged when it fails. */
   readonly failure: string;
   /** From its end to its next start, ms; an hour where it is absent. */
@@ -26,7 +26,7 @@ export interface Chore {
 
 /** What the leader of one kind of control plane does besides. */
 export interface MaintenanceOptions {
-  readonly chores?: readonly Chore[];
+  readonly tasks?: readonly PeriodicTask[];
   /** How old a tombstone must be before it is removed, ms; a day unless given. */
   readonly retention?: () => number;
 }
@@ -40,20 +40,20 @@ export async function maintainStore(
   core: ControlPlaneCore,
   backend: PostgresBackend,
   term: LeaderTerm,
-  { chores = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
+  { tasks: chores = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
 ): Promise<void> {
   const { clock, cp } = core;
   const { store } = backend;
   await applyShipped({ store, controlPlane: cp, fence: term });
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
-  const purge: Chore = {
+  const purge: PeriodicTask = {
     failure: 'old tombstones could not be removed',
     run: () => store.purgeTombstones(retention()),
   };
-  await repeatChores(core, term.signal, [...chores, purge, auditChore(core, backend)]);
+  await runPeriodically(core, term.signal, [...chores, purge, auditChore(core, backend)]);
 }
 
-function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): Chore {
+function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): PeriodicTask {
   const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
   const bounds = { age, entries, refusals: Math.ceil(entries * REFUSALS) };
   const failure = 'the audit log could not be cut';
@@ -61,14 +61,14 @@ function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend):
 }
 
 /** Does each chore at once and again some time after its end; resolves when the signal has aborted and none is under way. */
-export async function repeatChores(
+export async function runPeriodically(
   { clock, logger }: Pick<ControlPlaneCore, 'clock' | 'logger'>,
   signal: AbortSignal,
-  chores: readonly Chore[],
+  chores: readonly PeriodicTask[],
 ): Promise<void> {
-  const waiting = new Map<Chore, Timer>();
+  const waiting = new Map<PeriodicTask, Timer>();
   const underWay = new Set<Promise<void>>();
-  const begin = (chore: Chore): void => {
+  const begin = (chore: PeriodicTask): void => {
     waiting.delete(chore);
     const work = chore
       .run()

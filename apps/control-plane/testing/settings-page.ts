@@ -1,5 +1,5 @@
 import { fileKey, type Setting, type Settings } from '@causeway/runtime';
-import { formText, marksOf, presetOf, type DescribedSettings } from '../src/settings-reference';
+import { formText, listMarks, formatDefault, type DescribedSettings } from '../src/settings-reference';
 
 const DURATION = '^[0-9]{1,9}(\\.[0-9]+)?(ms|s|m|h)$';
 
@@ -8,9 +8,9 @@ export function settingsTable({ settings, help }: DescribedSettings, left: Setti
   const rows = Object.entries(settings)
     .filter(([name]) => !(name in left))
     .map(([name, setting]) => {
-      const preset = presetOf(setting);
+      const preset = formatDefault(setting);
       const shown = preset === '-' || preset === 'required' ? preset : `\`${preset}\``;
-      const meaning = [help[name] ?? '', ...marksOf(setting).map((mark) => `**${mark}**`)].join('; ');
+      const meaning = [help[name] ?? '', ...listMarks(setting).map((mark) => `**${mark}**`)].join('; ');
       const cells = [`\`${name}\``, `\`${fileKey(name)}\``, shown, formText(setting.form), meaning];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     });

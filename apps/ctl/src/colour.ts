@@ -35,7 +35,7 @@ const BAD = /^(Unavailable|NotAvailable|Offline|NotReady|Rejecting|False|false|n
 const UNSURE = /^(Lagging|Unknown|Ignored|PartiallyReady|away)\b/;
 
 /** The colour of a state: green where all is well, red where not, yellow where it is not known or only in part so. */
-export function colourOf(state: string): Colour | undefined {
+export function chooseColour(state: string): Colour | undefined {
   if (GOOD.test(state)) return 'green';
   if (BAD.test(state)) return 'red';
   return UNSURE.test(state) ? 'yellow' : undefined;

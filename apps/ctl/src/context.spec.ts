@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import { kindOf } from './context';
+import { requireKind } from './context';
 
 describe('a word that is no kind', () => {
   it.each([
@@ -9,10 +9,10 @@ describe('a word that is no kind', () => {
     ['meshservises', 'did you mean meshservices?'],
     ['secr', 'did you mean secrets (sec)?'],
   ])('%s gets a hint', (word, hint) => {
-    expect(() => kindOf(coreKinds, word)).toThrow(hint);
+    expect(() => requireKind(coreKinds, word)).toThrow(hint);
   });
 
   it.each(['', 'xyzzy'])('"%s" gets none', (word) => {
-    expect(() => kindOf(coreKinds, word)).toThrow(new RegExp(`^"${word}" is no kind$`));
+    expect(() => requireKind(coreKinds, word)).toThrow(new RegExp(`^"${word}" is no kind$`));
   });
 });

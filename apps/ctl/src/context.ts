@@ -35,7 +35,7 @@ export interface CommandContext extends ProgramContext {
 export class UsageError extends Error {}
 
 /** The kind of a noun: plural, short name or kind name, case-insensitive. Throws UsageError for another word. */
-export function kindOf(registry: Registry, noun: string): Kind {
+export function requireKind(registry: Registry, noun: string): Kind {
   const kind = findKind(registry, noun);
   if (kind) return kind;
   const guesses = nearKinds(registry, noun.toLowerCase());
@@ -58,7 +58,7 @@ function nearKinds(registry: Registry, word: string): readonly string[] {
   return near === undefined ? [] : [near];
 }
 
-/** As `kindOf`; undefined for another word, which may be an activity such as AuditLog. */
+/** As `requireKind`; undefined for another word, which may be an activity such as AuditLog. */
 export function findKind(registry: Registry, noun: string): Kind | undefined {
   return registry.noun(noun.toLowerCase());
 }

@@ -4,7 +4,7 @@ import { Registry } from '@causeway/resources';
 import { UsageError, type CommandContext, type ProgramContext } from './context';
 import { DeclaredKinds } from './declared-kinds';
 import { DocumentError } from './documents';
-import { connectionOf } from './settings/connection';
+import { resolveConnection } from './settings/connection';
 
 /** The context of commands that ask a control plane. A control plane is connected to once, and when it is first asked. */
 export function createCommandContext(context: ProgramContext): CommandContext {
@@ -22,7 +22,7 @@ export function createCommandContext(context: ProgramContext): CommandContext {
 }
 
 async function connectTo(context: ProgramContext, flags: ReturnType<ProgramContext['flags']>): Promise<ApiClient> {
-  return connectApi({ ...connectionOf(context.config, flags), signal: context.signal });
+  return connectApi({ ...resolveConnection(context.config, flags), signal: context.signal });
 }
 
 /** Prints why a command failed, and returns its exit code. Throws what is a bug. */
@@ -33,7 +33,7 @@ export function reportFailure(context: ProgramContext, error: unknown): number {
     return 2;
   }
   if (!(error instanceof ApiError)) throw error;
-  context.printError(messageOf(error));
+  context.printError(formatApiError(error));
   for (const { field, reason } of error.violations) context.printError(`  ${field}: ${reason}`);
   if (error.code === 'unauthenticated')
     context.printError(
@@ -46,7 +46,7 @@ export function reportFailure(context: ProgramContext, error: unknown): number {
 const INTERRUPTED = 130;
 
 /** What an error says in one line, and when to try again, in the words of this program: its flags replace the API's parameters. */
-export function messageOf(error: ApiError): string {
+export function formatApiError(error: ApiError): string {
   if (error instanceof ConnectionError) {
     return `${error.server.href.replace(/\/$/, '')} ${ADVICE[error.problem]}`.replace(
       /^(\S+) cannot be reached/,

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@causeway/resources';
 import type { Paint } from './colour';
-import { yamlOf } from './render';
+import { formatYaml } from './render';
 
 type DiffLine = readonly [sign: ' ' | '-' | '+', text: string];
 
@@ -36,7 +36,7 @@ function orderedLike(value: unknown, model: unknown): unknown {
 
 function yamlLines(document: unknown): readonly string[] {
   if (document === undefined || document === null) return [];
-  return yamlOf(document, { lineWidth: 0 }).trimEnd().split('\n');
+  return formatYaml(document, { lineWidth: 0 }).trimEnd().split('\n');
 }
 
 function hunkHead(

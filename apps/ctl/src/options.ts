@@ -40,7 +40,7 @@ export function listed(value: string, before: readonly string[] = []): readonly 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /** Seconds of a duration such as `30d`, `1h30m` or `90s`; digits alone are seconds. Throws UsageError for other text. */
-export function secondsOf(text: string, flag: string): number {
+export function parseSeconds(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const parts = [...text.matchAll(/(\d{1,9})([smhdw])/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)

@@ -164,8 +164,8 @@ function variablesText(): string {
 /** The mesh of a command that names none is that of the context in use. */
 async function useMeshOfContext({ context }: ProgramParts, command: Command): Promise<void> {
   if (command.getOptionValueSource('mesh') !== 'default') return;
-  const { meshOf } = await import('./settings/connection.js');
-  const mesh = meshOf(context.config, context.flags());
+  const { resolveMesh } = await import('./settings/connection.js');
+  const mesh = resolveMesh(context.config, context.flags());
   if (mesh !== undefined) command.setOptionValueWithSource('mesh', mesh, 'config');
 }
 

@@ -1,6 +1,6 @@
 import { coreKinds, declaredKind, MetaresourceDefinition } from '@causeway/kinds';
 import { Registry } from '@causeway/resources';
-import { namedBy, refOfDocument } from './refs';
+import { namedBy, readRef } from './refs';
 
 const SECOND = {
   group: 'policies.controller.io',
@@ -21,7 +21,7 @@ it.each<[string, string, string | undefined]>([
   ['policies.controller.io/v1', 'ColorPolicy', 'ColorPolicy.policies.controller.io'],
   ['policies.other.io/v1', 'ColorPolicy', undefined],
 ])('a document %s %s means the resource of its group, never a namesake', (apiVersion, kind, want) => {
-  expect(refOfDocument(registry, document(apiVersion, kind), {})?.kind).toBe(want);
+  expect(readRef(registry, document(apiVersion, kind), {})?.kind).toBe(want);
 });
 
 it('a second kind has the noun PLURAL.GROUP', () => {

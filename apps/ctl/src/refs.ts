@@ -9,7 +9,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import { kindOf, UsageError } from './context';
+import { requireKind, UsageError } from './context';
 import { objectAt, textAt } from './render';
 
 /** The place of resources whose words or documents name none. */
@@ -33,7 +33,7 @@ export function refTo({ kind, name }: NamedResource, place: Place): ResourceRef 
 }
 
 /** The resources of a kind at a place; without a mesh those of all meshes. */
-export function selectionOf(kind: Kind, place: Place, labelSelector?: string): ResourceSelection {
+export function toSelection(kind: Kind, place: Place, labelSelector?: string): ResourceSelection {
   return { ...placeIn(kind, place), kind: kind.name, ...(labelSelector === undefined ? {} : { labelSelector }) };
 }
 
@@ -46,12 +46,12 @@ function placeIn(kind: Kind, { mesh, namespace, zone }: Place): Partial<Record<'
 }
 
 /** The resources of `KIND NAME...` or `KIND/NAME...`. Throws UsageError for words that are neither. */
-export function refsOf(registry: Registry, words: readonly string[], place: Place): readonly ResourceRef[] {
+export function parseRefs(registry: Registry, words: readonly string[], place: Place): readonly ResourceRef[] {
   if (words.some((word) => word.includes('/'))) return words.map((word) => refTo(namedBy(registry, word), place));
   const [first = '', ...names] = words;
   if (names.length === 0)
     throw new UsageError('name resources as KIND NAME... or as KIND/NAME..., as in MeshService/redis');
-  const kind = kindOf(registry, first);
+  const kind = requireKind(registry, first);
   return names.map((name) => refTo({ kind, name }, place));
 }
 
@@ -60,11 +60,11 @@ export function namedBy(registry: Registry, word: string): NamedResource {
   const [noun, name, more] = word.split('/');
   if (!noun || !name || more !== undefined)
     throw new UsageError(`"${word}" is no resource; write KIND/NAME each time, as in meshservice/redis`);
-  return { kind: kindOf(registry, noun), name };
+  return { kind: requireKind(registry, noun), name };
 }
 
 /** The resource that a document describes; undefined if it has no kind or no name. */
-export function refOfDocument(registry: Registry, value: unknown, place: Place): ResourceRef | undefined {
+export function readRef(registry: Registry, value: unknown, place: Place): ResourceRef | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');
   const kind = kindOfDocument(registry, value);
@@ -79,24 +79,24 @@ export function refOfDocument(registry: Registry, value: unknown, place: Place):
 /** The kind of a document: by its group and kind in the Kubernetes form. Undefined for one of another project. */
 function kindOfDocument(registry: Registry, value: JsonObject): Kind | undefined {
   const apiVersion = ownField(value, 'apiVersion');
-  if (typeof apiVersion !== 'string') return registry.kind(typeOf(value));
-  const sought = registry.find(apiVersion, typeOf(value));
+  if (typeof apiVersion !== 'string') return registry.kind(readType(value));
+  const sought = registry.find(apiVersion, readType(value));
   return sought.found ? sought.kind : undefined;
 }
 
 /** The type of a document, of either form; empty where it has none. */
-export function typeOf(document: JsonObject): string {
+export function readType(document: JsonObject): string {
   return textAt(document, 'type') || textAt(document, 'kind');
 }
 
 /** The resource that an item of a list shows. */
-export function refOfItem(kind: Kind, item: JsonObject): ResourceRef {
+export function itemToRef(kind: Kind, item: JsonObject): ResourceRef {
   const namespace = textAt(item, 'namespace') || undefined;
   return refTo({ kind, name: textAt(item, 'name') }, { mesh: textAt(item, 'mesh'), namespace });
 }
 
 /** `MeshService redis`. */
-export function titleOf({ kind, name }: ResourceRef): string {
+export function formatTitle({ kind, name }: ResourceRef): string {
   return `${kind} ${name}`;
 }
 
@@ -110,9 +110,9 @@ export interface Selection {
  * What the arguments of a command name: `KIND[,KIND...]`, `KIND[,KIND...] NAME...` or `KIND/NAME...`. Kinds come in the
  * order of the arguments, each once. Throws UsageError.
  */
-export function selectionsOf(registry: Registry, [first = '', ...rest]: readonly string[]): readonly Selection[] {
+export function parseSelections(registry: Registry, [first = '', ...rest]: readonly string[]): readonly Selection[] {
   if (!first.includes('/')) {
-    const kinds = new Set(first.split(',').map((noun) => kindOf(registry, noun)));
+    const kinds = new Set(first.split(',').map((noun) => requireKind(registry, noun)));
     return [...kinds].map((kind) => ({ kind, names: rest }));
   }
   const byKind = new Map<Kind, string[]>();
@@ -124,7 +124,7 @@ export function selectionsOf(registry: Registry, [first = '', ...rest]: readonly
 }
 
 /** A resource as `-o name` shows it and commands take it: `meshservice/redis`. */
-export function nounOf(kind: Kind, name: string): string {
+export function formatNoun(kind: Kind, name: string): string {
   return `${kind.name.toLowerCase()}/${name}`;
 }
 
@@ -132,7 +132,7 @@ export function nounOf(kind: Kind, name: string): string {
 export type Reference = Omit<Identity, 'kind'>;
 
 /** The reference of a document; the zone is empty for what the global made. */
-export function referenceOf(body: JsonObject): Reference {
+export function readReference(body: JsonObject): Reference {
   const at = (key: string): string => textAt(body, key);
   return {
     mesh: at('mesh'),
@@ -143,7 +143,7 @@ export function referenceOf(body: JsonObject): Reference {
 }
 
 /** The resource that a document shows, as the rules of the engine read it. What a document does not show is empty: it decides nothing. */
-export function resourceOf(kind: Kind, document: JsonObject): Resource {
+export function toResource(kind: Kind, document: JsonObject): Resource {
   const labels = Object.entries(objectAt(document, 'labels')).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
@@ -152,7 +152,7 @@ export function resourceOf(kind: Kind, document: JsonObject): Resource {
   const zone = parsed.ok && kind.sync.zoneInIdentity ? parsed.kri.zone : '';
   const status = ownField(document, 'status');
   return {
-    id: { ...referenceOf(document), kind: kind.name, zone },
+    id: { ...readReference(document), kind: kind.name, zone },
     labels: Object.fromEntries(labels),
     spec: objectAt(document, 'spec'),
     ...(isJsonObject(status) ? { status } : {}),

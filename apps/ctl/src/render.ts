@@ -44,11 +44,11 @@ const inOneLine = (cell: string): string => escapedLine(cell);
 
 /** JSON with two spaces or YAML. What a terminal obeys is escaped as the grammar has it: read again it is the same value. */
 export function structured(value: unknown, output: 'yaml' | 'json'): string {
-  return output === 'json' ? escapedLines(JSON.stringify(value, null, 2)) : yamlOf(value).trimEnd();
+  return output === 'json' ? escapedLines(JSON.stringify(value, null, 2)) : formatYaml(value).trimEnd();
 }
 
 /** A value as YAML; texts with anything unprintable are in double quotes, with escapes. */
-export function yamlOf(value: unknown, options: { readonly lineWidth?: number } = {}): string {
+export function formatYaml(value: unknown, options: { readonly lineWidth?: number } = {}): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_, node) => {

@@ -1,8 +1,8 @@
 import { ApiError, type ApiClient, type ResourceRef } from '@causeway/api-client';
 import { parseKri } from '@causeway/naming';
 import type { JsonObject, Kind } from '@causeway/resources';
-import { kindOf, type CommandContext } from './context';
-import { refOfItem, selectionOf, titleOf, type Place } from './refs';
+import { requireKind, type CommandContext } from './context';
+import { itemToRef, toSelection, formatTitle, type Place } from './refs';
 import { textAt } from './render';
 
 /** Copies that are named; of more the number is. */
@@ -17,14 +17,14 @@ export async function selectedResources(
   noun: string,
   { selector, ...place }: Place & { readonly selector: string },
 ): Promise<readonly ResourceRef[]> {
-  const kind = kindOf(context.registry, noun);
+  const kind = requireKind(context.registry, noun);
   const api = await context.api();
-  const { documents } = await api.list(selectionOf(kind, place, selector));
+  const { documents } = await api.list(toSelection(kind, place, selector));
   // All of one zone and one label of origin are own, or all are copies.
   const verdicts = new Map<string, boolean>();
   const [own, copies]: [ResourceRef[], ResourceRef[]] = [[], []];
   for (const item of documents) {
-    const ref = refOfItem(kind, item);
+    const ref = itemToRef(kind, item);
     const zone = zoneOf(kind, item);
     const origin = JSON.stringify([zone, textAt(item, 'labels', 'kuma.io/origin')]);
     const isCopy = zone === undefined ? false : (verdicts.get(origin) ?? (await isCopyHere(api, ref, { item, zone })));
@@ -34,7 +34,7 @@ export async function selectedResources(
   }
   for (const { zone = '', ...ref } of copies.slice(0, SHOWN)) {
     const maker = zone === '' ? 'the global' : `zone ${zone}`;
-    context.printError(`${titleOf(ref)} is a copy, made on ${maker}: skipped; it is changed there`);
+    context.printError(`${formatTitle(ref)} is a copy, made on ${maker}: skipped; it is changed there`);
   }
   if (copies.length > SHOWN) context.printError(`and ${copies.length - SHOWN} more copies: skipped`);
   return own;

@@ -2,7 +2,7 @@ import type { AccessPolicy, Authentication } from '@causeway/access';
 import {
   maintainStore,
   meshLoops,
-  tokenChores,
+  tokenTasks,
   type ControlPlaneCore,
   type LeaderTermFactory,
   type StoreBinding,
@@ -62,7 +62,7 @@ export function leaderTermFactory(
       const exportDefault = settings.CAUSEWAY_EXPORT_DEFAULT;
       const attached = { ...core, meshes, routes, policies, progress, exportDefault };
       const ofKuma = (): readonly string[] | undefined => zones.zones()?.kuma;
-      const chores = [...tokenChores(context, authentication.tokens), security.purge];
+      const chores = [...tokenTasks(context, authentication.tokens), security.purge];
       const loops = [
         ...meshLoops(core, meshes, binding),
         conditions,
@@ -81,7 +81,7 @@ export function leaderTermFactory(
         loopStats: runner.stats.loops,
         policies: () => policyCounts(loops),
         run: async () => {
-          await Promise.all([maintainStore(core, backend, term, { chores }), zones.run(), runner.run()]);
+          await Promise.all([maintainStore(core, backend, term, { tasks: chores }), zones.run(), runner.run()]);
         },
       };
     };

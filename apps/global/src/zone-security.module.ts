@@ -4,7 +4,7 @@ import {
   openCertificates,
   retryWhileUnavailable,
   type CertificateSource,
-  type Chore,
+  type PeriodicTask,
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
@@ -71,7 +71,7 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Forgets zone tokens that expired long ago. */
-  readonly purge: Chore = {
+  readonly purge: PeriodicTask = {
     failure: 'expired zone tokens could not be forgotten',
     run: () => this.service.tokens.purge(),
   };

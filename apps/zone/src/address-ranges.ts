@@ -14,7 +14,7 @@ export function configuredRanges(settings: ZoneSettings): Readonly<Record<string
 }
 
 /** All ranges in which services of a mesh may have their address: its own, and the zone's, where some may still be. */
-export function virtualRangesOf(settings: ZoneSettings, own: MeshState['parameters'] | undefined): string[] {
+export function listVirtualRanges(settings: ZoneSettings, own: MeshState['parameters'] | undefined): string[] {
   const ranges = [...Object.values(configuredRanges(settings)), ...Object.values(own?.vipRanges ?? {})];
   return [...new Set(ranges.flatMap((range) => (range === undefined ? [] : withoutHostBits(range))))];
 }

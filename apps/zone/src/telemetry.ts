@@ -4,7 +4,7 @@ import {
   serverCertificateMetrics,
   syncMetrics,
   validityMetrics,
-  validityOf,
+  readValidity,
   watchMetrics,
   type ControlPlaneCore,
   type SharedTelemetry,
@@ -94,7 +94,7 @@ function zoneMetrics(leader: ZoneLeader, federated: boolean): readonly Metric[] 
       help: 'Until when the authority is valid that signs certificates of workloads, seconds since 1970; of the leader alone',
       read: () => {
         const certificate = leader.workloadAuthority();
-        const end = certificate === undefined ? undefined : validityOf(certificate)?.end;
+        const end = certificate === undefined ? undefined : readValidity(certificate)?.end;
         return end === undefined ? [] : [{ value: end / 1_000 }];
       },
     },

@@ -5,7 +5,7 @@ import {
   zonesWithout,
   type ProxyDirectory,
 } from '@causeway/controllers';
-import { authorityIdsOf, type TrustEvidence, type TrustGaps } from '@causeway/identity';
+import { listAuthorityIds, type TrustEvidence, type TrustGaps } from '@causeway/identity';
 import { MeshTrust } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
 
@@ -31,7 +31,7 @@ export class ZoneTrustEvidence implements TrustEvidence {
     if (!proxies.isLoaded)
       return Promise.resolve({ missing: [...domains, 'the sessions of proxies are not read yet'], unheard: [] });
     const meshes = meshesOfAuthority(index, zone);
-    const ids = certificates.flatMap(authorityIdsOf);
+    const ids = certificates.flatMap(listAuthorityIds);
     const without = ids.flatMap((id) => proxiesWithoutAuthority(proxies.all(), id, (mesh) => meshes.has(mesh)));
     const own = [...new Set(without)].sort().map((proxy) => `proxy ${proxy}`);
     const unknown = this.isHeard()

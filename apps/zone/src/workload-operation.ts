@@ -1,7 +1,7 @@
 import type { DataplaneTokens } from '@causeway/access';
 import type { ControlPlaneCore } from '@causeway/control-plane';
 import { WorkloadRevoker, type RevocationPlan } from '@causeway/controllers';
-import { enrolmentOf, putEnrolment } from '@causeway/identity';
+import { findEnrolment, putEnrolment } from '@causeway/identity';
 import type { WorkloadAccess } from '@causeway/queries';
 import { Conflict, describeIdentity, NotFound, type Identity } from '@causeway/resources';
 import { reachedSoon, type IndexReader, type ResourceStore } from '@causeway/store';
@@ -48,7 +48,7 @@ export class WorkloadOperation implements WorkloadAccess {
 
   async confirm(dataplane: Identity): Promise<void> {
     const { core, index, store } = this.options;
-    const enrolment = enrolmentOf(index, dataplane);
+    const enrolment = findEnrolment(index, dataplane);
     if (!enrolment)
       throw new NotFound(`${describeIdentity(dataplane)} is not enrolled in this zone (causeway workloads)`);
     const { confirmBefore, ...spec } = enrolment.spec;

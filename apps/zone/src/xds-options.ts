@@ -22,7 +22,7 @@ import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
 import { XdsModule, type XdsPortOptions } from '@causeway/agent-service';
-import { virtualRangesOf } from './address-ranges';
+import { listVirtualRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { UpgradedSecretsModule } from './upgraded-secrets.module';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
@@ -137,7 +137,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,
     zoneFacts: (mesh) => ({
-      virtualRanges: virtualRangesOf(settings, meshes.state(mesh)?.parameters),
+      virtualRanges: listVirtualRanges(settings, meshes.state(mesh)?.parameters),
       dnsSuffixes: [...settings.CAUSEWAY_DNS_SUFFIXES],
     }),
     access: {

@@ -7,8 +7,8 @@ import {
   POLICIES,
   ROUTES,
   StoreBinding,
-  tokenChores,
-  type Chore,
+  tokenTasks,
+  type PeriodicTask,
   type ControlPlaneCore,
   type LeaderTermFactory,
   type LeaderWork,
@@ -170,12 +170,12 @@ class ZoneTerm implements LeaderWork {
     const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
     const retention = (): number => tombstoneRetention({ index, proxies, validity });
     const chores = [
-      ...tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens),
+      ...tokenTasks({ ...core, store: backend.store, term: this.term }, authentication.tokens),
       ...this.identityChores(),
       { failure: 'leases of agents could not be looked at', every: LEASE_INTERVAL, run: () => this.leases.turn() },
     ];
     try {
-      const maintenance = maintainStore(core, backend, this.term, { chores, retention });
+      const maintenance = maintainStore(core, backend, this.term, { tasks: chores, retention });
       await Promise.all([this.runner.run(), this.sync?.run(), maintenance]);
     } finally {
       this.current = undefined;
@@ -188,7 +188,7 @@ class ZoneTerm implements LeaderWork {
     return this.isOver ? undefined : this.leases.counts;
   }
 
-  private identityChores(): readonly Chore[] {
+  private identityChores(): readonly PeriodicTask[] {
     const { dataplaneTokens, zoneTokens } = this.options;
     const { tokens } = dataplaneTokens;
     return [

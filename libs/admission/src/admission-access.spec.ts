@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { AccessDenied, AccessPolicy, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import { wireName } from '@causeway/naming';
 import { AccessPolicy as CallerRules, shippedDefinition, shippedDefinitionName } from '@causeway/policies';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Kind } from '@causeway/resources';
@@ -49,7 +49,7 @@ afterAll(() => ended.abort());
 class Fixture {
   readonly store = new MemoryStore(new MemoryDisk({ clock: new FakeClock(1_000) }));
   readonly index = new ResourceIndex();
-  readonly registry = kindsOf(this.index);
+  readonly registry = getRegistry(this.index);
   readonly admission: Admission;
 
   constructor(controlPlane: ControlPlane) {

@@ -9,7 +9,7 @@ import {
   type Kind,
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { Fence, Note, PutChange, ResourceStore } from '@causeway/store';
+import type { Fence, MetadataEntry, PutChange, ResourceStore } from '@causeway/store';
 
 /** What `applyDefaults` works with. */
 export interface DefaultsParts {
@@ -33,7 +33,7 @@ export async function applyDefaults(parts: DefaultsParts): Promise<readonly Iden
   const marked = new Set((await store.notes(AREA)).map((note) => note.key));
   const missing = defaultChanges(controlPlane).filter((change) => !marked.has(identityKey(change.id)));
   if (missing.length === 0) return [];
-  const notes = missing.map((change): Note => ({
+  const notes = missing.map((change): MetadataEntry => ({
     area: AREA,
     key: identityKey(change.id),
     value: { at: clock.now() },

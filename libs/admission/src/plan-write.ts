@@ -13,7 +13,7 @@ import {
   type Resource,
   type Violation,
 } from '@causeway/resources';
-import { etagOf, type WriteOutcome } from './requests';
+import { formatEtag, type WriteOutcome } from './requests';
 import type { ValidatedDraft } from './validate-draft';
 
 /**
@@ -32,7 +32,7 @@ export function planWrite(
   const spec = withServerOwned(draft.spec, kind.serverOwned, { ...stored?.spec, ...owned });
   const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
   if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
-    return { ...result, outcome: 'unchanged', etag: etagOf(stored) };
+    return { ...result, outcome: 'unchanged', etag: formatEtag(stored) };
   }
   const all = [...warnings, ...managedByWarnings(stored, labels)];
   return { ...result, warnings: all, outcome: stored ? 'updated' : 'created' };

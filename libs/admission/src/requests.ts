@@ -71,7 +71,7 @@ export interface DeleteOutcome {
 export class PreconditionFailed extends Conflict {}
 
 /** Identifies one state of a resource: its uid and its generation (docs/design.md §1, Two versions). */
-export function etagOf(resource: { readonly uid: string; readonly generation: number }): string {
+export function formatEtag(resource: { readonly uid: string; readonly generation: number }): string {
   return `"${resource.uid}.${resource.generation}"`;
 }
 
@@ -86,6 +86,6 @@ export function checkPrecondition(
   if (ifMatch === undefined) return;
   if (!stored) throw new PreconditionFailed(`If-Match ${ifMatch}: there is no such resource`);
   const wanted = ifMatch.split(',').map((tag) => tag.trim());
-  if (wanted.includes('*') || wanted.includes(etagOf(stored))) return;
-  throw new PreconditionFailed(`If-Match ${ifMatch}: the resource is now at ${etagOf(stored)}; read it again`);
+  if (wanted.includes('*') || wanted.includes(formatEtag(stored))) return;
+  throw new PreconditionFailed(`If-Match ${ifMatch}: the resource is now at ${formatEtag(stored)}; read it again`);
 }

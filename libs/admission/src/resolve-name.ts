@@ -1,4 +1,4 @@
-import { targetOf, type CallerRights } from '@causeway/access';
+import { toAccessTarget, type CallerRights } from '@causeway/access';
 import { wireName } from '@causeway/naming';
 import {
   compareIdentities,
@@ -46,14 +46,14 @@ export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
 export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQuery, rights?: CallerRights): Resource {
   const named = identityNamed(query, cp);
   const found = index.get(named) ?? visible(resolveWireName(index, query), rights);
-  rights?.check('get', targetOf(found?.id ?? named));
+  rights?.check('get', toAccessTarget(found?.id ?? named));
   if (found) return found;
-  throw notFound(index, cp, query, rights && ((id) => rights.may('get', targetOf(id))));
+  throw notFound(index, cp, query, rights && ((id) => rights.may('get', toAccessTarget(id))));
 }
 
 /** A wire name means nothing to a caller that may not get the resource. */
 function visible(wired: Resource | undefined, rights: CallerRights | undefined): Resource | undefined {
-  return wired && rights?.may('get', targetOf(wired.id)) !== false ? wired : undefined;
+  return wired && rights?.may('get', toAccessTarget(wired.id)) !== false ? wired : undefined;
 }
 
 /** The resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */

@@ -1,4 +1,4 @@
-import { auditSourceOf, type AccessPolicy, type Caller, type CallerOrigin } from '@causeway/access';
+import { toAuditSource, type AccessPolicy, type Caller, type CallerOrigin } from '@causeway/access';
 import {
   describeIdentity,
   Forbidden,
@@ -27,8 +27,8 @@ export interface WriteContext {
 const IN_PROCESS: CallerOrigin = { address: '', via: 'in-process', userAgent: undefined };
 
 /** The user of a change, for the audit log. */
-export function auditOf({ context }: { readonly context: WriteContext }): AuditSource {
-  return auditSourceOf(context.caller, context.origin ?? IN_PROCESS);
+export function readAuditSource({ context }: { readonly context: WriteContext }): AuditSource {
+  return toAuditSource(context.caller, context.origin ?? IN_PROCESS);
 }
 
 /** True where users of `cp` may write `kind` at all (docs/design.md §1, table of kinds). */

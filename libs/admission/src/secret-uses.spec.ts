@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { AccessPolicy, ADMINS, type Caller } from '@causeway/access';
-import { kindsOf } from '@causeway/meshes';
+import { getRegistry } from '@causeway/meshes';
 import { globalIdentity, Invalid, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
@@ -48,7 +48,7 @@ class Fixture {
 
   private constructor(controlPlane: ControlPlane) {
     const { store, index } = this;
-    const registry = kindsOf(index);
+    const registry = getRegistry(index);
     const access = new AccessPolicy({ registry, index, cp: controlPlane });
     this.admission = new Admission({
       registry,

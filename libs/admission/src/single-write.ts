@@ -25,13 +25,13 @@ import { RequestNodes } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
   checkPrecondition,
-  etagOf,
+  formatEtag,
   type DeleteOutcome,
   type DeleteRequest,
   type WriteOptions,
   type WriteOutcome,
 } from './requests';
-import { auditOf, checkMadeHere, checkMayReachMesh } from './rights';
+import { readAuditSource, checkMadeHere, checkMayReachMesh } from './rights';
 import { namesSecrets, RequestSecrets, withStoredUsers } from './secret-uses';
 import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
@@ -120,10 +120,10 @@ export class SingleWrite {
     const written = await writeOne(
       this.parts,
       this.options,
-      { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: auditOf(this.options) },
+      { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: readAuditSource(this.options) },
       membershipRead(stored ? [] : [kind], index.point?.revision),
     );
-    return written && { ...planned, revision: written.revision, etag: etagOf(written) };
+    return written && { ...planned, revision: written.revision, etag: formatEtag(written) };
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
@@ -184,7 +184,7 @@ export async function deleteOnce(
   const members = isMesh ? describeMembers(id.name, registry, index) : undefined;
   if (members !== undefined) return keepMesh(parts, stored, members, request);
   if (request.dryRun === true) return { outcome: 'deleted', id, revision };
-  const audit = auditOf(request);
+  const audit = readAuditSource(request);
   const counted = isMesh ? { mesh: id.name } : declared !== undefined && { kinds: [declared] };
   const read = counted ? { unchanged: { revision: index.point?.revision ?? 0, ...counted } } : {};
   const written = await writeOne(parts, request, { type: 'delete', id, expect: revision, audit }, read);
@@ -201,7 +201,14 @@ async function keepMesh(
   const ends = isTerminating(labels) || (request.terminate === true && request.dryRun !== true);
   if (ends && !isTerminating(labels)) {
     const marked = { ...labels, [Label.terminating]: 'true' };
-    const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
+    const change = {
+      type: 'put',
+      id,
+      expect: revision,
+      labels: marked,
+      spec,
+      audit: readAuditSource(request),
+    } as const;
     if (!(await writeOne(parts, request, change))) return undefined;
   }
   throw new InUse(ends ? `${members}; the mesh is being terminated and takes no new members` : members);

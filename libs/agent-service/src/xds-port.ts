@@ -1,13 +1,13 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import {
-  egressIdentityOf,
+  findEgressIdentity,
   type Enrolments,
   identityFor,
-  meshAuthorityOf,
-  presetPathOf,
+  findMeshAuthority,
+  readPresetPath,
   revokedIdsIn,
-  spiffeIdsOf,
+  listSpiffeIds,
   type WorkloadCertificates,
 } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
@@ -338,7 +338,7 @@ type IdentityOwner =
 /** The SPIFFE ids by which a stored Dataplane, or the egress in a mesh, is known: that of its next certificate first. */
 function spiffeIdsIn(index: IndexReader, owner: IdentityOwner): readonly string[] {
   if (owner.type === 'egress') {
-    const uri = egressIdentityOf(index, owner)?.uri;
+    const uri = findEgressIdentity(index, owner)?.uri;
     return uri === undefined ? [] : [uri];
   }
   const dataplane = index.get(owner.dataplane);
@@ -349,5 +349,5 @@ function spiffeIdsIn(index: IndexReader, owner: IdentityOwner): readonly string[
 function spiffeIdsToBe(index: IndexReader, dataplane: DataplaneResource): readonly string[] {
   const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
   const identity = identityFor(dataplane, identities);
-  return identity ? spiffeIdsOf(dataplane, identity, presetPathOf(index, dataplane.id)) : [];
+  return identity ? listSpiffeIds(dataplane, identity, readPresetPath(index, dataplane.id)) : [];
 }

@@ -3,7 +3,7 @@ import { errorText, type CallerLog } from '@causeway/runtime';
 import type { StreamLimits, StreamRates } from './stream-limits';
 
 /** The address in a peer's name in gRPC, `address:port`. */
-export function addressOf(peer: string): string {
+export function readPeerAddress(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }
 

@@ -1,5 +1,5 @@
 /** What every gRPC port stands on (libs/grpc-server/README.md). */
-export { addressOf, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connection-acceptor';
+export { readPeerAddress, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connection-acceptor';
 export { ClientSockets } from './client-sockets';
 export { type SharedPortOptions } from './shared-port';
 export { GrpcListener } from './grpc-listener';

@@ -71,7 +71,7 @@ export class AuthorityLifecycle {
       if (request) state = await this.carryOut(request, state);
       if (state.step.type === 'steady') this.completeSince = undefined;
       else state = await this.advance(state);
-      this.trusted = certificatesOf(state);
+      this.trusted = listCertificates(state);
       this.signingCertificate = state.authorities.find(({ id }) => id === state.signing)?.certificate;
       this.lastFault = '';
     } catch (error) {
@@ -122,11 +122,11 @@ export class AuthorityLifecycle {
   }
 
   private gaps(state: AuthorityStateOfZone): Promise<TrustGaps> {
-    return this.options.evidence.gaps(certificatesOf(state));
+    return this.options.evidence.gaps(listCertificates(state));
   }
 }
 
 /** The certificates in PEM of all authorities of a state. */
-export function certificatesOf({ authorities }: AuthorityStateOfZone): readonly string[] {
+export function listCertificates({ authorities }: AuthorityStateOfZone): readonly string[] {
   return authorities.map(({ certificate }) => certificate);
 }

@@ -1,7 +1,7 @@
 import { MeshIdentity } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
-import { meshAuthorityOf, meshAuthoritySecrets } from './mesh-authority';
-import { compareIdentity, EGRESS_PATH, isSignedHere, labelCount, trustDomainOf } from './workload-id';
+import { findMeshAuthority, meshAuthoritySecrets } from './mesh-authority';
+import { compareIdentity, EGRESS_PATH, isSignedHere, labelCount, resolveTrustDomain } from './workload-id';
 
 /** The SPIFFE id of a zone's egress in a mesh. */
 export interface EgressIdentity {
@@ -21,7 +21,7 @@ export interface EgressPlace {
  * labels that this zone's authority signs for, then the oldest, then the first by name. In a mesh without one it is of `Mesh.mtls`, as
  * in Kuma 2.14, where the key of that authority is in this control plane. Undefined where there is neither.
  */
-export function egressIdentityOf(
+export function findEgressIdentity(
   index: Pick<IndexReader, 'get' | 'ofKind'>,
   { mesh, zone }: EgressPlace,
 ): EgressIdentity | undefined {
@@ -36,10 +36,10 @@ export function egressIdentityOf(
     );
   signed.sort((a, b) => labelCount(a) - labelCount(b) || compareIdentity(a, b));
   for (const identity of signed) {
-    const found = trustDomainOf(identity, zone);
+    const found = resolveTrustDomain(identity, zone);
     if (found.ok) return { uri: `spiffe://${found.trustDomain}${EGRESS_PATH}`, authority: 'zone' };
   }
-  const authority = meshAuthorityOf(index, mesh);
+  const authority = findMeshAuthority(index, mesh);
   const isHere = authority && index.get(meshAuthoritySecrets(mesh, authority.backend).key) !== undefined;
   return isHere ? { uri: `spiffe://${mesh}${EGRESS_PATH}`, authority: 'mesh' } : undefined;
 }

@@ -28,7 +28,7 @@ import {
   type PutChange,
   type ResourceStore,
 } from '@causeway/store';
-import { servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
+import { listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
 
 /** An enrolment as it is stored. */
 export type EnrolmentResource = Resource<EnrolmentSpec>;
@@ -69,7 +69,7 @@ export function enrolledDataplane({ mesh, zone, namespace, name }: Identity): Id
 }
 
 /** The enrolment of a Dataplane as the index has it. */
-export function enrolmentOf(index: Pick<IndexReader, 'get'>, dataplane: Identity): EnrolmentResource | undefined {
+export function findEnrolment(index: Pick<IndexReader, 'get'>, dataplane: Identity): EnrolmentResource | undefined {
   const found = index.get(enrolmentId(dataplane));
   return found && Enrolment.is(found) ? found : undefined;
 }
@@ -112,7 +112,7 @@ export class Enrolments {
 
   /** The enrolment of a Dataplane. */
   of(dataplane: Identity): EnrolmentResource | undefined {
-    return enrolmentOf(this.options.index, dataplane);
+    return findEnrolment(this.options.index, dataplane);
   }
 
   /** Whether the zone of a Dataplane goes by enrolments. */
@@ -165,7 +165,7 @@ export class Enrolments {
     if (services !== undefined) return services;
     if (by === 'token' && this.options.takesKumaTokens(dataplane.mesh)) return undefined;
     const stored = this.options.index.get(dataplane);
-    return stored && Dataplane.is(stored) ? servicesOf(stored) : [];
+    return stored && Dataplane.is(stored) ? listServedServices(stored) : [];
   }
 
   /** Throws Forbidden where a Dataplane that its machine registers serves more than its enrolment grants. Returns what is granted. */
@@ -255,7 +255,7 @@ export class Enrolments {
     for (const other of index.ofKind(Enrolment.name))
       if (Enrolment.is(other) && isSignedBy(other, uid)) return undefined;
     const stored = index.get(dataplane);
-    const services = stored && Dataplane.is(stored) ? [...servicesOf(stored)] : [];
+    const services = stored && Dataplane.is(stored) ? [...listServedServices(stored)] : [];
     const formerly = { formerly: uid, confirmBefore: this.now + validity };
     return { by: 'import', services, tokens: [], issuedAt: this.now, ...formerly };
   }

@@ -26,7 +26,7 @@ export function identityPathState(
 }
 
 /** In which forms a zone gives ids in a mesh where a MeshIdentity names no path. */
-export function presetPathOf(index: Pick<IndexReader, 'get'>, place: MeshInZone): PresetPath {
+export function readPresetPath(index: Pick<IndexReader, 'get'>, place: MeshInZone): PresetPath {
   return presetPath(identityPathState(index, place));
 }
 

@@ -3,22 +3,22 @@ export {
   identityFor,
   isIdByPreset,
   sharedIdentities,
-  spiffeIdOf,
-  spiffeIdsOf,
-  trustDomainOf,
-  workloadOf,
+  resolveSpiffeId,
+  listSpiffeIds,
+  resolveTrustDomain,
+  readWorkload,
   type MeshIdentityResource,
 } from './workload-id';
-export { changingIds, identityPathStateId, nextStep, presetPathOf, wantedForm, type PathStep } from './identity-paths';
+export { changingIds, identityPathStateId, nextStep, readPresetPath, wantedForm, type PathStep } from './identity-paths';
 export { changingIdsIn, revokedIdsIn, zoneDomains, type ZoneDomains } from './zone-domains';
 export { identitiesByMesh, movesIdentities, movesWorkloadIds } from './mesh-identities';
-export { egressIdentityOf } from './egress-identity';
-export { bindingProblem, servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
+export { findEgressIdentity } from './egress-identity';
+export { bindingProblem, listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
 export {
   enrolledDataplane,
   enrolmentEpochId,
   enrolmentId,
-  enrolmentOf,
+  findEnrolment,
   Enrolments,
   isEnrolmentInForce,
   oldCredential,
@@ -29,20 +29,20 @@ export {
 } from './enrolments';
 export { SealingKeys } from './sealing-keys';
 export { ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
-export { authorityIdsOf, BACKDATED, certificatesIn, createMeshAuthority, type AuthorityPair } from './x509';
+export { listAuthorityIds, BACKDATED, certificatesIn, createMeshAuthority, type AuthorityPair } from './x509';
 export {
   enabledBackend,
   isMeshAuthorityKey,
   MeshAuthorities,
-  meshAuthorityOf,
+  findMeshAuthority,
   meshAuthoritySecrets,
-  meshUrisOf,
+  listKumaSpiffeIds,
   type MeshAuthority,
 } from './mesh-authority';
 export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
 export {
   AuthorityLifecycle,
-  certificatesOf,
+  listCertificates,
   waitedFor,
   type TrustEvidence,
   type TrustGaps,

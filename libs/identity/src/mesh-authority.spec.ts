@@ -4,8 +4,8 @@ import { FakeClock } from '@causeway/runtime/testing';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { kumaAuthority } from '../../../test/support/kuma-authority';
 import { TestPlane } from '../../../test/support/test-plane';
-import { egressIdentityOf } from './egress-identity';
-import { MeshAuthorities, meshAuthorityOf, meshAuthoritySecrets } from './mesh-authority';
+import { findEgressIdentity } from './egress-identity';
+import { MeshAuthorities, findMeshAuthority, meshAuthoritySecrets } from './mesh-authority';
 import { openedText, sealedSpec, sealedWith } from './sealed-secret';
 import { SealingKeys } from './sealing-keys';
 import type { WorkloadBinding } from './workload-binding';
@@ -111,11 +111,11 @@ describe('the authority of a mesh', () => {
   });
 
   it('is not there while Mesh.mtls is off or its certificate has not come; without its key it waits', async () => {
-    expect(meshAuthorityOf(plane.index, 'default')).toBeUndefined();
+    expect(findMeshAuthority(plane.index, 'default')).toBeUndefined();
     await expect(issue()).rejects.toThrow(/must have the claim|no MeshIdentity/);
     const { certificate, privateKey } = await createMeshAuthority('default', NOW);
     await put(ids.certificate, data(certificate));
-    expect(meshAuthorityOf(plane.index, 'default')).toEqual({ mesh: 'default', backend: 'ca-1', certificate });
+    expect(findMeshAuthority(plane.index, 'default')).toEqual({ mesh: 'default', backend: 'ca-1', certificate });
     await expect(issue()).rejects.toThrow(
       new Unavailable('the key of the authority of mesh default is not in this zone'),
     );
@@ -124,18 +124,18 @@ describe('the authority of a mesh', () => {
     await put(ids.key, data('no key'));
     await expect(issue()).rejects.toBeInstanceOf(Unavailable);
     await plane.put('Mesh', 'default', { mtls: { ...MTLS.mtls, enabledBackend: '' } });
-    expect(meshAuthorityOf(plane.index, 'default')).toBeUndefined();
+    expect(findMeshAuthority(plane.index, 'default')).toBeUndefined();
   });
 
   it('signs for the egress of the zone where its key is, and for no Dataplane that is called so', async () => {
     const place = { mesh: 'default', zone: 'east' };
     const { certificate, privateKey } = await createMeshAuthority('default', NOW);
     await put(ids.certificate, data(certificate));
-    expect(egressIdentityOf(plane.index, place)).toBeUndefined();
+    expect(findEgressIdentity(plane.index, place)).toBeUndefined();
     await expect(certificates().issueToEgress({ ...place, csr })).rejects.toThrow(/nobody signs for the egress/);
     await put(ids.key, data(privateKey));
     const uri = 'spiffe://default/zone-egress';
-    expect(egressIdentityOf(plane.index, place)).toEqual({ uri, authority: 'mesh' });
+    expect(findEgressIdentity(plane.index, place)).toEqual({ uri, authority: 'mesh' });
     const issued = await certificates().issueToEgress({ ...place, csr });
     expect(issued).toMatchObject({ uri, meshAuthority: certificate });
     const { subjectAltName } = new X509Certificate(issued.chain);
@@ -149,7 +149,7 @@ describe('the authority of a mesh', () => {
     const identity = { selector: { dataplane: { matchLabels: { some: 'label' } } }, provider: { type: 'Bundled' } };
     await plane.put('MeshIdentity', 'some', identity);
     const own = { uri: 'spiffe://default.east.mesh.local/zone-egress', authority: 'zone' };
-    expect(egressIdentityOf(plane.index, place)).toEqual(own);
+    expect(findEgressIdentity(plane.index, place)).toEqual(own);
   });
 
   it('has the name of the mesh as trust domain, and a key that Kuma reads', async () => {

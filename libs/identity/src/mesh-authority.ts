@@ -15,7 +15,7 @@ import { errorText } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { openedText, SEALED_LABEL } from './sealed-secret';
 import type { SealingKeys } from './sealing-keys';
-import { servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
+import { listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
 import { signCertificate, type CertificateOrder } from './x509';
 import type { SignedCertificate } from './zone-authority';
 
@@ -86,7 +86,7 @@ export function enabledBackend(spec: JsonObject | undefined): string | undefined
 }
 
 /** The authority of a mesh; undefined where `Mesh.mtls` is off, and before its certificate has come. */
-export function meshAuthorityOf(index: Index, mesh: string): MeshAuthority | undefined {
+export function findMeshAuthority(index: Index, mesh: string): MeshAuthority | undefined {
   const backend = enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec);
   if (backend === undefined) return undefined;
   const data = index.get(meshAuthoritySecrets(mesh, backend).certificate)?.spec['data'];
@@ -95,8 +95,8 @@ export function meshAuthorityOf(index: Index, mesh: string): MeshAuthority | und
 }
 
 /** The SPIFFE ids that Kuma's certificate of a Dataplane has: one a service. */
-export function meshUrisOf(dataplane: DataplaneResource): readonly string[] {
-  return servicesOf(dataplane).map((service) => `spiffe://${dataplane.id.mesh}/${service}`);
+export function listKumaSpiffeIds(dataplane: DataplaneResource): readonly string[] {
+  return listServedServices(dataplane).map((service) => `spiffe://${dataplane.id.mesh}/${service}`);
 }
 
 /**
@@ -112,7 +112,7 @@ export function serviceProblem(
   if (tags?.[Label.service] !== undefined) return undefined;
   if (workload === undefined)
     return `must have the claim "Workload", or "Tags" with ${Label.service}: certificates of Mesh.mtls name services`;
-  const other = servicesOf(dataplane).find((service) => service !== workload);
+  const other = listServedServices(dataplane).find((service) => service !== workload);
   if (other === undefined) return undefined;
   const [claimed, held] = [workload, other].map((text) => JSON.stringify(shortened(text, 200)));
   return `must have the claim "Tags" with ${Label.service}: "Workload" is ${claimed}, the Dataplane has the service ${held}`;
@@ -127,7 +127,7 @@ export class MeshAuthorities {
 
   /** The signer of a mesh; undefined where `Mesh.mtls` is off or its authority is not known here. */
   authority(mesh: string): MeshSigner | undefined {
-    const authority = meshAuthorityOf(this.index, mesh);
+    const authority = findMeshAuthority(this.index, mesh);
     if (!authority) return undefined;
     const egress = [[Label.service, new Set([EGRESS_SERVICE])]] as const;
     return {
@@ -177,7 +177,7 @@ interface CertificateNames {
 
 function namesOf(dataplane: DataplaneResource): CertificateNames {
   const { name, mesh } = dataplane.id;
-  const uris = meshUrisOf(dataplane);
+  const uris = listKumaSpiffeIds(dataplane);
   if (uris.length === 0) throw new Unavailable(`Dataplane ${name} has no service that Mesh.mtls names`);
   if (uris.includes(egressUri(mesh)))
     throw new Forbidden(`Dataplane ${name} has the service ${EGRESS_SERVICE}, which is that of zone egresses`);

@@ -1,6 +1,6 @@
 import { Conflict, type JsonObject } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { Note, ResourceStore } from '@causeway/store';
+import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { RotationStep } from './authority-rotation';
 
 /** What an operator asks of a rotation: begins one, uses the new authority without waiting any longer, or gives it up. */
@@ -27,10 +27,10 @@ export interface RotationRequest {
 const REQUEST_NOTE = { area: 'workload-authority', key: 'request' } as const;
 
 /** Removes the order that waits. */
-export const NO_REQUEST: Note = { ...REQUEST_NOTE, value: null };
+export const NO_REQUEST: MetadataEntry = { ...REQUEST_NOTE, value: null };
 
 /** The note of an order. */
-export function requestNote({ order, at, by }: RotationRequest): Note {
+export function requestNote({ order, at, by }: RotationRequest): MetadataEntry {
   return { ...REQUEST_NOTE, value: { order: { ...order }, at, by } };
 }
 

@@ -1,6 +1,6 @@
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { Label, shortened } from '@causeway/resources';
-import { isWorkloadLabelled, workloadOf } from './workload-id';
+import { isWorkloadLabelled, readWorkload } from './workload-id';
 
 /** For which Dataplanes a credential holds; what is absent restricts nothing (docs/reference/kuma-rest.md §5.5). */
 export interface WorkloadBinding {
@@ -42,7 +42,7 @@ export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneRes
 export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
   const problem = bindingProblem(binding, dataplane);
   if (problem !== undefined || binding.workload !== undefined) return problem;
-  const workload = quoted(workloadOf(dataplane));
+  const workload = quoted(readWorkload(dataplane));
   if (isWorkloadLabelled(dataplane))
     return `must have the claim "Workload": the Dataplane's workload ${workload} comes from its label ${Label.workload}`;
   return binding.name === undefined
@@ -51,7 +51,7 @@ export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneRe
 }
 
 /** The MeshServices that a Dataplane says it serves: the values of its tag `kuma.io/service`, else its workload label; sorted. */
-export function servicesOf({ labels, spec }: DataplaneResource): readonly string[] {
+export function listServedServices({ labels, spec }: DataplaneResource): readonly string[] {
   const tagged = [...(spec.networking.inbound ?? []), ...(spec.networking.gateway ? [spec.networking.gateway] : [])];
   const named = new Set(tagged.flatMap(({ tags = {} }) => tags[Label.service] ?? []));
   if (named.size > 0) return [...named].sort();
@@ -62,7 +62,7 @@ export function servicesOf({ labels, spec }: DataplaneResource): readonly string
 /** Why a Dataplane serves more than it was granted, or undefined if it does not. */
 export function servicesProblem(granted: readonly string[], dataplane: DataplaneResource): string | undefined {
   const allowed = new Set(granted);
-  const foreign = servicesOf(dataplane).find((service) => !allowed.has(service));
+  const foreign = listServedServices(dataplane).find((service) => !allowed.has(service));
   if (foreign === undefined) return undefined;
   const known = granted.length === 0 ? 'no service' : shortened(granted.map(quoted).join(', '), 200);
   return `is for ${known}; the Dataplane serves ${quoted(foreign)}: issue one with --service ${shortened(foreign, 200)}`;

@@ -2,12 +2,12 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { Forbidden, goDurationMs, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { enrolmentOf, isEnrolmentInForce } from './enrolments';
-import { egressIdentityOf } from './egress-identity';
-import { presetPathOf } from './identity-paths';
+import { findEnrolment, isEnrolmentInForce } from './enrolments';
+import { findEgressIdentity } from './egress-identity';
+import { readPresetPath } from './identity-paths';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
-import { identityFor, isSignedHere, spiffeIdOf, type MeshIdentityResource } from './workload-id';
+import { identityFor, isSignedHere, resolveSpiffeId, type MeshIdentityResource } from './workload-id';
 import { checkCsr } from './x509';
 import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
 
@@ -74,7 +74,7 @@ export class WorkloadCertificates {
       ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding, dataplane))
       : workloadProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
-    const enrolment = enrolmentOf(index, id);
+    const enrolment = findEnrolment(index, id);
     if (!enrolment && isEnrolmentInForce(index, id.zone)) throw new Forbidden(`Dataplane ${id.name} is not enrolled`);
     const enrolled = enrolment && { enrolment: enrolment.uid };
     const now = clock.now();
@@ -88,7 +88,7 @@ export class WorkloadCertificates {
       throw new Forbidden(
         `MeshIdentity ${identity.id.name} has another authority than this zone's: provider ${provider.type}`,
       );
-    const found = spiffeIdOf(dataplane, identity, presetPathOf(index, id).signs);
+    const found = resolveSpiffeId(dataplane, identity, readPresetPath(index, id).signs);
     if (!found.ok) throw new Invalid(found.violations);
     const { uri } = found.id;
     if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);
@@ -98,11 +98,11 @@ export class WorkloadCertificates {
 
   /**
    * The certificate of the zone's egress in one mesh; the caller has verified that it is the egress. Throws Forbidden where nobody
-   * signs for it here (`egressIdentityOf`), Invalid for a bad CSR, Unavailable where the signer cannot sign.
+   * signs for it here (`findEgressIdentity`), Invalid for a bad CSR, Unavailable where the signer cannot sign.
    */
   async issueToEgress({ mesh, zone, csr }: EgressCertificateRequest): Promise<WorkloadCertificate> {
     const { index, signer, meshAuthorities, clock, validity = CERTIFICATE_VALIDITY } = this.options;
-    const id = egressIdentityOf(index, { mesh, zone });
+    const id = findEgressIdentity(index, { mesh, zone });
     if (!id)
       throw new Forbidden(
         `in mesh ${mesh} nobody signs for the egress of this zone: no MeshIdentity, and no Mesh.mtls`,

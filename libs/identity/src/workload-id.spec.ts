@@ -3,7 +3,13 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { JsonObject, Labels } from '@causeway/resources';
 import { idOf, storedResource } from '../../../test/support/loop-harness';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
-import { identityFor, sharedIdentities, spiffeIdOf, trustDomainOf, type MeshIdentityResource } from './workload-id';
+import {
+  identityFor,
+  sharedIdentities,
+  resolveSpiffeId,
+  resolveTrustDomain,
+  type MeshIdentityResource,
+} from './workload-id';
 
 function dataplane(
   name: string,
@@ -91,7 +97,7 @@ describe('the SPIFFE id of a Dataplane', () => {
       'MeshIdentity a.spec.spiffeID.path: gives no path of a SPIFFE id: "." and ".." are no segments; got "/workload/.." (wrong-form)',
     ],
   ])('%s', (_, one, spiffeID, want) => {
-    const found = spiffeIdOf(one, identity('a', {}, spiffeID ? { spiffeID } : {}), 'Workload');
+    const found = resolveSpiffeId(one, identity('a', {}, spiffeID ? { spiffeID } : {}), 'Workload');
     const text = found.ok
       ? found.id.uri
       : found.violations.map(({ field, reason, rule }) => `${field}: ${reason} (${rule})`).join();
@@ -102,10 +108,10 @@ describe('the SPIFFE id of a Dataplane', () => {
     const bad = identity('a', {}, { spiffeID: { trustDomain: 'x', path: '/{{ .Workload }}' } });
     const mesh = { ...bad, id: { ...bad.id, mesh: 'Default' }, spec: { provider: bad.spec.provider } };
     const one = dataplane('a', { 'kuma.io/workload': '.' });
-    const found = spiffeIdOf({ ...one, id: { ...one.id, mesh: 'Default' } }, mesh, 'Workload');
+    const found = resolveSpiffeId({ ...one, id: { ...one.id, mesh: 'Default' } }, mesh, 'Workload');
     expect(found.ok ? [] : found.violations.map(({ rule }) => rule)).toEqual(['wrong-form', 'wrong-form']);
-    expect(trustDomainOf(identity('a', {}), 'west')).toEqual({ ok: true, trustDomain: 'default.west.mesh.local' });
-    expect(trustDomainOf(mesh, 'west')).toMatchObject({ ok: false, violation: { rule: 'wrong-form' } });
+    expect(resolveTrustDomain(identity('a', {}), 'west')).toEqual({ ok: true, trustDomain: 'default.west.mesh.local' });
+    expect(resolveTrustDomain(mesh, 'west')).toMatchObject({ ok: false, violation: { rule: 'wrong-form' } });
   });
 
   it('is shared by workloads of two namespaces, and named with both; instances of one workload share theirs by intent', () => {

@@ -52,7 +52,7 @@ export type WorkloadId =
 const MAX_SPIFFE_ID_LENGTH = 2_048;
 
 /** The workload of a Dataplane: its label `kuma.io/workload`, else its name. */
-export function workloadOf({ id, labels }: Workload): string {
+export function readWorkload({ id, labels }: Workload): string {
   return labels[Label.workload] ?? id.name;
 }
 
@@ -102,7 +102,7 @@ function selects({ id, spec }: MeshIdentityResource, dataplane: Workload): boole
  * The SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity); `form` is that of an identity without a path.
  * Collects all violations.
  */
-export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource, form: SpiffePathForm): WorkloadId {
+export function resolveSpiffeId(dataplane: Workload, identity: MeshIdentityResource, form: SpiffePathForm): WorkloadId {
   const { trustDomain, path } = identity.spec.spiffeID ?? {};
   const at = FieldPath.at(`MeshIdentity ${identity.id.name}`).field('spec').field('spiffeID');
   const [atDomain, atPath] = [at.field('trustDomain'), at.field('path')];
@@ -130,7 +130,7 @@ export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource, 
 }
 
 /** The ids by which a Dataplane is known: the one that certificates are signed for first, then one of before that may still be shown. */
-export function spiffeIdsOf(
+export function listSpiffeIds(
   dataplane: Workload,
   identity: MeshIdentityResource,
   { signs, accepts }: PresetPath,
@@ -139,7 +139,7 @@ export function spiffeIdsOf(
   return [
     ...new Set(
       forms.flatMap((form) => {
-        const found = spiffeIdOf(dataplane, identity, form);
+        const found = resolveSpiffeId(dataplane, identity, form);
         return found.ok ? [found.id.uri] : [];
       }),
     ),
@@ -152,7 +152,7 @@ export function isIdByPreset({ id }: Pick<Workload, 'id'>, { spec }: MeshIdentit
 }
 
 /** The trust domain that a MeshIdentity gives to the workloads of a zone, or why it gives none. */
-export function trustDomainOf(
+export function resolveTrustDomain(
   { id, spec }: MeshIdentityResource,
   zone: string,
 ): { readonly ok: true; readonly trustDomain: string } | { readonly ok: false; readonly violation: Violation } {
@@ -219,7 +219,7 @@ function variableOf(
     case 'Namespace':
       return dataplane.id.namespace;
     case 'Workload':
-      return workloadOf(dataplane);
+      return readWorkload(dataplane);
   }
 }
 
@@ -233,7 +233,7 @@ export function sharedIdentities(
   const workloads = new Map<string, Set<string>>();
   for (const { uri, dataplane } of members) {
     const known = workloads.get(uri) ?? new Set();
-    workloads.set(uri, known.add(`${dataplane.id.namespace}/${workloadOf(dataplane)}`));
+    workloads.set(uri, known.add(`${dataplane.id.namespace}/${readWorkload(dataplane)}`));
   }
   const shared = [...workloads].filter(([, names]) => names.size > 1);
   return new Map(shared.map(([uri, names]) => [uri, [...names].sort(compareText)]));

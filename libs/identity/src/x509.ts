@@ -217,7 +217,7 @@ export async function checkCsr(pem: string): Promise<CheckedCsr> {
 }
 
 /** The id of an authority by its certificate in PEM: the first 128 bits of the SHA-256 of its DER, in hexadecimal. */
-export function authorityIdOf(certificate: string): string {
+export function computeAuthorityId(certificate: string): string {
   return createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
 }
 
@@ -229,10 +229,10 @@ export function certificatesIn(pem: string): readonly string[] {
 }
 
 /** The ids of the authorities in a bundle in PEM; what is no certificate is left out. */
-export function authorityIdsOf(bundle: string): readonly string[] {
+export function listAuthorityIds(bundle: string): readonly string[] {
   return certificatesIn(bundle).flatMap((certificate) => {
     try {
-      return [authorityIdOf(certificate)];
+      return [computeAuthorityId(certificate)];
     } catch {
       return [];
     }

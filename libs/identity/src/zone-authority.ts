@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { Conflict, isJsonObject, Unavailable, type JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { Fence, Note, ResourceStore } from '@causeway/store';
+import type { Fence, MetadataEntry, ResourceStore } from '@causeway/store';
 import {
   abandonRotation,
   advanceRotation,
@@ -13,7 +13,13 @@ import {
 } from './authority-rotation';
 import { decodeAuthorityState, type StoredAuthority } from './authority-decode';
 import type { SealedText, SealingKeys } from './sealing-keys';
-import { authorityIdOf, createZoneAuthority, signCertificate, type AuthorityPair, type CertificateOrder } from './x509';
+import {
+  computeAuthorityId,
+  createZoneAuthority,
+  signCertificate,
+  type AuthorityPair,
+  type CertificateOrder,
+} from './x509';
 
 /** A signed certificate. */
 export interface SignedCertificate {
@@ -96,7 +102,7 @@ export class ZoneAuthority implements CertificateSigner {
    * A leader begins a rotation: makes an authority that is trusted. `notes` are written with it, here and below. Throws
    * Conflict while one runs, Fenced, Unavailable.
    */
-  beginRotation(fence: Fence, deadline: number, notes: readonly Note[] = []): Promise<State> {
+  beginRotation(fence: Fence, deadline: number, notes: readonly MetadataEntry[] = []): Promise<State> {
     const begin = async (held: State | undefined): Promise<State> => {
       const times = { now: this.options.clock.now(), deadline };
       const next = beginRotation(existing(held), await this.createAuthority(), times);
@@ -107,7 +113,7 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /** A leader uses the new authority, whoever is missing. Throws Conflict where none waits, Fenced, Unavailable. */
-  forceRotation(fence: Fence, missing: readonly string[], notes: readonly Note[] = []): Promise<State> {
+  forceRotation(fence: Fence, missing: readonly string[], notes: readonly MetadataEntry[] = []): Promise<State> {
     const force = (held: State | undefined): State => {
       const state = existing(held);
       if (state.step.type !== 'trusting')
@@ -132,7 +138,7 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /** A leader gives a rotation up. Throws Conflict where the new authority is used already, Fenced, Unavailable. */
-  abandonRotation(fence: Fence, notes: readonly Note[] = []): Promise<State> {
+  abandonRotation(fence: Fence, notes: readonly MetadataEntry[] = []): Promise<State> {
     return this.change(fence, (held) => abandonRotation(existing(held)), notes);
   }
 
@@ -181,7 +187,7 @@ export class ZoneAuthority implements CertificateSigner {
   private async createAuthority(): Promise<StoredAuthority> {
     const { clock, keys, zone } = this.options;
     const { certificate, privateKey } = await createZoneAuthority(zone, clock.now());
-    const id = authorityIdOf(certificate);
+    const id = computeAuthorityId(certificate);
     return { id, certificate, key: keys.seal(privateKey, this.purpose), longestValidity: this.validity };
   }
 
@@ -214,7 +220,7 @@ export class ZoneAuthority implements CertificateSigner {
   private change(
     fence: Fence,
     decide: (held: State | undefined) => State | Promise<State>,
-    more: readonly Note[] = [],
+    more: readonly MetadataEntry[] = [],
   ): Promise<State> {
     const result = this.work.then(async () => {
       const held = await this.state();

@@ -2,7 +2,7 @@ import { MeshIdentity } from '@causeway/kinds';
 import { revokedIds, type ChangingIds } from '@causeway/policies';
 import type { IndexReader } from '@causeway/store';
 import { changingIds } from './identity-paths';
-import { trustDomainOf } from './workload-id';
+import { resolveTrustDomain } from './workload-id';
 
 /** The trust domains of a zone in a mesh, sorted: whose ids are of the zone for sure, and whose ids may be. */
 export interface ZoneDomains {
@@ -27,9 +27,9 @@ export function zoneDomains(
   for (const identity of index.ofKind(MeshIdentity.name)) {
     if (!MeshIdentity.is(identity) || identity.id.mesh !== mesh) continue;
     const isThere = identity.id.zone === '' || identity.id.zone === of;
-    const given = isThere ? trustDomainOf(identity, of) : undefined;
+    const given = isThere ? resolveTrustDomain(identity, of) : undefined;
     if (given?.ok !== true) continue;
-    const elsewhere = trustDomainOf(identity, of === NO_ZONE ? here : NO_ZONE);
+    const elsewhere = resolveTrustDomain(identity, of === NO_ZONE ? here : NO_ZONE);
     const isItsOwn = identity.id.zone === of || !elsewhere.ok || elsewhere.trustDomain !== given.trustDomain;
     (isItsOwn ? sure : possible).add(given.trustDomain);
   }

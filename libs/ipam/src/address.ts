@@ -25,7 +25,7 @@ export function isIP(text: string): boolean {
 }
 
 /** How many bits an address of the family has. */
-export function bitsOf(family: 4 | 6): number {
+export function countBits(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }
 

@@ -1,4 +1,4 @@
-import { bitsOf, formatAddress, parseAddress, type IpAddress } from './address';
+import { countBits, formatAddress, parseAddress, type IpAddress } from './address';
 import { parseRange, type AddressRange } from './range';
 
 /** Allows or refuses connections to a range of addresses. */
@@ -136,10 +136,10 @@ function ruleOf(text: string): DialRule | undefined {
   const isAllowed = !text.startsWith('!');
   const written = isAllowed ? text : text.slice(1);
   const address = parseAddress(written);
-  const range = prefixOf(address ? `${written}/${bitsOf(address.family)}` : written);
+  const range = prefixOf(address ? `${written}/${countBits(address.family)}` : written);
   if (!range || (isIn(MAPPED, { family: range.family, value: range.first }) && sizeOf(range) <= 1n << 32n))
     return undefined;
-  const bits = bitsOf(range.family) - (sizeOf(range).toString(2).length - 1);
+  const bits = countBits(range.family) - (sizeOf(range).toString(2).length - 1);
   const normal = `${formatAddress({ family: range.family, value: range.first })}/${bits}`;
   return { range, isAllowed, text: isAllowed ? normal : `!${normal}` };
 }

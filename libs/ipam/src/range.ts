@@ -1,4 +1,4 @@
-import { bitsOf, formatAddress, parseAddress, type IpAddress } from './address';
+import { countBits, formatAddress, parseAddress, type IpAddress } from './address';
 
 /** Addresses from `first` to `last`, both included. */
 export interface AddressRange {
@@ -16,11 +16,11 @@ export type ParsedRange =
 export function parseRange(text: string): ParsedRange {
   const [ip = '', length = '', ...more] = text.trim().split('/');
   const address = parseAddress(ip);
-  if (!address || more.length > 0 || !/^[0-9]{1,3}$/.test(length) || Number(length) > bitsOf(address.family)) {
+  if (!address || more.length > 0 || !/^[0-9]{1,3}$/.test(length) || Number(length) > countBits(address.family)) {
     return { ok: false, error: `must be a range like 241.0.0.0/8 or fd00::/64; got "${text}"` };
   }
   const { family } = address;
-  const hostMask = (1n << BigInt(bitsOf(family) - Number(length))) - 1n;
+  const hostMask = (1n << BigInt(countBits(family) - Number(length))) - 1n;
   const first = address.value & ~hostMask;
   const range = { family, first, last: first | hostMask };
   const normal = `${formatAddress({ family, value: first })}/${Number(length)}`;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { groupsOf, type GroupedKind } from '@causeway/resources';
+import { listGroups, type GroupedKind } from '@causeway/resources';
 import { apiGroups, isOfGroup } from '@causeway/resources/testing';
 import { coreKinds } from './core-kinds';
 
@@ -51,7 +51,7 @@ describe('the groups of kinds', () => {
 
   it('are in the table, whatever a kind says', () => {
     for (const kind of coreKinds.kinds)
-      for (const { group, versions: of } of groupsOf(kind)) {
+      for (const { group, versions: of } of listGroups(kind)) {
         expect(groups).toContain(group);
         expect([kind.name, group, of.length]).not.toEqual([kind.name, group, 0]);
       }
@@ -71,7 +71,7 @@ describe('the groups of kinds', () => {
           expect(accepting).toEqual([]);
           expect(found.namesakes).toEqual(called(name));
           for (const kind of found.namesakes)
-            for (const one of groupsOf(kind))
+            for (const one of listGroups(kind))
               expect([one.group, one.versions.includes(version)]).not.toEqual([group, true]);
         },
       ),

@@ -44,7 +44,7 @@ export function meshAccess(parameters: MeshParametersSpec): MeshAccess {
 }
 
 /** The mode of one inbound of a Dataplane with these labels. Linear in the overrides. */
-export function mtlsModeOf({ mtls, overrides }: MeshAccess, labels: Labels, port: number): MtlsMode {
+export function findMtlsMode({ mtls, overrides }: MeshAccess, labels: Labels, port: number): MtlsMode {
   const found = overrides.find((each) => (each.port ?? port) === port && selectsLabels(each.selector, labels));
   return found?.mtls ?? mtls;
 }

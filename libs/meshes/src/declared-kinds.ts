@@ -47,6 +47,6 @@ export class DeclaredKinds implements KindSource {
 }
 
 /** The kinds of the product, and those that the definitions of this index declare at each moment. */
-export function kindsOf(index: Pick<IndexReader, 'ofKind' | 'versionOf'>): Registry {
+export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'versionOf'>): Registry {
   return new Registry(coreKinds.kinds, new DeclaredKinds(index));
 }

@@ -1,7 +1,7 @@
 /** What the Meshes mean at this control plane (libs/meshes/README.md). */
 export { KEPT_AT_UPGRADE, meshSuffixes, namesHere, otherGiver, suffixesIn } from './app-mesh-names';
-export { mtlsModeOf, type MeshAccess, type MtlsMode } from './access';
-export { DeclaredKinds, kindsOf } from './declared-kinds';
+export { findMtlsMode, type MeshAccess, type MtlsMode } from './access';
+export { DeclaredKinds, getRegistry } from './declared-kinds';
 export { supportedFeatures } from './features';
 export {
   accepting,

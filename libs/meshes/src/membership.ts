@@ -57,7 +57,7 @@ export function accepting(meshes: MeshMembership, mesh: string): Designation {
 }
 
 /** The selector by which a Mesh gets new members: none where it is somebody else's or terminating (row T003-27). */
-export function selectorOf(
+export function readMemberSelector(
   { spec, labels }: Pick<Resource, 'spec' | 'labels'>,
   { controllerName }: MeshOwner,
 ): LabelSelector | undefined {

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { globalIdentity, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
-import { meshAccess, mtlsModeOf } from './access';
+import { meshAccess, findMtlsMode } from './access';
 import { designate } from './membership';
 import { Meshes } from './meshes';
 
@@ -194,10 +194,10 @@ describe('access to the workloads of a mesh', () => {
     const mtlsOverrides = [override('a', 'Permissive', 80), override('a', 'Strict'), override('b', 'Permissive')];
     const access = meshAccess({ mtls: 'Off', mtlsOverrides, maxConnectionAge: '90s' });
     const modes = [
-      mtlsModeOf(access, label('a'), 80),
-      mtlsModeOf(access, label('a'), 81),
-      mtlsModeOf(access, label('b'), 81),
-      mtlsModeOf(access, label('c'), 80),
+      findMtlsMode(access, label('a'), 80),
+      findMtlsMode(access, label('a'), 81),
+      findMtlsMode(access, label('b'), 81),
+      findMtlsMode(access, label('c'), 80),
     ];
     expect(modes).toEqual(['Permissive', 'Strict', 'Permissive', 'Off']);
     expect(access.maxConnectionAge).toBe(90_000);

@@ -11,7 +11,7 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { meshAccess, type MeshAccess } from './access';
-import { isTerminating, selectorOf, type MeshOwner } from './membership';
+import { isTerminating, readMemberSelector, type MeshOwner } from './membership';
 import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
 import { RangeReservations } from './range-reservations';
 
@@ -185,7 +185,7 @@ export class Meshes {
       });
     }
     const selecting = rows.flatMap((row) => {
-      const selector = selectorOf(row, owner);
+      const selector = readMemberSelector(row, owner);
       return selector ? [{ mesh: row.id.name, selector }] : [];
     });
     return { version, states, selecting: selecting.sort((a, b) => compareText(a.mesh, b.mesh)), candidates: new Map() };

@@ -6,7 +6,7 @@ import {
   type LabelSelector,
   type Resource,
 } from '@causeway/resources';
-import { isTerminating, selectorOf, type MeshMembership, type MeshOwner } from './membership';
+import { isTerminating, readMemberSelector, type MeshMembership, type MeshOwner } from './membership';
 import type { Meshes } from './meshes';
 
 /**
@@ -32,7 +32,7 @@ export class PendingMeshes implements MeshMembership {
       this.candidates.delete(id.name);
     }
     if (id.kind !== 'Mesh') return;
-    const selector = selectorOf(resource, this.owner);
+    const selector = readMemberSelector(resource, this.owner);
     this.pending.set(id.name, { terminating: isTerminating(labels), ...(selector ? { selector } : {}) });
     this.candidates.clear();
   }

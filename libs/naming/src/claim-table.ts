@@ -1,6 +1,13 @@
 import { identityKey, type Labels } from '@causeway/resources';
-import { addressOf, type Claim, type Claimant, type ClaimView, type ServiceAddress, type ServiceSource } from './claim';
-import { ClaimsByHostname, winnerOf } from './claims-by-hostname';
+import {
+  toServiceAddress,
+  type Claim,
+  type Claimant,
+  type ClaimView,
+  type ServiceAddress,
+  type ServiceSource,
+} from './claim';
+import { ClaimsByHostname, findWinner } from './claims-by-hostname';
 import { hasLabels, sameGenerator, type ParsedGenerator, type RequiredLabel } from './parsed-generator';
 import { ServiceLabelIndex } from './service-label-index';
 import { compareGenerators } from './precedence';
@@ -139,7 +146,7 @@ export class ClaimTable {
   addressesOf(key: string): readonly ServiceAddress[] {
     const service = this.services.get(key);
     if (!service) return [];
-    return service.claims.map((claim) => addressOf(claim, winnerOf(claim), this.ownZone));
+    return service.claims.map((claim) => toServiceAddress(claim, findWinner(claim), this.ownZone));
   }
 
   /** Every claimed hostname of a mesh, in no order. */

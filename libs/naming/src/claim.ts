@@ -50,7 +50,7 @@ export interface ClaimView extends ClaimRank {
 }
 
 /** The entry of `status.addresses` for a claim; `winner` is the strongest claim on its hostname, or the claim itself. */
-export function addressOf(claim: Claim, winner: Claim, ownZone: string): ServiceAddress {
+export function toServiceAddress(claim: Claim, winner: Claim, ownZone: string): ServiceAddress {
   const { hostname, generator } = claim;
   const origin = { kind: 'HostnameGenerator', name: generator.id.name } as const;
   if (hostname === undefined) return { status: 'NotAvailable', origin, reason: missingReason(claim, ownZone) };

@@ -18,7 +18,7 @@ export class ClaimsByHostname {
 
   winner(hostname: string): Claim | undefined {
     const held = this.byName.get(hostname);
-    return held && winnerOf(held);
+    return held && findWinner(held);
   }
 
   /** The claims on `hostname`, the winner first. */
@@ -66,7 +66,7 @@ export class ClaimsByHostname {
 }
 
 /** The strongest claim on the hostname of `claim`. */
-export function winnerOf(claim: Claim): Claim {
+export function findWinner(claim: Claim): Claim {
   return claim.rivals?.[0] ?? claim;
 }
 

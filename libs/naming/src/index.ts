@@ -1,6 +1,6 @@
 /** Names of services and resources (libs/naming/README.md). */
 export { keepsNameOnWire, wireName } from './kds-name';
-export { kriOf, parseKri } from './kri';
+export { formatKri, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';
 export {
   DEFAULT_SPIFFE_PATH,

@@ -1,7 +1,7 @@
-import { kriOf, parseKri } from './kri';
+import { formatKri, parseKri } from './kri';
 
 describe('kriOf', () => {
-  it.each<[string, Parameters<typeof kriOf>, string]>([
+  it.each<[string, Parameters<typeof formatKri>, string]>([
     ['a mesh', [{ shortName: 'm', mesh: '', name: 'default', labels: {} }], 'kri_m____default_'],
     [
       'a service of a zone',
@@ -34,7 +34,7 @@ describe('kriOf', () => {
       'kri_hg__east__g_',
     ],
   ])('%s', (_, [subject, section], want) => {
-    expect(kriOf(subject, section)).toBe(want);
+    expect(formatKri(subject, section)).toBe(want);
   });
 });
 

@@ -20,7 +20,7 @@ export interface KriSubject {
 }
 
 /** `kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>`: an identifier that is the same on every control plane. */
-export function kriOf(subject: KriSubject, section = ''): string {
+export function formatKri(subject: KriSubject, section = ''): string {
   const { shortName, mesh, name, labels } = subject;
   const parts = [shortName, mesh, labels[Label.zone] ?? '', labels[Label.namespace] ?? ''];
   return ['kri', ...parts, labels[Label.displayName] || name, section].join('_');

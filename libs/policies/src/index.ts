@@ -51,7 +51,7 @@ export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from 
 export { normalPolicySpec, policyViolations, readPolicy } from './model/read-policy';
 export { MAX_TARGET_REFS } from './model/target-refs';
 export {
-  callersOf,
+  findCallers,
   MAX_SCOPES,
   policyVerdict,
   type AncestorVerdict,
@@ -63,9 +63,9 @@ export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
 export { PolicyTable } from './table/policy-table';
 export { affectedBy, levelsOfKind, policyKeysOn, type AffectedBy } from './reads/affected';
-export { impactOf, type ChangedPath } from './reads/impact';
-export { foldOf, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
-export { scopesOf } from './reads/scopes';
+export { computeImpact, type ChangedPath } from './reads/impact';
+export { foldPath, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
+export { findScopes } from './reads/scopes';
 export { policiesOnNode, TopologyReader, type Topology } from './reads/topology';
 export { type FoundTarget } from './table/attachments';
 export { type KindTable } from './table/kind-table';

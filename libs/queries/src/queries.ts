@@ -15,7 +15,7 @@ import { Inspections } from './inspect/inspections';
 import { LeaseQueries } from './inspect/leases';
 import { ProxyQueries, type ProxySource } from './inspect/proxies';
 import { ServerFacts, type ProgramFacts } from './inspect/server-facts';
-import { Freshness } from './list/freshness';
+import { ReadYourWrites } from './list/read-your-writes';
 import { Lister } from './list/lister';
 import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
@@ -110,7 +110,7 @@ export interface Queries {
   readonly audit: AuditQueries;
   readonly backups: BackupQueries;
   /** Interfaces note their writes here, so that reads show them. */
-  readonly freshness: Freshness;
+  readonly freshness: ReadYourWrites;
   readonly json: ResourceJson;
   /** Ends all watches and stops following the index. */
   readonly close: () => void;
@@ -122,7 +122,7 @@ export function createQueries(sources: QuerySources): Queries {
   const { userAccess, zoneAccess } = sources;
   const at = { cp, index, meshes };
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
-  const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
+  const freshness = new ReadYourWrites(index, store, { clock, longest: limits.revisionWait });
   const sorted = new SortedIndex(index);
   const lister = new Lister(index, sorted);
   const expensive = new ConcurrencyLimit(EXPENSIVE);

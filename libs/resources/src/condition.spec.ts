@@ -1,4 +1,4 @@
-import { statusAsRead, withCondition, withConditionsOf, withoutConditions, type Condition } from './condition';
+import { statusAsRead, withCondition, withConditionsFrom, withoutConditions, type Condition } from './condition';
 import { globalIdentity } from './identity';
 import { isJsonObject, type JsonObject } from './json';
 
@@ -62,7 +62,7 @@ describe('withCondition', () => {
     const changed = withCondition(eight, { ...stated, status: 'False' }, T0);
     expect([types(changed), changed]).toEqual([types(eight), expect.not.objectContaining(eight)]);
     const own = { conditions: [{ type: 'Mine' }, { type: 'Mine', status: 'True' }, { type: 'Too' }] };
-    const joined = withConditionsOf(full(9), ['Mine', 'Too'], own);
+    const joined = withConditionsFrom(full(9), ['Mine', 'Too'], own);
     expect(types(joined)).toEqual(['T0', 'T1', 'T2', 'T3', 'T4', 'T5', 'Mine', 'Too']);
   });
 });
@@ -134,6 +134,6 @@ describe('withConditionsOf', () => {
     ['replaces its own', { conditions: [taken, other] }, { conditions: [mine] }, { conditions: [other, mine] }],
     ['drops them where the source has none', { conditions: [taken] }, {}, {}],
   ])('%s', (_, status, source, want) => {
-    expect(withConditionsOf({ ...status }, ['Mine'], { ...source })).toEqual(want);
+    expect(withConditionsFrom({ ...status }, ['Mine'], { ...source })).toEqual(want);
   });
 });

@@ -16,7 +16,7 @@ export type Condition = {
 };
 
 /** The stored condition of this type, or undefined. */
-export function conditionOf(status: JsonObject | undefined, type: string): JsonObject | undefined {
+export function findCondition(status: JsonObject | undefined, type: string): JsonObject | undefined {
   return conditionsOf(status)
     .filter(isJsonObject)
     .find((condition) => condition['type'] === type);
@@ -28,7 +28,7 @@ export function conditionOf(status: JsonObject | undefined, type: string): JsonO
  * and for a ninth type, which is refused: a list has 8 conditions at most (row T000-36).
  */
 export function withCondition(status: JsonObject, next: Condition, now: number): JsonObject {
-  const stored = conditionOf(status, next.type);
+  const stored = findCondition(status, next.type);
   const since = stored?.['status'] === next.status ? stored['lastTransitionTime'] : new Date(now).toISOString();
   const condition: JsonObject = { ...next, lastTransitionTime: since };
   if (jsonEqual(stored, condition)) return status;
@@ -42,7 +42,7 @@ export const WITHDRAWN = 'Withdrawn';
 
 /** Whether an ingress, egress or address of a zone is not to be used. */
 export function isWithdrawn({ status }: Pick<Resource, 'status'>): boolean {
-  return conditionOf(status, WITHDRAWN)?.['status'] === 'True';
+  return findCondition(status, WITHDRAWN)?.['status'] === 'True';
 }
 
 /** `status` without the conditions of these types. Returns the same object if it has none of them. */
@@ -58,7 +58,7 @@ export function withoutConditions(status: JsonObject, types: readonly string[]):
  * `status` with its conditions of these types replaced by those of `source`: one a type, 8 in all, of which those of
  * `source` are kept first.
  */
-export function withConditionsOf(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
+export function withConditionsFrom(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
   const taken = keyedByType(conditionsOf(source).filter((condition) => isOfType(condition, types)));
   const rest = withoutConditions(status, types);
   if (taken.length === 0) return rest;
@@ -75,7 +75,7 @@ export function statusAsRead(
   { id, spec, status }: Pick<Resource, 'id' | 'spec' | 'status'>,
 ): JsonObject | undefined {
   const derived = derive({ name: id.name, mesh: id.mesh, namespace: id.namespace, spec });
-  const waiting = pending.filter((type) => !conditionOf(status, type)).map(pendingCondition);
+  const waiting = pending.filter((type) => !findCondition(status, type)).map(pendingCondition);
   if (waiting.length === 0 && Object.keys(derived).length === 0) return status;
   const conditions = waiting.length === 0 ? {} : { conditions: [...waiting, ...conditionsOf(status)] };
   return { ...status, ...derived, ...conditions };

@@ -11,12 +11,12 @@ export {
   type ControlPlane,
 } from './computed-labels';
 export {
-  conditionOf,
+  findCondition,
   isWithdrawn,
   WITHDRAWN,
   statusAsRead,
   withCondition,
-  withConditionsOf,
+  withConditionsFrom,
   withoutConditions,
   type Condition,
 } from './condition';
@@ -61,7 +61,7 @@ export {
   type JsonObject,
   type JsonValue,
 } from './json';
-export { bareGroup, describeGroups, groupsOf, parseApiVersion, type GroupedKind } from './kind/api-groups';
+export { bareGroup, describeGroups, listGroups, parseApiVersion, type GroupedKind } from './kind/api-groups';
 export { defineKind } from './kind/define-kind';
 export { type Kind, type KindAlias, type SpecOf } from './kind/kind';
 export { Registry, type KindSource, type NamedKind } from './kind/registry';

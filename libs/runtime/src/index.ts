@@ -45,10 +45,10 @@ export {
   type Settings,
   type SettingValues,
 } from './settings/setting';
-export { REQUEST_ID, requestIdOf } from './request-id';
+export { REQUEST_ID, resolveRequestId } from './request-id';
 export { parseServerList } from './settings/server-list';
 export { SingleFlight } from './single-flight';
-export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
+export { splitIntoBatches, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
 export { asStep, noTracer, requestTrace, type RequestTrace, type Span, type StepOptions, type Tracer } from './tracer';

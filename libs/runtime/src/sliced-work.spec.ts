@@ -1,4 +1,4 @@
-import { batchesOf, inSlices, SLICE, SlicedWork } from './sliced-work';
+import { splitIntoBatches, inSlices, SLICE, SlicedWork } from './sliced-work';
 
 describe('SlicedWork', () => {
   const counting = (items: number, seen: number[]): Iterable<number> => ({
@@ -82,5 +82,5 @@ test.each([
     ],
   ],
 ])('batchesOf cuts %j into batches of two', (items, batches) => {
-  expect([...batchesOf(items, 2)]).toEqual(batches);
+  expect([...splitIntoBatches(items, 2)]).toEqual(batches);
 });

@@ -70,6 +70,6 @@ export async function inTimedSlices(steps: Iterable<unknown>, { clock, signal, e
 }
 
 /** The items in their order, in batches of at most `size`. */
-export function* batchesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+export function* splitIntoBatches<T>(items: readonly T[], size: number): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }

@@ -1,6 +1,6 @@
 import type { ProxyReport, ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
 import type { StoreDatabase } from './database/store-database';
-import { proxyFactsOf } from './proxy-facts-decode';
+import { decodeProxyFacts } from './proxy-facts-decode';
 
 const REPORT = 'SELECT causeway_report_proxies($1, $2, $3, $4, $5, $6) AS known';
 
@@ -64,7 +64,7 @@ export class PostgresProxySessions implements ProxySessionStore {
         sessions: [],
       };
       replicas.set(instance, replica);
-      const facts = row.proxy === null ? undefined : proxyFactsOf(row.facts);
+      const facts = row.proxy === null ? undefined : decodeProxyFacts(row.facts);
       if (row.proxy === null || !facts) continue;
       const { proxy, connected, changed_at: changedAt } = row;
       replica.sessions.push({ proxy, connected, changedAt, version: row.version, facts });

@@ -5,7 +5,7 @@ import {
   type ChangeBatch,
   type ChangeResult,
   type ResourceLookup,
-  type Note,
+  type MetadataEntry,
   type ResourceStore,
   type Snapshot,
   type StoreMaintenance,
@@ -21,7 +21,7 @@ import { RecentWrites, type WriteEcho } from './write/recent-writes';
 import type { WakeUpSignal } from './log/wake-up-signal';
 import { logAudited } from './audit/audited-writes';
 import { wireResults, type WireResult } from './write/write-decode';
-import { fencedError, splitWrite, resultsOf, valuesOf, writeCall, type WriteCall } from './write/write-request';
+import { fencedError, splitWrite, decodeResults, bindValues, writeCall, type WriteCall } from './write/write-request';
 
 export interface PostgresStoreOptions {
   readonly database: StoreDatabase;
@@ -134,7 +134,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     return row?.value;
   }
 
-  notes(area: string): Promise<readonly Note[]> {
+  notes(area: string): Promise<readonly MetadataEntry[]> {
     return this.options.database.find(NoteRow, (rows) => rows.find({ where: { area }, order: { key: 'ASC' } }));
   }
 
@@ -210,7 +210,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
       if (row.fenced === 'outdated')
         return { revision: row.head_revision, results: outdatedResults(request), outdated: true };
       if (row.fenced !== null) throw fencedError(row.fenced, request);
-      const written = { revision: row.head_revision, results: resultsOf(request, call, row.results ?? []) };
+      const written = { revision: row.head_revision, results: decodeResults(request, call, row.results ?? []) };
       if (row.written) this.recent.add(row.written, request, written);
       logAudited(this.options.logger, request, written);
       return written;
@@ -222,7 +222,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
   private callWrite(call: WriteCall, before: number | undefined): Promise<WriteRow> {
     const { name, text } = call;
     return this.options.database.connected(async (client) => {
-      const [row] = await queryOn<WriteRow>(client, { name, text, values: valuesOf(call, before) });
+      const [row] = await queryOn<WriteRow>(client, { name, text, values: bindValues(call, before) });
       if (!row) throw new Error('the database returned no row for a write');
       if (!call.stash || row.fenced !== null) return row;
       const [kept] = await queryOn<{ results: string }>(client, KEPT_RESULTS);
@@ -262,7 +262,7 @@ const KEPT_RESULTS = {
 function refusedLater(error: unknown, request: WriteRequest, call: WriteCall): unknown {
   if (!(error instanceof DatabaseError) || error.code !== 'CW001') return error;
   try {
-    resultsOf(request, call, wireResults(error.detail ?? '[]'));
+    decodeResults(request, call, wireResults(error.detail ?? '[]'));
     return error;
   } catch (refused) {
     return refused;

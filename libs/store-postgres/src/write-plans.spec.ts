@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { freshId, freshVip, put } from '@causeway/store/testing';
 import { createPostgresBackend } from '../testing/connected-backend';
-import { valuesOf, writeCall } from './write/write-request';
+import { bindValues, writeCall } from './write/write-request';
 
 const ROWS = 2_000;
 const CHANGED = 100;
@@ -62,7 +62,7 @@ describe('a write', () => {
     const call = writeCall({ changes: [put(freshId())], onRefusal: 'skip', unchanged: { revision, kinds: ['Mesh'] } });
     await client.query('BEGIN');
     const before = await rowsRead();
-    await client.query({ name: call.name, text: call.text, values: [...valuesOf(call, undefined)] });
+    await client.query({ name: call.name, text: call.text, values: [...bindValues(call, undefined)] });
     const read = (await rowsRead()) - before;
     await client.query('COMMIT');
     expect(read).toBe(CHANGED);

@@ -8,7 +8,7 @@ export {
   type CopyFacts,
   type Expectation,
   type Fence,
-  type Note,
+  type MetadataEntry,
   type PatchChange,
   type PutChange,
   type ReadSet,

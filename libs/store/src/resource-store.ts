@@ -85,7 +85,7 @@ interface SessionFence {
 }
 
 /** A fact beside the log: cursors, insights, marks. Raises no revision and wakes no watch (docs/design.md §2.8). */
-export interface Note {
+export interface MetadataEntry {
   readonly area: string;
   readonly key: string;
   /** `null` removes the note. */
@@ -113,7 +113,7 @@ export interface WriteRequest {
   /** Refused as `outdated`, each change of it, unless this is unchanged; what a store writes in parts stops there. */
   readonly unchanged?: ReadSet;
   /** Written with the changes or not at all. */
-  readonly notes?: readonly Note[];
+  readonly notes?: readonly MetadataEntry[];
   /**
    * With `skip`: is called with the results of each part that is durable, in the order of the changes, before `write`
    * resolves or throws. Which parts a store writes is its choice.
@@ -226,7 +226,7 @@ export interface ResourceStore {
   watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch>;
   /** One note, or all of an area. */
   note(area: string, key: string): Promise<JsonObject | undefined>;
-  notes(area: string): Promise<readonly Note[]>;
+  notes(area: string): Promise<readonly MetadataEntry[]>;
   /** Releases connections; watches end. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export {
   type Receiver,
   type SyncPeer,
 } from './sync-rules';
-export { toldInstances } from './told-instances';
+export { instancesToReport } from './instances-to-report';
 export { MeshView, type ExportDefault } from './mesh-view';
 export { Outbox } from './outbox';
 export {
@@ -26,9 +26,9 @@ export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } fro
 export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
 export {
-  lostRulesOf,
+  readLostRules,
   lostSince,
-  lostStateOf,
+  readLostState,
   reportedLoss,
   reportedSession,
   zoneLoss,
@@ -39,7 +39,7 @@ export {
   type ZoneLoss,
   type ZoneSession,
 } from './lost-zone';
-export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
+export { QUARANTINED, readQuarantine, releases, type Quarantine } from './quarantine';
 export { SyncCondition, withOwnConditions } from './sync-conditions';
 export {
   confirmIncarnation,

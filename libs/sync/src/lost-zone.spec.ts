@@ -1,8 +1,8 @@
 import {
-  lostRuleOf,
-  lostRulesOf,
+  readLostRule,
+  readLostRules,
   lostSince,
-  lostStateOf,
+  readLostState,
   zoneLoss,
   type LostRule,
   type ZoneContact,
@@ -40,7 +40,7 @@ describe('lostRuleOf', () => {
     ],
     [{ policy: 'of a later version', after: 'soon' }, RULE],
     [{ after: '3h' }, { policy: 'withdraw', after: 10_800_000 }],
-  ])('%j', (lost, want) => expect(lostRuleOf(lost, RULE)).toEqual(want));
+  ])('%j', (lost, want) => expect(readLostRule(lost, RULE)).toEqual(want));
 });
 
 describe('a zone that is lost for some meshes and not for others', () => {
@@ -53,9 +53,9 @@ describe('a zone that is lost for some meshes and not for others', () => {
     ['same', { policy: 'keep' }],
   ]);
   const seen = (lost: unknown, away: number): unknown[] => {
-    const loss = zoneLoss(lostRulesOf(lost, meshes, configured), away, 'then');
+    const loss = zoneLoss(readLostRules(lost, meshes, configured), away, 'then');
     const status = loss ? { lost: { ...loss } } : {};
-    return ['', ...meshes.keys()].map((mesh) => lostStateOf({ status }, mesh)?.policy);
+    return ['', ...meshes.keys()].map((mesh) => readLostState({ status }, mesh)?.policy);
   };
 
   it.each([
@@ -79,7 +79,7 @@ describe('a zone that is lost for some meshes and not for others', () => {
   ])('for %s', (_, lost, away, want) => expect(seen(lost, away)).toEqual(want));
 
   it('is said as short as can be', () => {
-    const loss = (away: number): unknown => zoneLoss(lostRulesOf(undefined, meshes, configured), away, 'then');
+    const loss = (away: number): unknown => zoneLoss(readLostRules(undefined, meshes, configured), away, 'then');
     expect(loss(minute)).toEqual({ since: 'then', meshes: { early: 'withdraw' } });
     expect(loss(5 * minute)).toEqual({
       since: 'then',

@@ -42,9 +42,9 @@ export interface LostRules {
  * The rules for the zone with this `Zone.spec.lost`. Field by field the Zone's own value counts, then that of the mesh
  * (`meshes`: what its parameters say of lost zones), then the configured one. Linear in the meshes.
  */
-export function lostRulesOf(lost: unknown, meshes: ReadonlyMap<string, unknown>, configured: LostRule): LostRules {
-  const zone = lostRuleOf(lost, configured);
-  const own = [...meshes].map(([mesh, given]) => [mesh, lostRuleOf(lost, lostRuleOf(given, configured))] as const);
+export function readLostRules(lost: unknown, meshes: ReadonlyMap<string, unknown>, configured: LostRule): LostRules {
+  const zone = readLostRule(lost, configured);
+  const own = [...meshes].map(([mesh, given]) => [mesh, readLostRule(lost, readLostRule(given, configured))] as const);
   return {
     zone,
     meshes: new Map(own.filter(([, { policy, after }]) => policy !== zone.policy || after !== zone.after)),
@@ -82,7 +82,7 @@ export interface LostState {
  * Whether a zone is lost for the resources of `mesh`, by `Zone.status.lost`; without `mesh`, for those of meshes for which
  * nothing else holds. Undefined where it is not.
  */
-export function lostStateOf({ status }: Pick<Resource, 'status'>, mesh?: string): LostState | undefined {
+export function readLostState({ status }: Pick<Resource, 'status'>, mesh?: string): LostState | undefined {
   const lost = status?.['lost'];
   if (!isJsonObject(lost)) return undefined;
   const { policy, since, meshes } = lost;
@@ -94,7 +94,7 @@ export function lostStateOf({ status }: Pick<Resource, 'status'>, mesh?: string)
 /** `Zone.status.lost` as it is stored, where it says that the zone is lost for somebody. */
 export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
   const lost = zone.status?.['lost'];
-  if (!isJsonObject(lost) || (!lostStateOf(zone) && meshesOfLoss(zone).length === 0)) return undefined;
+  if (!isJsonObject(lost) || (!readLostState(zone) && listMeshesWithLoss(zone).length === 0)) return undefined;
   return lost;
 }
 
@@ -116,14 +116,14 @@ export function reportedSession({ status }: Pick<Resource, 'status'>): ZoneSessi
 }
 
 /** The meshes for which `Zone.status.lost` says something else than for the others. */
-export function meshesOfLoss({ status }: Pick<Resource, 'status'>): readonly string[] {
+export function listMeshesWithLoss({ status }: Pick<Resource, 'status'>): readonly string[] {
   const lost = status?.['lost'];
   const meshes = isJsonObject(lost) ? lost['meshes'] : undefined;
   return isJsonObject(meshes) ? Object.keys(meshes) : [];
 }
 
 /** `Zone.spec.lost` over the configured rule; a field that cannot be read has the configured value. */
-export function lostRuleOf(lost: unknown, configured: LostRule): LostRule {
+export function readLostRule(lost: unknown, configured: LostRule): LostRule {
   if (typeof lost !== 'object' || lost === null) return configured;
   const policy: unknown = 'policy' in lost ? lost.policy : undefined;
   const after: unknown = 'after' in lost ? lost.after : undefined;

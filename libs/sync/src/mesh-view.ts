@@ -8,7 +8,7 @@ import {
   type Labels,
   type Resource,
 } from '@causeway/resources';
-import { lostStateOf, meshesOfLoss } from './lost-zone';
+import { readLostState, listMeshesWithLoss } from './lost-zone';
 
 /** Export rule of services that have none. */
 export type ExportDefault = 'All' | 'None';
@@ -123,9 +123,9 @@ function viewOf(zone: Resource): ZoneView {
   const { labels } = zone;
   const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;
   if (enabled === false || isQuarantined) return { visible: false, except: [], labels };
-  const isKept = (mesh?: string): boolean => lostStateOf(zone, mesh)?.policy !== 'withdraw';
+  const isKept = (mesh?: string): boolean => readLostState(zone, mesh)?.policy !== 'withdraw';
   const visible = isKept();
-  return { visible, except: meshesOfLoss(zone).filter((mesh) => isKept(mesh) !== visible), labels };
+  return { visible, except: listMeshesWithLoss(zone).filter((mesh) => isKept(mesh) !== visible), labels };
 }
 
 function selectableLabels(labels: Labels): readonly (readonly [string, string])[] {

@@ -1,7 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
-import { quarantineOf, releases } from './quarantine';
+import { readQuarantine, releases } from './quarantine';
 
-const read = (value: Parameters<typeof quarantineOf>[0]) => quarantineOf(value, 'east', coreKinds);
+const read = (value: Parameters<typeof readQuarantine>[0]) => readQuarantine(value, 'east', coreKinds);
 const redis = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
 
 describe('a quarantine', () => {

@@ -30,7 +30,7 @@ export const QUARANTINED = 'quarantined by the operator';
 const MAX_QUARANTINED = 100;
 
 /** Reads the quarantine in the spec of the Zone `zone`; entries that cannot be read are ignored. */
-export function quarantineOf(value: JsonValue | undefined, zone: string, registry: Registry): Quarantine {
+export function readQuarantine(value: JsonValue | undefined, zone: string, registry: Registry): Quarantine {
   const { all, resources: named } = isJsonObject(value) ? value : {};
   const resources = (isJsonArray(named) ? named.slice(0, MAX_QUARANTINED) : []).flatMap((item) =>
     identityOf(item, zone, registry),

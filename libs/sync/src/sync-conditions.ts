@@ -1,4 +1,4 @@
-import { withConditionsOf, type JsonObject } from '@causeway/resources';
+import { withConditionsFrom, type JsonObject } from '@causeway/resources';
 
 /**
  * Types of the conditions with which a control plane reports what sync knows of a resource. A condition is present only
@@ -30,5 +30,5 @@ const OWN_CONDITIONS: readonly string[] = Object.values(SyncCondition).filter((t
 
 /** The status that a peer sent, with the conditions that this control plane has set on its copy. */
 export function withOwnConditions(received: JsonObject, held: JsonObject = {}): JsonObject {
-  return withConditionsOf(received, OWN_CONDITIONS, held);
+  return withConditionsFrom(received, OWN_CONDITIONS, held);
 }

@@ -65,7 +65,7 @@ export function createMetrics(metrics: readonly Metric[], histograms: readonly H
 }
 
 /** The type by the name: `_total` is of counters alone. */
-export function typeOf({ name, type }: Pick<Metric, 'name' | 'type'>): 'counter' | 'gauge' | 'histogram' {
+export function metricType({ name, type }: Pick<Metric, 'name' | 'type'>): 'counter' | 'gauge' | 'histogram' {
   return type ?? (name.endsWith('_total') ? 'counter' : 'gauge');
 }
 
@@ -73,7 +73,13 @@ export function typeOf({ name, type }: Pick<Metric, 'name' | 'type'>): 'counter'
 function readWhenScraped(metric: Metric): Gauge {
   const { help } = metric;
   const name = METRIC_PREFIX + metric.name;
-  const get = (): object => ({ name, help, aggregator: 'sum', type: typeOf(metric), values: valuesOf(name, metric) });
+  const get = (): object => ({
+    name,
+    help,
+    aggregator: 'sum',
+    type: metricType(metric),
+    values: valuesOf(name, metric),
+  });
   return Object.assign(new Gauge({ name, help, registers: [] }), { get });
 }
 

@@ -1,2 +1,2 @@
 /** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
-export { METRIC_PREFIX, typeOf } from '../src/metrics';
+export { METRIC_PREFIX, metricType } from '../src/metrics';

@@ -9,12 +9,12 @@ import { ResourceIndex } from '@causeway/store';
 import { matchesLabels } from '../../../libs/queries/src/list/label-selector';
 import { RequestCallers } from '../../../libs/rest/src/http/request-callers';
 import { LocalSocket } from '@causeway/rest';
-import { queryOf } from '../../../libs/rest/src/http/query-reader';
+import { readQuery } from '../../../libs/rest/src/http/query-reader';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
 import { requestLineError } from '../../../libs/rest/src/http/request-hooks';
-import { pathOf, unknownPath } from '../../../libs/rest/src/http/route-table';
-import { problemJson, problemOf } from '../../../libs/rest/src/http/problem.filter';
+import { stripQuery, unknownPath } from '../../../libs/rest/src/http/route-table';
+import { problemJson, toProblem } from '../../../libs/rest/src/http/problem.filter';
 import { readPage, readSelection } from '../../../libs/rest/src/http/request-decoding';
 import { listParameters } from '../../../libs/rest/src/requests/query-parameters';
 import { restAccess } from '../../support/rest-access';
@@ -66,7 +66,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
         ]),
         ...queries,
       ],
-      (text) => readQuery(service, text),
+      (text) => decodeQuery(service, text),
     ),
     takesText('cursor', HEAD, plain, decodeCursor),
     takesText('cursor that is JSON', HEAD, plain, (text) =>
@@ -86,7 +86,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
       'path',
       HEAD,
       textShapes(draw, [['/meshes/default/meshservices/', '']]),
-      (text) => requestLineError(text) ?? unknownPath(pathOf(text), coreKinds),
+      (text) => requestLineError(text) ?? unknownPath(stripQuery(text), coreKinds),
     ),
     takesText('name in a path', HEAD, plain, (name) =>
       identityNamed({ kind: service, mesh: 'default', name }, { role: 'zone', zone: 'east', federated: true }),
@@ -123,7 +123,7 @@ export function restEntries(draw: Prng): EntryPoint[] {
       [{ name: 'many', make: (size) => 'x'.repeat(size) }],
       (text) =>
         problemJson(
-          problemOf(
+          toProblem(
             new Invalid(
               Array.from({ length: text.length / 32 }, (_, i) => ({
                 field: `spec.a[${i}]`,
@@ -151,10 +151,10 @@ const queries = [
   },
 ];
 
-function readQuery(kind: Kind, text: string): unknown {
+function decodeQuery(kind: Kind, text: string): unknown {
   if (requestLineError(`/?${text}`)) return undefined;
   const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) }, socket: LOOPBACK };
-  const query = queryOf(call, listParameters(kind));
+  const query = readQuery(call, listParameters(kind));
   const read = [readSelection(query), readPage(query)];
   query.check();
   return read;

@@ -1,4 +1,4 @@
-import { conditionOf, type JsonObject } from '@causeway/resources';
+import { findCondition, type JsonObject } from '@causeway/resources';
 import { SyncCondition, type LostPolicy } from '@causeway/sync';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { connected, living, meshKey, zoneKey, type RestingMesh } from './convergence';
@@ -37,7 +37,7 @@ function misstatedOf(row: Row, disk: WatchedDisk, { away, registry }: RestingMes
 type Wanted = { readonly reason: string; readonly names: string } | undefined;
 
 function judge({ status }: Row, type: string, wanted: Wanted): string[] {
-  const said = conditionOf(status, type);
+  const said = findCondition(status, type);
   if (wanted === undefined) return said ? [`says ${describe(said)}, which is not so`] : [];
   if (!said) return [`does not say ${type}, which is so`];
   const message = said['message'];

@@ -1,6 +1,6 @@
 import { compareOrders, jsonEqual, type Registry } from '@causeway/resources';
 import type { LostRule } from '@causeway/sync';
-import { lostRuleOf } from '@causeway/sync/testing';
+import { readLostRule } from '@causeway/sync/testing';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import { sameContent } from './copies';
@@ -45,7 +45,7 @@ function differenceOfZone({ name }: WatchedDisk, mesh: RestingMesh): string[] {
   if (!row) return name === away ? [] : [`global lacks the Zone of ${name}, which is connected`];
   const isKnown = global.sessions.has(name) || global.notes.has(`${INSIGHTS}\0${name}`);
   const isLost = name === away && isKnown;
-  const want = isLost ? lostRuleOf(row.spec['lost'], lost).policy : undefined;
+  const want = isLost ? readLostRule(row.spec['lost'], lost).policy : undefined;
   const said = lostOf(row);
   if (said?.policy !== want)
     return [`global says of zone ${name} ${said?.policy ?? 'not lost'}, not ${want ?? 'that'}`];

@@ -1,5 +1,5 @@
 import { Label } from '@causeway/resources';
-import { lostStateOf, type LostState } from '@causeway/sync';
+import { readLostState, type LostState } from '@causeway/sync';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import type { Timeline } from '../engine/timeline';
 import type { Commit, Row, WatchedDisk } from '../engine/watched-disk';
@@ -143,7 +143,7 @@ class Spells {
 
 /** What a Zone says of its being lost; undefined where it is not, or there is no Zone. */
 export function lostOf(zone: Row | undefined): LostState | undefined {
-  return lostStateOf({ status: zone?.status ?? {} });
+  return readLostState({ status: zone?.status ?? {} });
 }
 
 /** Whether other zones may know what comes from the zone of a living Zone. */

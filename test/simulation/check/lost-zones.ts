@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { LostRule } from '@causeway/sync';
-import { lostRuleOf } from '@causeway/sync/testing';
+import { readLostRule } from '@causeway/sync/testing';
 import type { Timeline } from '../engine/timeline';
 import type { Commit, RowChange, WatchedDisk } from '../engine/watched-disk';
 import { lostOf } from './history';
@@ -65,7 +65,7 @@ export class LostZoneCheck {
     leader: { readonly writer: string; readonly epoch: number },
   ): void {
     const { rule, leadsSince, serves, report } = this.limits;
-    const { after } = lostRuleOf(spec['lost'], rule);
+    const { after } = readLostRule(spec['lost'], rule);
     const read = this.disk.notesRead.get(`${leader.writer} ${INSIGHTS}`) ?? 0;
     const seen = this.seen.get(id.name)?.findLast(({ at }) => at <= read);
     const gone = read - Math.max(seen?.at ?? 0, leadsSince(leader.epoch));

@@ -1,4 +1,4 @@
-import type { Note, WriteRequest } from '@causeway/store';
+import type { MetadataEntry, WriteRequest } from '@causeway/store';
 import { MemoryDisk, type MemoryDiskOptions, type NewestOrder } from '@causeway/store/testing';
 
 /** A row as the disk keeps it. */
@@ -22,7 +22,7 @@ export interface RowChange {
 export interface Commit extends Writing {
   readonly disk: WatchedDisk;
   readonly changes: readonly RowChange[];
-  readonly notes: readonly { readonly note: Note; readonly before: Note | undefined }[];
+  readonly notes: readonly { readonly note: MetadataEntry; readonly before: MetadataEntry | undefined }[];
 }
 
 /** A disk that shows each commit to whoever checks. */
@@ -59,7 +59,7 @@ export class WatchedDisk extends MemoryDisk {
     this.lifeWatcher?.();
   }
 
-  override commit(written: ReadonlyMap<string, Row>, notes: readonly Note[], newest: NewestOrder): void {
+  override commit(written: ReadonlyMap<string, Row>, notes: readonly MetadataEntry[], newest: NewestOrder): void {
     const changes = [...written].map(([key, after]) => ({ key, before: this.rows.get(key), after }));
     const noted = notes.map((note) => ({ note, before: this.notes.get(`${note.area}\0${note.key}`) }));
     super.commit(written, notes, newest);

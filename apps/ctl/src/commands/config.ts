@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { UsageError, type ProgramContext } from '../context';
 import { outputOption, type SetExitCode } from '../options';
 import { structured, table, type Output } from '../render';
-import { contextInUse, parseServer, tokenOf } from '../settings/connection';
+import { contextInUse, parseServer, readToken } from '../settings/connection';
 import { readContexts, writeContexts, type Contexts, type NamedContext } from '../settings/contexts-file';
 import { describeToken } from '../settings/token-claims';
 
@@ -35,7 +35,7 @@ function listContexts(context: ProgramContext, { output }: { readonly output: Ou
 
 function tokenIfReadable(context: NamedContext): string | undefined {
   try {
-    return tokenOf(context);
+    return readToken(context);
   } catch (error) {
     if (error instanceof UsageError) return undefined;
     throw error;

@@ -3,11 +3,11 @@ import { ApiError, ConnectionError, type ResourceRef } from '@causeway/api-clien
 import { escapedLine, isJsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
-import { messageOf } from '../control-plane';
+import { formatApiError } from '../control-plane';
 import { readDocuments } from '../documents';
 import { meshOption, nouns, type SetExitCode } from '../options';
 import { asked } from '../printer';
-import { refOfDocument, refsOf, titleOf, typeOf } from '../refs';
+import { readRef, parseRefs, formatTitle, readType } from '../refs';
 import { textAt } from '../render';
 import { selectedResources } from '../selected-resources';
 
@@ -58,7 +58,7 @@ async function chosen(
     if (words.length > 0) throw new UsageError('-f takes kinds and names from the files: leave the kind out');
     return (await fromFiles(context, filename, options)).reverse();
   }
-  if (selector === undefined) return refsOf(context.registry, words, options);
+  if (selector === undefined) return parseRefs(context.registry, words, options);
   const [noun] = words;
   if (noun === undefined) throw new UsageError('-l needs a kind, as in: causeway delete meshservices -l team=db');
   return selectedResources(context, noun, { ...options, selector });
@@ -73,8 +73,8 @@ async function fromFiles(
   // Where their definition is gone, so are the resources of its kind.
   const declared = new Set(options.ignoreNotFound ? documents.flatMap(({ value }) => kindsDeclaredBy(value)) : []);
   return documents.flatMap(({ file, line, value }) => {
-    const ref = refOfDocument(context.registry, value, options);
-    if (!ref && isJsonObject(value) && declared.has(typeOf(value))) return [];
+    const ref = readRef(context.registry, value, options);
+    if (!ref && isJsonObject(value) && declared.has(readType(value))) return [];
     if (!ref)
       throw new UsageError(`${file}:${line}: the document names no known type, or has no name; nothing was deleted`);
     return [ref];
@@ -83,7 +83,7 @@ async function fromFiles(
 
 /** How documents may name the kind that a document declares; nothing for any but a MetaresourceDefinition. */
 function kindsDeclaredBy(value: unknown): readonly string[] {
-  if (!isJsonObject(value) || typeOf(value) !== 'MetaresourceDefinition') return [];
+  if (!isJsonObject(value) || readType(value) !== 'MetaresourceDefinition') return [];
   const [kind, group] = [textAt(value, 'spec', 'kind'), textAt(value, 'spec', 'group')];
   return [kind, `${kind}.${group}`];
 }
@@ -95,7 +95,7 @@ async function agreed(
   { yes, dryRun }: DeleteOptions,
 ): Promise<boolean> {
   if (doomed.length === 1 || yes || dryRun || !context.terminal) return true;
-  for (const ref of doomed.slice(0, SHOWN)) context.printError(`  ${titleOf(ref)}`);
+  for (const ref of doomed.slice(0, SHOWN)) context.printError(`  ${formatTitle(ref)}`);
   if (doomed.length > SHOWN) context.printError(`  and ${doomed.length - SHOWN} more`);
   return confirmed(context, `delete these ${doomed.length} resources at ${(await context.api()).server.host}?`);
 }
@@ -116,14 +116,14 @@ export async function removeOne(
   const terminate = options.terminate === true && ref.kind === 'Mesh';
   try {
     const warnings = await (await context.api()).delete(ref, { dryRun, terminate });
-    context.print(`${titleOf(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
+    context.print(`${formatTitle(ref)} deleted${dryRun ? ' (dry run)' : ''}`);
     printWarnings(context, warnings);
     return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error instanceof ConnectionError) throw error;
     if (error.code === 'not-found' && ignoreNotFound) return true;
     const reasons = error.violations.map(({ field, reason }) => `${field}: ${reason}`);
-    context.printError(`${titleOf(ref)}: ${[messageOf(error), ...reasons].join('; ')}`);
+    context.printError(`${formatTitle(ref)}: ${[formatApiError(error), ...reasons].join('; ')}`);
     return false;
   }
 }

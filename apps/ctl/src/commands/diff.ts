@@ -1,7 +1,7 @@
 import { ApiError } from '@causeway/api-client';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
-import { messageOf } from '../control-plane';
+import { formatApiError } from '../control-plane';
 import { unifiedDiff } from '../diff';
 import { readDocuments } from '../documents';
 import { meshOption, type SetExitCode } from '../options';
@@ -34,7 +34,7 @@ export async function diff(context: CommandContext, options: DiffOptions): Promi
     await applyDocuments(context, documents, { ...options, dryRun: true }, { progress: () => undefined, result });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new UsageError(messageOf(error), { cause: error });
+    throw new UsageError(formatApiError(error), { cause: error });
   }
   return refusals.failures > 0 ? 2 : changes > 0 ? 1 : 0;
 }

@@ -7,10 +7,10 @@ import { isJsonObject, jsonEqual, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { painter } from '../colour';
 import { UsageError, type CommandContext } from '../context';
-import { messageOf } from '../control-plane';
+import { formatApiError } from '../control-plane';
 import { DocumentError, parseDocuments } from '../documents';
 import { meshOption, type SetExitCode } from '../options';
-import { refsOf, titleOf } from '../refs';
+import { parseRefs, formatTitle } from '../refs';
 import { structured } from '../render';
 import { printWarnings } from './delete';
 import { unifiedDiff } from '../diff';
@@ -33,7 +33,7 @@ interface Stored {
 
 /** `causeway edit`: opens a resource in the user's editor and writes it back. The text is reopened while the server refuses it. */
 export async function edit(context: CommandContext, words: readonly string[], options: EditOptions): Promise<number> {
-  const [ref, ...others] = refsOf(context.registry, words, options);
+  const [ref, ...others] = parseRefs(context.registry, words, options);
   if (!ref || others.length > 0) throw new UsageError('edit takes one resource: KIND/NAME');
   const folder = await mkdtemp(join(tmpdir(), 'causeway-edit-'));
   const file = join(folder, `${ref.kind.toLowerCase()}-${ref.name.replaceAll(/[^a-z0-9.-]/gi, '_')}.yaml`);
@@ -50,7 +50,7 @@ async function editIn(context: CommandContext, ref: ResourceRef, file: string): 
   /** Whether a person who saves without a change means it: what changed there is shown. */
   let overwrites = false;
   let notes: readonly string[] = [
-    `${titleOf(ref)} at ${(await context.api()).server.host}. Lines that begin with # do not count.`,
+    `${formatTitle(ref)} at ${(await context.api()).server.host}. Lines that begin with # do not count.`,
     'Save and close the editor to write it; leave it as it is, or empty, to write nothing.',
   ];
   for (;;) {
@@ -100,7 +100,7 @@ async function write(
       return { type: 'written' };
     }
     const { outcome, warnings } = await (await context.api()).replace(ref, value, { etag: edited.stored.etag });
-    context.print(`${titleOf(ref)} ${outcome}`);
+    context.print(`${formatTitle(ref)} ${outcome}`);
     printWarnings(context, warnings);
     return { type: 'written' };
   } catch (error) {
@@ -109,7 +109,7 @@ async function write(
     if (error.code !== 'invalid') return { type: 'changed' };
     return {
       type: 'refused',
-      reasons: [messageOf(error), ...error.violations.map(({ field, reason }) => `  ${field}: ${reason}`)],
+      reasons: [formatApiError(error), ...error.violations.map(({ field, reason }) => `  ${field}: ${reason}`)],
     };
   }
 }

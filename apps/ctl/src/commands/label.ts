@@ -3,7 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
 import { meshOption, type SetExitCode } from '../options';
-import { refsOf, titleOf } from '../refs';
+import { parseRefs, formatTitle } from '../refs';
 import { objectAt, textAt } from '../render';
 import { selectedResources } from '../selected-resources';
 import { printWarnings } from './delete';
@@ -49,7 +49,7 @@ async function chosen(
   words: readonly string[],
   options: LabelOptions,
 ): Promise<readonly ResourceRef[]> {
-  if (options.selector === undefined) return refsOf(context.registry, words, options);
+  if (options.selector === undefined) return parseRefs(context.registry, words, options);
   const [noun, ...names] = words;
   if (noun === undefined || names.length > 0) throw new UsageError('-l needs a kind and no names');
   return selectedResources(context, noun, { ...options, selector: options.selector });
@@ -65,13 +65,15 @@ async function labelOne(
   const before = objectAt(document, 'labels');
   const taken = overwrite ? undefined : overwritten(before, changes);
   if (taken !== undefined) {
-    context.printError(`${titleOf(ref)}: has ${taken}=${textAt(before, taken)} already; --overwrite changes it`);
+    context.printError(`${formatTitle(ref)}: has ${taken}=${textAt(before, taken)} already; --overwrite changes it`);
     return false;
   }
   const labels = Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null));
   const next = { ...document, labels };
   const { outcome, warnings } = await api.replace(ref, next, { etag, dryRun: dryRun === true });
-  context.print(`${titleOf(ref)} ${outcome === 'unchanged' ? 'unchanged' : 'labelled'}${dryRun ? ' (dry run)' : ''}`);
+  context.print(
+    `${formatTitle(ref)} ${outcome === 'unchanged' ? 'unchanged' : 'labelled'}${dryRun ? ' (dry run)' : ''}`,
+  );
   printWarnings(context, warnings);
   return true;
 }

@@ -3,8 +3,8 @@ import { ApiError, type ResourceRef } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
-import { meshOption, secondsOf, type SetExitCode } from '../options';
-import { refsOf, titleOf } from '../refs';
+import { meshOption, parseSeconds, type SetExitCode } from '../options';
+import { parseRefs, formatTitle } from '../refs';
 import { listAt, objectAt, textAt } from '../render';
 
 export interface WaitOptions {
@@ -27,16 +27,16 @@ const INTERVAL = 250;
 /** `causeway wait`: the exit code is 0 once every resource is as asked, 1 if the time runs out before. */
 export async function wait(context: CommandContext, words: readonly string[], options: WaitOptions): Promise<number> {
   const goal = goalOf(options.for);
-  const refs = refsOf(context.registry, words, options);
-  const end = context.now() + secondsOf(options.timeout, '--timeout') * 1_000;
+  const refs = parseRefs(context.registry, words, options);
+  const end = context.now() + parseSeconds(options.timeout, '--timeout') * 1_000;
   for (const ref of refs) {
     const state = await untilReached(context, ref, { goal, end });
     if (state !== undefined) {
-      context.printError(`${titleOf(ref)}: not ${options.for} after ${options.timeout}: ${state}`);
+      context.printError(`${formatTitle(ref)}: not ${options.for} after ${options.timeout}: ${state}`);
       return 1;
     }
     context.print(
-      `${titleOf(ref)} ${goal.type === 'condition' ? `${goal.condition} is ${goal.status}` : `${goal.type}d`}`,
+      `${formatTitle(ref)} ${goal.type === 'condition' ? `${goal.condition} is ${goal.status}` : `${goal.type}d`}`,
     );
   }
   return 0;

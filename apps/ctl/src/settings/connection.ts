@@ -56,7 +56,7 @@ export function contextInUse(config: CliConfig, flag: string | undefined): Conte
  * named by a flag wins over the environment. A server that is named apart from a context gets the token and the trust of the
  * context for exactly this server, if there is one, and nothing of another: no token goes to a server that it is not for.
  */
-export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connection {
+export function resolveConnection(config: CliConfig, flags: ConnectionFlags): Connection {
   const fromEnvironment =
     flags.context === undefined ? config : { server: undefined, token: undefined, caFile: undefined };
   const named = flags.server ?? fromEnvironment.server;
@@ -68,7 +68,7 @@ export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connect
   const hasToken = (flags.token ?? fromEnvironment.token) !== undefined;
   const used = chosen ?? (hasToken ? undefined : contextFor(config, server, flags));
   const token =
-    flags.token ?? fromEnvironment.token ?? (used && tokenOf(used.context, chosen ? '' : `context ${used.name}: `));
+    flags.token ?? fromEnvironment.token ?? (used && readToken(used.context, chosen ? '' : `context ${used.name}: `));
   const caFile = flags.caFile ?? fromEnvironment.caFile ?? used?.context.caFile;
   return {
     server,
@@ -102,12 +102,12 @@ function usedBy(config: CliConfig, flags: ConnectionFlags): ContextInUse | undef
 }
 
 /** The mesh of commands without `--mesh`, if the context in use names one. */
-export function meshOf(config: CliConfig, flags: ConnectionFlags): string | undefined {
+export function resolveMesh(config: CliConfig, flags: ConnectionFlags): string | undefined {
   return usedBy(config, flags)?.context.mesh;
 }
 
 /** The token of a context, from itself or from its file. Throws UsageError, which begins with `where`, if that cannot be read. */
-export function tokenOf({ token, tokenFile }: NamedContext, where = ''): string | undefined {
+export function readToken({ token, tokenFile }: NamedContext, where = ''): string | undefined {
   return token ?? (tokenFile === undefined ? undefined : readText(tokenFile, where).trim());
 }
 

@@ -15,7 +15,7 @@ export interface TokenClaims {
 }
 
 /** The claims of a JWT; undefined for other tokens. */
-export function claimsOf(token: string): TokenClaims | undefined {
+export function decodeClaims(token: string): TokenClaims | undefined {
   const parts = token.split('.');
   const claims = parts.length === 3 ? parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8')) : undefined;
   if (!isJsonObject(claims)) return undefined;
@@ -41,7 +41,7 @@ function subjectOf(claims: JsonObject): Pick<TokenClaims, 'subject' | 'use'> {
 /** A token for people: whose it is and when it ends, never itself. */
 export function describeToken(token: string | undefined, now: number): string {
   if (token === undefined) return '';
-  const claims = claimsOf(token);
+  const claims = decodeClaims(token);
   if (!claims) return 'opaque';
   return [claims.subject, expiryText(claims, now)].filter((part) => part !== '').join(', ');
 }

@@ -4,7 +4,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import type { AuditLog, AuditSubject } from '@causeway/store';
 import { MemoryAudit, MemoryDisk } from '@causeway/store/testing';
 import type { Caller } from '../authorization/caller';
-import { AuditRecorder, auditSourceOf, refusalReason } from './audit-recorder';
+import { AuditRecorder, toAuditSource, refusalReason } from './audit-recorder';
 
 const anna: Caller = { user: 'anna', groups: ['payments'], by: 'user-token', tokenId: 'token-1' };
 const subject: AuditSubject = {
@@ -17,8 +17,8 @@ const subject: AuditSubject = {
   activity: '',
 };
 
-function source(address = '192.0.2.1', caller = anna): ReturnType<typeof auditSourceOf> {
-  return auditSourceOf(caller, { address, via: 'REST', userAgent: 'curl/8' });
+function source(address = '192.0.2.1', caller = anna): ReturnType<typeof toAuditSource> {
+  return toAuditSource(caller, { address, via: 'REST', userAgent: 'curl/8' });
 }
 
 /** Promises of a few turns. */

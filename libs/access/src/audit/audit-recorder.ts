@@ -55,7 +55,7 @@ interface WaitingRefusal {
 }
 
 /** Who asks and from where, for the context of a write and for the recorder. */
-export function auditSourceOf({ user, groups, by, tokenId }: Caller, origin: CallerOrigin): AuditSource {
+export function toAuditSource({ user, groups, by, tokenId }: Caller, origin: CallerOrigin): AuditSource {
   const { address, via, userAgent = '', requestId, trace } = origin;
   const ids = { tokenId, requestId, traceId: trace?.traceId };
   return auditSource({ user, groups, recognizedBy: by, address, via, userAgent, ...ids });

@@ -4,7 +4,7 @@ import { TokenIssuer, type IssuedToken, type TokenDependencies } from '../tokens
 import type { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
 import { parseValidity, validityViolations } from '../tokens/validity';
-import { issuerOf, userPayload } from './user-token';
+import { formatIssuer, userPayload } from './user-token';
 
 /** How long a user token is valid where nobody says otherwise: a day. */
 const USER_TOKEN_VALIDITY = '24h';
@@ -38,7 +38,7 @@ export class UserTokenIssuer extends TokenIssuer {
 
   constructor(dependencies: TokenDependencies, trust: TokenTrust) {
     super(dependencies, trust, USER_TOKEN);
-    this.issuer = issuerOf(dependencies.cp);
+    this.issuer = formatIssuer(dependencies.cp);
   }
 
   /** Issues a token, signed with the newest key. Throws Invalid, and what `issueToken` throws. */

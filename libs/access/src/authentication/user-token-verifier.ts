@@ -5,7 +5,7 @@ import type { PresentedTokens } from '../tokens/presented-tokens';
 import { unverifiedClaims, type TrustedKeys } from '../tokens/signed-token';
 import type { TokenVerifier } from './authenticator';
 import { Unauthenticated } from '../unauthenticated';
-import { GLOBAL_ISSUER, isControlPlane, issuerOf, verifyUserToken } from './user-token';
+import { GLOBAL_ISSUER, isControlPlane, formatIssuer, verifyUserToken } from './user-token';
 
 /** The keys and revocations of a control plane; what they are may change between two reads. */
 export interface KeySource {
@@ -37,7 +37,7 @@ export class UserTokenVerifier implements TokenVerifier {
   constructor(private readonly sources: UserTokenVerifierSources) {
     const { cp, own, global } = sources;
     const federated = cp.role === 'zone' && cp.federated;
-    this.sourceOf = new Map([...(federated ? [[GLOBAL_ISSUER, global] as const] : []), [issuerOf(cp), own]]);
+    this.sourceOf = new Map([...(federated ? [[GLOBAL_ISSUER, global] as const] : []), [formatIssuer(cp), own]]);
     this.withoutIssuer = federated ? global : own;
   }
 
@@ -49,7 +49,7 @@ export class UserTokenVerifier implements TokenVerifier {
     const source = typeof issuer === 'string' ? this.sourceOf.get(issuer) : this.withoutIssuer;
     if (!source)
       throw new Unauthenticated(
-        `the user token was issued by ${String(issuer).slice(0, 100)} and does not hold here, at ${issuerOf(cp)}`,
+        `the user token was issued by ${String(issuer).slice(0, 100)} and does not hold here, at ${formatIssuer(cp)}`,
       );
     const { id, name, groups, expiresAt } = await verifyUserToken(token, source.trustedKeys, clock.now());
     presented.note(token);

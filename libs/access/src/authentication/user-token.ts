@@ -15,7 +15,7 @@ export interface UserClaims extends TokenFacts {
 export const GLOBAL_ISSUER = 'causeway:global';
 
 /** The claim `iss` of the tokens of a control plane. */
-export function issuerOf(cp: ControlPlane): string {
+export function formatIssuer(cp: ControlPlane): string {
   return cp.role === 'global' ? GLOBAL_ISSUER : `causeway:zone:${cp.zone}`;
 }
 

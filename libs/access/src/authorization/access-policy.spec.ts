@@ -3,7 +3,7 @@ import { globalIdentity, type ControlPlane, type JsonObject } from '@causeway/re
 import { TestPlane } from '../../../../test/support/test-plane';
 import { AccessPolicy } from './access-policy';
 import { anonymous, localAdmin, operator, type Caller } from './caller';
-import { targetOf, type AccessTarget, type Verb } from './grants';
+import { toAccessTarget, type AccessTarget, type Verb } from './grants';
 
 const GLOBAL: ControlPlane = { role: 'global' };
 const EAST: ControlPlane = { role: 'zone', zone: 'east', federated: true };
@@ -110,9 +110,9 @@ describe('on the global', () => {
   it('gives the owner of a mesh that Mesh itself, and no other', async () => {
     const policy = await open(GLOBAL, [{ role: 'mesh-operator', to: 'User:anna', meshes: ['m2'] }]);
     const may = (name: string): boolean =>
-      policy.decide(anna, 'update', targetOf(globalIdentity('Mesh', name))).allowed;
+      policy.decide(anna, 'update', toAccessTarget(globalIdentity('Mesh', name))).allowed;
     expect([may('m2'), may('default')]).toEqual([true, false]);
-    expect(targetOf(globalIdentity('Namespace', 'shop'))).toEqual({ kind: 'Namespace', namespace: 'shop' });
+    expect(toAccessTarget(globalIdentity('Namespace', 'shop'))).toEqual({ kind: 'Namespace', namespace: 'shop' });
   });
 
   it('takes roles of users as they are written, narrowed by their bindings', async () => {

@@ -14,7 +14,7 @@ import {
   activities,
   allows,
   builtInRules,
-  targetOf,
+  toAccessTarget,
   type AccessTarget,
   type Grant,
   type Rule,
@@ -106,7 +106,7 @@ export class AccessPolicy {
 
   /** Whether the caller may do at least one of `verbs` to the resource. */
   may(caller: Caller, verbs: readonly Verb[], id: Identity): boolean {
-    return this.decideAny(caller, verbs, targetOf(id)).allowed;
+    return this.decideAny(caller, verbs, toAccessTarget(id)).allowed;
   }
 
   /**
@@ -116,7 +116,7 @@ export class AccessPolicy {
    */
   authorise(caller: Caller, verbs: readonly Verb[], id: Identity, kind?: Pick<Kind, 'writer'>): void {
     const isNew = kind && !this.sources.registry.kind(id.kind);
-    const target = { ...targetOf(id), ...(isNew && { writer: kind.writer }) };
+    const target = { ...toAccessTarget(id), ...(isNew && { writer: kind.writer }) };
     const { allowed, reason } = this.decideAny(caller, verbs, target);
     if (!allowed) throw new AccessDenied(caller, reason);
   }

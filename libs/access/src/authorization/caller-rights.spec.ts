@@ -6,7 +6,7 @@ import { AccessDenied } from './access-denied';
 import { AccessPolicy } from './access-policy';
 import { anonymous, operator, type Caller } from './caller';
 import { CallerRights } from './caller-rights';
-import { targetOf } from './grants';
+import { toAccessTarget } from './grants';
 
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated', 'payments'], by: 'user-token' };
 const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'payments', name: 'redis' };
@@ -40,8 +40,8 @@ const PAYMENTS: JsonObject = {
 describe('CallerRights', () => {
   it('allows what a binding gives, and says of the rest that no binding does', async () => {
     const rights = new CallerRights(await policyWith({ payments: PAYMENTS }), anna);
-    expect(rights.may('update', targetOf(service))).toBe(true);
-    expect(rights.may('update', targetOf({ ...service, namespace: 'other' }))).toBe(false);
+    expect(rights.may('update', toAccessTarget(service))).toBe(true);
+    expect(rights.may('update', toAccessTarget({ ...service, namespace: 'other' }))).toBe(false);
     expect(() => rights.check('list', { kind: 'MeshService', mesh: 'default' })).toThrow(
       new AccessDenied(anna, 'no RoleBinding lets user "anna" list MeshService in mesh "default"'),
     );

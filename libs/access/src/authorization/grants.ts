@@ -24,7 +24,7 @@ export interface AccessTarget {
 }
 
 /** A resource as a target. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
-export function targetOf({ kind, mesh, namespace, name }: Identity): AccessTarget {
+export function toAccessTarget({ kind, mesh, namespace, name }: Identity): AccessTarget {
   return {
     kind,
     mesh: kind === 'Mesh' ? name : mesh || undefined,

@@ -1,6 +1,6 @@
 import { Conflict, isJsonObject, type JsonObject } from '@causeway/resources';
-import { batchesOf, type Clock } from '@causeway/runtime';
-import type { Note, ResourceStore } from '@causeway/store';
+import { splitIntoBatches, type Clock } from '@causeway/runtime';
+import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { TokenUse } from './token-use';
 
 /** What is remembered of an issued token; never the token. Times are ms since 1970. */
@@ -59,7 +59,8 @@ export class TokenRecords {
   async purge(): Promise<readonly string[]> {
     const notes = await this.store.notes(this.use.records);
     const over = notes.filter((note) => readRecord(note).every((record) => this.isOver(record)));
-    for (const batch of batchesOf(over, BATCH)) await this.write(batch.map((note) => ({ ...note, value: null })));
+    for (const batch of splitIntoBatches(over, BATCH))
+      await this.write(batch.map((note) => ({ ...note, value: null })));
     return over.map(({ key }) => key);
   }
 
@@ -67,12 +68,12 @@ export class TokenRecords {
     return expiresAt + KEPT <= this.clock.now();
   }
 
-  private async write(notes: readonly Note[]): Promise<void> {
+  private async write(notes: readonly MetadataEntry[]): Promise<void> {
     await this.store.write({ changes: [], onRefusal: 'abort', notes });
   }
 }
 
-function readRecord({ key: id, value }: Note): readonly TokenRecord[] {
+function readRecord({ key: id, value }: MetadataEntry): readonly TokenRecord[] {
   const { facts, issuedAt, expiresAt, issuedBy } = value ?? {};
   const isWhole =
     isJsonObject(facts) &&

@@ -20,8 +20,8 @@ import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
 import { catchUp, configuredFields, membershipRead, placed } from '../mesh-rules';
-import { etagOf, type WriteOutcome } from '../requests';
-import { auditOf } from '../rights';
+import { formatEtag, type WriteOutcome } from '../requests';
+import { readAuditSource } from '../rights';
 import { tracedWrite } from '../traced-write';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
 import { Unparsable } from '@causeway/yaml';
@@ -272,7 +272,7 @@ export class BatchWrite {
 
   private async write(changed: readonly PlannedEntry[], read: number): Promise<readonly DecodedEntry[]> {
     if (changed.length === 0) return [];
-    const audit = auditOf(this.request);
+    const audit = readAuditSource(this.request);
     const changes = changed.map(({ outcome: { id, labels, spec }, stored }): Change => {
       return { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit };
     });
@@ -322,7 +322,7 @@ export class BatchWrite {
         if (!this.refusedForGood(entry, result)) raced.push(entry);
         continue;
       }
-      this.results.applied(entry.index, { ...entry.outcome, revision: result.revision, etag: etagOf(result) });
+      this.results.applied(entry.index, { ...entry.outcome, revision: result.revision, etag: formatEtag(result) });
       this.written += 1;
     }
     this.tell();

@@ -1,6 +1,6 @@
 import { refusalReason, type AuditRecorder } from '@causeway/access';
 import { Forbidden, Unavailable, type Registry } from '@causeway/resources';
-import { auditOf } from '../rights';
+import { readAuditSource } from '../rights';
 import { Unparsable } from '@causeway/yaml';
 import type { BatchRequest, BatchResult } from './batch';
 
@@ -20,7 +20,7 @@ export function recordRefusedDocuments(
   { context, dryRun = false }: Pick<BatchRequest, 'context' | 'dryRun'>,
   results: readonly BatchResult[],
 ): void {
-  const source = auditOf({ context });
+  const source = readAuditSource({ context });
   for (const result of results) {
     if (result.outcome !== 'refused') continue;
     const { error, id, index } = result;

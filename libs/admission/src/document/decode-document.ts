@@ -4,7 +4,7 @@ import {
   checkStorable,
   describeGroups,
   FieldPath,
-  groupsOf,
+  listGroups,
   Invalid,
   isJsonObject,
   Label,
@@ -123,7 +123,7 @@ function namedIn(
 
 function foreignGroup(apiVersion: string, type: string, namesakes: readonly GroupedKind[]): string {
   const { group } = parseApiVersion(apiVersion);
-  const isKnown = namesakes.some((kind) => groupsOf(kind).some((one) => one.group === group));
+  const isKnown = namesakes.some((kind) => listGroups(kind).some((one) => one.group === group));
   const isPolicy = namesakes.some(({ declaredBy = '' }) => declaredBy !== '');
   const advice =
     isKnown || !isPolicy ? '' : `; a MetaresourceDefinition can declare ${type} of the group ${shortened(group, 80)}`;

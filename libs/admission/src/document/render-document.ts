@@ -1,4 +1,4 @@
-import { kriOf } from '@causeway/naming';
+import { formatKri } from '@causeway/naming';
 import { Label, statusAsRead, type JsonObject, type Kind, type KindAlias, type Resource } from '@causeway/resources';
 
 /** How a document is rendered. */
@@ -33,7 +33,7 @@ function universalForm(kind: Kind, resource: Resource): JsonObject {
     generation: resource.generation,
     creationTime: new Date(resource.createdAt).toISOString(),
     modificationTime: new Date(resource.modifiedAt).toISOString(),
-    kri: kriOf({ shortName: kind.shortName, mesh: id.mesh, name: id.name, labels: resource.labels }),
+    kri: formatKri({ shortName: kind.shortName, mesh: id.mesh, name: id.name, labels: resource.labels }),
     labels: resource.labels,
   };
 }

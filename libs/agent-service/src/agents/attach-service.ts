@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataplaneTokens } from '@causeway/access';
 import { LEASED_BY } from '@causeway/controllers';
-import { addressOf } from '@causeway/grpc-server';
+import { readPeerAddress } from '@causeway/grpc-server';
 import { Enrolment } from '@causeway/kinds';
 import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
 import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
@@ -87,7 +87,7 @@ export class AgentServer {
   private attach(call: AttachCall, connections: ConnectionCredentials): void {
     call.sendMetadata(new Metadata());
     const { clock, logger, streams, zoneFacts } = this.options;
-    const address = addressOf(call.getPeer());
+    const address = readPeerAddress(call.getPeer());
     const certificate = connections.certificateOf(call.metadata);
     const token = String(call.metadata.get('authorization')[0] ?? '')
       .replace(/^bearer +/i, '')

@@ -1,5 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import { batchesOf, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { AgentLeaseStore, LeaseAnswer, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
 
 /** A stream of an agent, as its leases are kept. */
@@ -129,7 +129,7 @@ export class ReplicaLeases {
     const due = rounds.filter((round) => round.isNews || round.heartbeat !== this.confirmed.get(round.session));
     const owners = new Map(due.map(({ session }) => [session.id, session]));
     for (const batch of distinctLeases(due.flatMap(({ rows }) => rows)))
-      for (const part of batchesOf(batch, MOST_ROWS)) {
+      for (const part of splitIntoBatches(batch, MOST_ROWS)) {
         const sessions = new Map(part.map((row) => [nameOf(row), row.session]));
         for (const { taken, ...key } of await store.renew(part, length))
           owners.get(sessions.get(nameOf(key)) ?? '')?.lost(key, taken);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { etagOf, PreconditionFailed, type Admission } from '@causeway/admission';
+import { formatEtag, PreconditionFailed, type Admission } from '@causeway/admission';
 import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
 import { bindingProblem, servicesProblem, type Enrolments, type JoiningCredential } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
@@ -121,7 +121,7 @@ export class DataplaneRegistrar {
       address: '',
     });
     await admission(onlyThis(id))
-      .delete({ address, ifMatch: etagOf(dataplane), context })
+      .delete({ address, ifMatch: formatEtag(dataplane), context })
       .catch((error: unknown) => {
         // This replica has not read what another one wrote.
         if (error instanceof PreconditionFailed || error instanceof NotFound) return;

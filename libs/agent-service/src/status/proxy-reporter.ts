@@ -1,5 +1,5 @@
 import type { StorePoint } from '@causeway/resources';
-import { batchesOf, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { ProxyFacts, ProxySession, ProxySessionStore } from '@causeway/store';
 import { observeProxy, type ObservationFrame, type ObservedStream, type ProxyObservation } from './proxy-facts';
 
@@ -208,7 +208,7 @@ export class ProxyReporter {
 
   private async write(point: StorePoint, isEnd: boolean): Promise<void> {
     const { store, instance } = this.options;
-    const batches = [...batchesOf([...this.pending.values()], MAX_SESSIONS)];
+    const batches = [...splitIntoBatches([...this.pending.values()], MAX_SESSIONS)];
     // Before its last batch a report shows nothing new of the proxies that it leaves out.
     const before = this.reported?.incarnation === point.incarnation ? this.reported : { ...point, revision: -1 };
     for (const [i, sessions] of (batches.length > 0 ? batches : [[]]).entries()) {

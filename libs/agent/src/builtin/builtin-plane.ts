@@ -30,7 +30,7 @@ const PRESET: PlaneLimits = { mostConnections: 20_000, drain: 500, share: 1 };
 export class BuiltinPlane implements Plane {
   readonly type = 'builtin';
   private current: PlaneState;
-  private lost: readonly Unobeyed[] = [];
+  private lost: readonly UnsupportedFeature[] = [];
   private looking: Timer | undefined;
   private readonly engine: PlaneEngine;
 
@@ -72,7 +72,7 @@ export class BuiltinPlane implements Plane {
     this.become({ type: 'stopped' });
   }
 
-  get unobeyed(): readonly Unobeyed[] {
+  get unobeyed(): readonly UnsupportedFeature[] {
     return this.lost;
   }
 

@@ -6,7 +6,7 @@ import type { ListenerPlan } from './decode/listeners';
 import { DecodedResources, type PlaneResources } from './decoded-resources';
 import { ConnectionRoom, PlaneListener, type ListenerTools } from './listen/plane-listener';
 import { YoungGarbage } from './listen/young-garbage';
-import type { Unobeyed } from '../plane';
+import type { UnsupportedFeature } from '../plane';
 import type { PlaneEngine, PlaneLimits } from './plane-engine';
 import { ResourceNeeds, type Need } from './resource-needs';
 import { PlaneStats, type StatSnapshot } from './stats';
@@ -70,7 +70,7 @@ export class PlaneCore implements PlaneEngine {
     return Promise.resolve(this.counters.snapshot());
   }
 
-  unobeyed(): Promise<readonly Unobeyed[]> {
+  unobeyed(): Promise<readonly UnsupportedFeature[]> {
     const found = [...this.listeners.keys()].flatMap((name) => {
       const chains = [...(this.decoded.listener(name)?.chains.values() ?? [])];
       const lost = chains.flatMap(({ forwarding: { lost, choice } }) => {

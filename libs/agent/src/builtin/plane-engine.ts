@@ -20,6 +20,6 @@ export interface PlaneEngine {
   take(change: CacheChange): Promise<string | undefined>;
   /** Takes no new connections; resolves when the open ones have ended, after so many ms at the latest. */
   stop(drainMs: number): Promise<void>;
-  unobeyed(): Promise<readonly Unobeyed[]>;
+  unobeyed(): Promise<readonly UnsupportedFeature[]>;
   stats(): Promise<StatSnapshot>;
 }

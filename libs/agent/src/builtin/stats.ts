@@ -61,7 +61,7 @@ function sanitized(name: string): string {
 }
 
 /** The sum of what several processes have counted. */
-export function sumOf(snapshots: readonly StatSnapshot[]): StatSnapshot {
+export function sumSnapshots(snapshots: readonly StatSnapshot[]): StatSnapshot {
   const sum = new PlaneStats();
   for (const [group, name, values] of snapshots.flat())
     for (const [stat, value] of Object.entries(values)) sum.of(group, name).add(stat, value);

@@ -6,8 +6,8 @@ import { NetworkFailure, systemTools, type NetworkTools } from './network-tools'
 import {
   CAPTURE_TABLE,
   ROUTE_PROTOCOL,
-  routesOf,
-  rulesetOf,
+  listCaptureRoutes,
+  renderRuleset,
   type Capture,
   type CaptureRoute,
   type NetworkPlan,
@@ -151,7 +151,7 @@ export class MachineNetwork {
 
   /** True where something that was there was missing and is put back. Rejects where it cannot be. */
   private async look(): Promise<boolean> {
-    if (rulesetOf(this.plan, this.options.instance) === undefined) return false;
+    if (renderRuleset(this.plan, this.options.instance) === undefined) return false;
     if (this.ruleset !== undefined) {
       const { rules, routes } = await this.present();
       if (rules === this.installed.rules && routes === this.installed.routes) return false;
@@ -179,7 +179,7 @@ export class MachineNetwork {
 
   private async bring(plan: NetworkPlan): Promise<void> {
     const { instance } = this.options;
-    const ruleset = rulesetOf(plan, instance);
+    const ruleset = renderRuleset(plan, instance);
     if (ruleset === undefined) return this.clearMarked();
     if (ruleset === this.ruleset) return;
     await this.claim(CAPTURE_TABLE);
@@ -187,7 +187,7 @@ export class MachineNetwork {
       const left = plan.capture?.type === 'translate' ? '' : await this.leftBy(DIRECT_TABLE);
       await this.tools.run('nft', ['-f', '-'], left + ruleset);
       this.ruleset = ruleset;
-      await this.bringRoutes(routesOf(plan));
+      await this.bringRoutes(listCaptureRoutes(plan));
       this.installed = await this.present();
     } catch (error) {
       // The first reason counts.

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { qualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { Plane } from '../plane';
-import { catchersOf } from '../config/clients';
+import { listCatchers } from '../config/clients';
 import type { Guard, NetworkPlan } from './ruleset';
 
 /** The ranges of a zone that is configured with none, until the zone of this machine has told its own (docs/reference/naming.md, Allocation of virtual IPs). */
@@ -39,7 +39,7 @@ export function planNetwork(
     const refused = dataplanes.flatMap(({ clients }) => clients?.users ?? []);
     return { ...listening(ranges, bindsAnyIpv6, refused), ...guard };
   }
-  const catchers = catchersOf(config);
+  const catchers = listCatchers(config);
   const port = catchers.find(({ users }) => users === undefined)?.port;
   const byUser = catchers.flatMap(({ users, port: own }) => (users ? [{ users, port: own }] : []));
   return {

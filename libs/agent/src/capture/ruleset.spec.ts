@@ -1,4 +1,4 @@
-import { routesOf, rulesetOf, type NetworkPlan } from './ruleset';
+import { listCaptureRoutes, renderRuleset, type NetworkPlan } from './ruleset';
 
 const INSTANCE = '0b1c2d3e-0000-4000-8000-000000000001';
 
@@ -8,15 +8,15 @@ describe('rulesetOf', () => {
     ['no ranges', { capture: { type: 'redirect', ranges: [], port: 15_001 } }],
     ['nothing to guard', { guard: { ports: [], open: [], users: [0] } }],
   ])('%s needs no table', (_, plan) => {
-    expect(rulesetOf(plan, INSTANCE)).toBeUndefined();
-    expect(routesOf(plan)).toEqual([]);
+    expect(renderRuleset(plan, INSTANCE)).toBeUndefined();
+    expect(listCaptureRoutes(plan)).toEqual([]);
   });
 
   it('redirects the ranges, and refuses what is left of them', () => {
     const plan: NetworkPlan = {
       capture: { type: 'redirect', ranges: ['241.0.0.0/8', '243.0.0.0/8', 'fd00:fd::/64'], port: 15_001 },
     };
-    expect(rulesetOf(plan, INSTANCE)).toBe(`table inet causeway
+    expect(renderRuleset(plan, INSTANCE)).toBe(`table inet causeway
 delete table inet causeway
 table inet causeway {
   comment "causeway-agent ${INSTANCE}"
@@ -42,7 +42,7 @@ table inet causeway {
   }
 }
 `);
-    expect(routesOf(plan)).toEqual([
+    expect(listCaptureRoutes(plan)).toEqual([
       { family: '-4', line: 'route add 241.0.0.0/8 dev lo proto 199 src 127.0.0.1' },
       { family: '-4', line: 'route add 243.0.0.0/8 dev lo proto 199 src 127.0.0.1' },
       { family: '-6', line: 'route add fd00:fd::/64 dev lo proto 199 src ::1' },
@@ -58,7 +58,7 @@ table inet causeway {
         byUser,
         ...(port !== undefined && { port }),
       };
-      const text = rulesetOf({ capture }, INSTANCE) ?? '';
+      const text = renderRuleset({ capture }, INSTANCE) ?? '';
       return text.split('\n').filter((line) => line.includes('redirect to'));
     };
     const ofUser = '    ip daddr @virtual4 meta l4proto tcp meta skuid { "web", 1001 } redirect to :15021';
@@ -67,27 +67,28 @@ table inet causeway {
   });
 
   it('refuses what users dial who must not be taken for others', () => {
-    const text = rulesetOf({ capture: { type: 'listen', ranges: ['241.0.0.0/8'], refused: ['web'] } }, INSTANCE) ?? '';
+    const text =
+      renderRuleset({ capture: { type: 'listen', ranges: ['241.0.0.0/8'], refused: ['web'] } }, INSTANCE) ?? '';
     expect(text).toContain('type filter hook output priority filter; policy accept;');
     expect(text).toContain('ip daddr @virtual4 meta l4proto tcp meta skuid { "web" } reject with tcp reset');
   });
 
   it('needs no route to loopback', () => {
-    expect(routesOf({ capture: { type: 'listen', ranges: ['127.241.0.0/16', '241.0.0.0/8'] } })).toEqual([
+    expect(listCaptureRoutes({ capture: { type: 'listen', ranges: ['127.241.0.0/16', '241.0.0.0/8'] } })).toEqual([
       { family: '-4', line: 'route add local 241.0.0.0/8 dev lo proto 199 src 127.0.0.1' },
     ]);
   });
 
   it('shows servers the address of the machine where addresses are translated', () => {
     const capture = { type: 'translate', ranges: ['241.0.0.0/8', 'fd00:fd::/64'], sources: ['10.0.0.7'] } as const;
-    expect(routesOf({ capture })).toEqual([
+    expect(listCaptureRoutes({ capture })).toEqual([
       { family: '-4', line: 'route add 241.0.0.0/8 dev lo proto 199 src 10.0.0.7' },
       { family: '-6', line: 'route add fd00:fd::/64 dev lo proto 199' },
     ]);
   });
 
   it('names each port, address and user once', () => {
-    const text = rulesetOf(
+    const text = renderRuleset(
       {
         guard: {
           ports: [6379, 80, 6379],

@@ -67,7 +67,7 @@ export function ownerComment(instance: string): string {
  * The table of a plan for `nft -f`: one transaction that replaces the one that is there. Undefined where a plan needs none.
  * The table touches connections to its ranges and ports only.
  */
-export function rulesetOf({ capture, guard }: NetworkPlan, instance: string): string | undefined {
+export function renderRuleset({ capture, guard }: NetworkPlan, instance: string): string | undefined {
   const isGuarding = guard !== undefined && guard.ports.length > 0;
   const isCapturing = capture !== undefined && capture.ranges.length > 0;
   if (!isGuarding && !isCapturing) return undefined;
@@ -174,7 +174,7 @@ export interface CaptureRoute {
 }
 
 /** Routes without which the kernel refuses connections to virtual IPs before any rule sees them. Loopback needs none. */
-export function routesOf({ capture }: NetworkPlan): readonly CaptureRoute[] {
+export function listCaptureRoutes({ capture }: NetworkPlan): readonly CaptureRoute[] {
   if (!capture) return [];
   return capture.ranges.flatMap((range) => {
     if (range.startsWith('127.')) return [];

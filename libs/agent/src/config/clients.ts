@@ -21,7 +21,10 @@ export interface Catcher {
  * The Dataplanes that catch connections with `redirect`, in the order of the configuration: the first one, and those with `clients`. The
  * first has the ports of the configuration, each other one ports 20 higher than the one before.
  */
-export function catchersOf({ dataplanes, redirect }: Pick<AgentConfig, 'dataplanes' | 'redirect'>): readonly Catcher[] {
+export function listCatchers({
+  dataplanes,
+  redirect,
+}: Pick<AgentConfig, 'dataplanes' | 'redirect'>): readonly Catcher[] {
   const { port, reentryPort } = redirect ?? PRESET;
   return dataplanes
     .filter(({ clients }, i) => i === 0 || clients !== undefined)

@@ -11,8 +11,8 @@ import {
   type Violation,
 } from '@causeway/resources';
 import { parseDialRules } from '@causeway/ipam';
-import { catchersOf } from './clients';
-import { trustOf } from '../direct/direct-endpoints';
+import { listCatchers } from './clients';
+import { parseTrustedRanges } from '../direct/direct-endpoints';
 import { qualifiedName } from './qualified-name';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
 
@@ -132,7 +132,7 @@ function* clientRules(config: AgentConfig): Iterable<Violation> {
     }
   }
   if (capture !== 'redirect') return;
-  const ports = catchersOf(config).flatMap(({ port, reentryPort }) => [port, reentryPort]);
+  const ports = listCatchers(config).flatMap(({ port, reentryPort }) => [port, reentryPort]);
   const wrong = ports.find((port, i) => port > 65_535 || ports.indexOf(port) !== i);
   if (ports.length > 2 && wrong !== undefined)
     yield TOP.field('redirect').violation(
@@ -156,7 +156,7 @@ function* directRules(config: AgentConfig): Iterable<Violation> {
   if (ingress) yield TOP.field('ingress').violation(`must not stand ${why}: it is entered by TLS`, 'not-allowed');
   if (capture !== 'redirect' && capture !== 'none')
     yield TOP.field('capture').violation(`must be redirect or none ${why}; got ${capture}`, 'not-allowed');
-  const isTrusted = trustedNetworks?.every(isRange) ? trustOf(trustedNetworks) : () => true;
+  const isTrusted = trustedNetworks?.every(isRange) ? parseTrustedRanges(trustedNetworks) : () => true;
   for (const [i, { address }] of dataplanes.entries()) {
     const at = TOP.field('dataplanes').index(i);
     if (isIP(address) !== 0 && !isTrusted(address))

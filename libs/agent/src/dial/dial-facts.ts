@@ -36,7 +36,7 @@ function dialRulesOf({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRule
 }
 
 /** `dataplane`: the `qualifiedName` of the proxy's own; undefined for an ingress. */
-export function dialFactsOf(
+export function readDialFacts(
   config: DialConfig,
   {
     dataplane: name,

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { ApiVersion, Cluster, Cluster_DiscoveryType, ClusterLoadAssignment, ConfigSource } from '@causeway/proto-gen';
 import { encodeMessage, RESOURCE_TYPES, type EncodedResource, type MessageCodec } from '@causeway/xds-server';
 import { isDialled, type DialFacts } from './dial-facts';
-import { placeOf, textOf } from './resource-rules';
+import { readSocketAddress, formatAddress } from './resource-rules';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 /** The name of the endpoints of a cluster whose hosts have names. */
@@ -100,7 +100,7 @@ function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts
     ...locality,
     lbEndpoints: locality.lbEndpoints.filter((host) => {
       const socket = socketOf(host);
-      const at = socket && placeOf(socket);
+      const at = socket && readSocketAddress(socket);
       if (at && isDialled(facts, at)) return true;
       dropped.push(labelOf(host));
       return false;
@@ -138,7 +138,7 @@ function socketOf({ hostIdentifier }: Host) {
 function labelOf(host: Host): string {
   const socket = socketOf(host);
   const name = host.hostIdentifier?.$case === 'endpoint' ? host.hostIdentifier.value.hostname : '';
-  const place = textOf(socket && placeOf(socket));
+  const place = formatAddress(socket && readSocketAddress(socket));
   return name === '' ? place : `${place} (${name})`;
 }
 

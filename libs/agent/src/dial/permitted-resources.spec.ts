@@ -7,7 +7,7 @@ import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/
 import { until } from '../../../../test/support/until';
 import { checkConfig } from '../config/read-config';
 import { ResourceCache, type CacheChange } from '../resources/resource-cache';
-import { dialFactsOf, type DialFacts } from './dial-facts';
+import { readDialFacts, type DialFacts } from './dial-facts';
 import { PermittedResources } from './permitted-resources';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
@@ -20,7 +20,7 @@ function factsOf(mayDial: readonly string[] | undefined, servicePort = 6380): Di
     dataplanes: [{ name: 'redis-1', address: '10.0.0.7', services }],
   });
   if (!config.ok) throw new Error(JSON.stringify(config.problems));
-  return dialFactsOf(config.config, { dataplane: 'redis-1', authoritiesFile: undefined });
+  return readDialFacts(config.config, { dataplane: 'redis-1', authoritiesFile: undefined });
 }
 
 const host = (address: string, port: number) => ({

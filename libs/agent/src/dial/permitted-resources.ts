@@ -13,7 +13,7 @@ import {
   resolvedEndpoints,
   resolvedEndpointsName,
 } from './permitted-hosts';
-import { refusalOf } from './resource-rules';
+import { findRefusal } from './resource-rules';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 
@@ -198,7 +198,7 @@ export class PermittedResources implements ResourceReader {
   private judge(resource: EncodedResource): string | undefined {
     const { type, name } = resource;
     const key = keyOf(type, name);
-    const reason = refusalOf(resource, this.facts);
+    const reason = findRefusal(resource, this.facts);
     if (reason === undefined) {
       this.refusals.delete(key);
       return undefined;

@@ -13,8 +13,8 @@ import {
 import { encodeMessage, packFilter, RESOURCE_TYPES, type MessageCodec } from '@causeway/xds-server';
 import { typeUrlOf } from '@causeway/xds-server/testing';
 import { checkConfig } from '../config/read-config';
-import { dialFactsOf, type DialFacts } from './dial-facts';
-import { refusalOf } from './resource-rules';
+import { readDialFacts, type DialFacts } from './dial-facts';
+import { findRefusal } from './resource-rules';
 
 const config = checkConfig({
   controlPlanes: ['10.0.0.1:5678'],
@@ -32,7 +32,7 @@ const config = checkConfig({
   ],
 });
 if (!config.ok) throw new Error(JSON.stringify(config.problems));
-const FACTS: DialFacts = dialFactsOf(config.config, {
+const FACTS: DialFacts = readDialFacts(config.config, {
   dataplane: 'redis-1',
   redirect: { port: 15_001, reentryPort: 15_011 },
   authoritiesFile: '/etc/ca.pem',
@@ -53,7 +53,7 @@ const STATIC = { $case: 'type' as const, value: Cluster_DiscoveryType.STATIC };
 
 function refused<T, P>(type: MessageCodec<T, P>, message: unknown, name: string, facts = FACTS): string | undefined {
   const bytes = encodeMessage(type, Object(message));
-  return refusalOf({ type: typeUrlOf(type), name, version: '1', bytes }, facts);
+  return findRefusal({ type: typeUrlOf(type), name, version: '1', bytes }, facts);
 }
 const ofCluster = (name: string, more: object, facts = FACTS): string | undefined =>
   refused(Cluster, { name, clusterDiscoveryType: STATIC, ...more }, name, facts);
@@ -171,12 +171,12 @@ describe('any cluster', () => {
   it('is refused by another name than it has', () => {
     const bytes = encodeMessage(Cluster, { name: 'localhost:127.0.0.1:5681' });
     const resource = { type: RESOURCE_TYPES.cluster, name: 'web', version: '1', bytes };
-    expect(refusalOf(resource, FACTS)).toBe('Cluster: is of another name: "localhost:127.0.0.1:5681"');
+    expect(findRefusal(resource, FACTS)).toBe('Cluster: is of another name: "localhost:127.0.0.1:5681"');
   });
 
   it('is refused with what this agent does not know: it could lead elsewhere', () => {
     const bytes = Buffer.concat([encodeMessage(Cluster, { name: 'web' }), Buffer.from([0xfa, 0x3e, 0x01, 0x00])]);
-    expect(refusalOf({ type: RESOURCE_TYPES.cluster, name: 'web', version: '1', bytes }, FACTS)).toMatch(
+    expect(findRefusal({ type: RESOURCE_TYPES.cluster, name: 'web', version: '1', bytes }, FACTS)).toMatch(
       /is not known$/,
     );
   });
@@ -230,7 +230,7 @@ describe('an inbound', () => {
   });
 
   it('is none of an ingress, which leads to hosts of its zone', () => {
-    const facts = dialFactsOf(config.config, { dataplane: undefined, authoritiesFile: undefined });
+    const facts = readDialFacts(config.config, { dataplane: undefined, authoritiesFile: undefined });
     const listener = {
       name: 'ingress:10.0.0.7:10001',
       address: socket('10.0.0.7', 10_001),

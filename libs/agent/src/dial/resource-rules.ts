@@ -18,7 +18,7 @@ const AGGREGATE = 'envoy.extensions.clusters.aggregate.v3.ClusterConfig';
  * dialled only in the forms that are known here, so a form that is not known is refused. An inbound leads to the process of its own
  * service and nowhere else. Single hosts of other clusters are `permittedHosts`' to leave out.
  */
-export function refusalOf(resource: EncodedResource, facts: DialFacts): string | undefined {
+export function findRefusal(resource: EncodedResource, facts: DialFacts): string | undefined {
   const { type, name, bytes } = resource;
   // It leads nowhere.
   if (type === hostName) return undefined;
@@ -50,7 +50,7 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
     return isNamed && places.every((at) => at !== undefined && isSamePlace(at, process));
   };
   if (type === STATIC && facts.services.some(isProcess)) return undefined;
-  return `agent.yaml names no service with the process ${places.map(textOf).join(', ') || name}: inbounds lead to ${processesOf(facts)}`;
+  return `agent.yaml names no service with the process ${places.map(formatAddress).join(', ') || name}: inbounds lead to ${processesOf(facts)}`;
 }
 
 function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts): string | undefined {
@@ -58,20 +58,20 @@ function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts
   if (facts.address === undefined) return undefined;
   const { name, trafficDirection, address, additionalAddresses, useOriginalDst } = found;
   const places = [address, ...additionalAddresses.map((each) => each.address)].flatMap((each) =>
-    each?.address?.$case === 'socketAddress' ? [placeOf(each.address.value)] : [],
+    each?.address?.$case === 'socketAddress' ? [readSocketAddress(each.address.value)] : [],
   );
   const own = places.map((at) => facts.services.find((one) => at !== undefined && isSamePlace(one.at, at)));
   const claims = name.startsWith(OF_INBOUND) || trafficDirection === TrafficDirection.INBOUND;
   if (!claims && own.every((one) => one === undefined)) return foreignPlace(places, facts);
   const [service] = own;
   if (!service || own.length > 1)
-    return `address: agent.yaml names no service at ${places.map(textOf).join(', ')}: inbounds are ${facts.services.map((one) => textOf(one.at)).join(', ') || 'none'}`;
+    return `address: agent.yaml names no service at ${places.map(formatAddress).join(', ')}: inbounds are ${facts.services.map((one) => formatAddress(one.at)).join(', ') || 'none'}`;
   const allowed = [false, true].map((isHttp2) => processClusterName(processAsNamed(service), isHttp2));
   const other = [...parts.clusters].find((one) => one !== NO_CLUSTER && !allowed.includes(one));
   if (other !== undefined)
-    return `leads to the cluster ${JSON.stringify(other.slice(0, 100))}: the inbound at ${textOf(service.at)} leads to ${textOf(service.process)} (agent.yaml)`;
+    return `leads to the cluster ${JSON.stringify(other.slice(0, 100))}: the inbound at ${formatAddress(service.at)} leads to ${formatAddress(service.process)} (agent.yaml)`;
   const loose = parts.loose ?? (useOriginalDst === true ? 'use_original_dst' : undefined);
-  return loose && `${loose}: an inbound leads to ${textOf(service.process)} only (agent.yaml)`;
+  return loose && `${loose}: an inbound leads to ${formatAddress(service.process)} only (agent.yaml)`;
 }
 
 /** Others reach this machine at the address of the Dataplane: there nothing listens that its file does not name. */
@@ -82,7 +82,7 @@ function foreignPlace(places: readonly (LocalAddress | undefined)[], facts: Dial
     if (!at) return 'address: its port must be a number';
     if (listens.some((one) => isSamePlace(one, at))) continue;
     if (ANY_ADDRESS.includes(at.address) || isSameAddress(at.address, own))
-      return `address: nothing of agent.yaml listens at ${textOf(at)}`;
+      return `address: nothing of agent.yaml listens at ${formatAddress(at)}`;
   }
   return undefined;
 }
@@ -91,7 +91,7 @@ function placesIn({ endpoints }: NonNullable<Cluster['loadAssignment']>): readon
   return endpoints.flatMap(({ lbEndpoints }) =>
     lbEndpoints.map(({ hostIdentifier }) => {
       const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
-      return at?.$case === 'socketAddress' ? placeOf(at.value) : undefined;
+      return at?.$case === 'socketAddress' ? readSocketAddress(at.value) : undefined;
     }),
   );
 }
@@ -102,17 +102,17 @@ interface WireAddress {
 }
 
 /** The address of a socket; undefined where it has no port of a number. */
-export function placeOf({ address, portSpecifier }: WireAddress): LocalAddress | undefined {
+export function readSocketAddress({ address, portSpecifier }: WireAddress): LocalAddress | undefined {
   const port = portSpecifier?.$case === 'portValue' ? portSpecifier.value : undefined;
   return typeof port === 'number' ? { address, port } : undefined;
 }
 
 function processesOf({ services }: DialFacts): string {
-  return services.map(({ process }) => textOf(process)).join(', ') || 'nothing, it names none';
+  return services.map(({ process }) => formatAddress(process)).join(', ') || 'nothing, it names none';
 }
 
 /** `address:port`, for people. */
-export function textOf(at: LocalAddress | undefined): string {
+export function formatAddress(at: LocalAddress | undefined): string {
   if (!at) return 'no place';
   return `${isIPv6(at.address) ? `[${at.address}]` : at.address}:${at.port}`;
 }

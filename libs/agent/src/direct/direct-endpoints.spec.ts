@@ -1,7 +1,7 @@
 import type { ClusterPlan } from '../builtin/decode/clusters';
 import type { Endpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import type { ClientTls } from '../builtin/decode/tls-settings';
-import { directEndpoints, trustOf } from './direct-endpoints';
+import { directEndpoints, parseTrustedRanges } from './direct-endpoints';
 
 const AT = { address: '241.0.0.1', port: 80 };
 const TLS = {} as ClientTls;
@@ -36,7 +36,7 @@ const locality = (endpoints: readonly Endpoint[], given: Partial<EndpointLocalit
   endpoints,
   ...given,
 });
-const isTrusted = trustOf(['10.0.0.0/8', 'fd00::/16']);
+const isTrusted = parseTrustedRanges(['10.0.0.0/8', 'fd00::/16']);
 const place = (address: string, weight = 1, port = 8080) => ({ address, port, weight });
 
 describe('directEndpoints', () => {

@@ -21,7 +21,7 @@ const WEIGHT_SCALE = 1_000;
 const LARGEST_WEIGHT = 1_000_000;
 
 /** @throws where a range is none: the configuration was checked. */
-export function trustOf(ranges: readonly string[]): IsTrusted {
+export function parseTrustedRanges(ranges: readonly string[]): IsTrusted {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', length = ''] = range.split('/');

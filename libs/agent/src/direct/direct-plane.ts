@@ -6,7 +6,7 @@ import { ResourceNeeds } from '../builtin/resource-needs';
 import type { LocalAddress } from '../capture/ruleset';
 import type { Plane, PlaneRules, PlaneState, Unobeyed } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
-import { directEndpoints, trustOf, type IsTrusted } from './direct-endpoints';
+import { directEndpoints, parseTrustedRanges, type IsTrusted } from './direct-endpoints';
 import { KernelMaps, openConnections, type KernelMapsOptions } from './kernel-maps';
 import { serviceKey, type DirectService } from '../capture/service-maps';
 
@@ -52,7 +52,7 @@ export class DirectPlane implements Plane {
     this.decoded = new DecodedResources(resources);
     this.needs = new ResourceNeeds(resources);
     this.maps = options.isLeading ? new KernelMaps(options) : undefined;
-    this.isTrusted = trustOf(options.trustedNetworks);
+    this.isTrusted = parseTrustedRanges(options.trustedNetworks);
     this.current = { type: 'starting', since: options.clock.now() };
   }
 
@@ -106,7 +106,7 @@ export class DirectPlane implements Plane {
   }
 
   /** What it is told and does not do. */
-  get unobeyed(): readonly Unobeyed[] {
+  get unobeyed(): readonly UnsupportedFeature[] {
     return [...this.lost].map(([name, what]) => ({ name, what }));
   }
 

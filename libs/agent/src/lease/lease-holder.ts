@@ -11,7 +11,7 @@ import {
 import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
-import type { Unobeyed } from '../plane';
+import type { UnsupportedFeature } from '../plane';
 import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
 
@@ -86,7 +86,7 @@ interface Registered {
   /** Undefined: it is given up. */
   wanted: LeasedDataplane | undefined;
   health: readonly InboundReadiness[];
-  unobeyed: readonly Unobeyed[];
+  unobeyed: readonly UnsupportedFeature[];
   /** Counts states. */
   version: number;
   /** The state that waits for an answer on this stream; 0: none. */
@@ -160,7 +160,7 @@ export class LeaseHolder {
   }
 
   /** What its proxy is told and cannot do; the first 64 are told. */
-  cannot(key: LeasedKey, parts: readonly Unobeyed[]): void {
+  cannot(key: LeasedKey, parts: readonly UnsupportedFeature[]): void {
     const unobeyed = parts.slice(0, MAX_UNSUPPORTED).map(({ name, what }) => ({
       name: shortened(name, MAX_NAME_LENGTH, '…'),
       what: shortened(what, MAX_PART_LENGTH, '…'),

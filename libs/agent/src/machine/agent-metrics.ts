@@ -2,7 +2,7 @@ import { BuiltinPlane } from '../builtin/builtin-plane';
 import { prometheusText } from '../builtin/stats';
 import type { NetworkStatus } from '../capture/machine-network';
 import { EnvoyPlane } from '../envoy/envoy-plane';
-import { nodeIdOf, type MachineProxy } from './machine-proxy';
+import { formatNodeId, type MachineProxy } from './machine-proxy';
 
 /** A number that the agent says of itself; a name that ends with `_total` is a counter, others are gauges. */
 interface Metric<T> {
@@ -90,8 +90,8 @@ export const PROXY: readonly Metric<MachineProxy>[] = [
 export const PREFIX = 'causeway_agent_';
 
 /** What the agent says of these proxies, with what the plane of `one` says of itself. */
-export async function metricsOf(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
-  const labelled = proxies.map((proxy) => [`{proxy="${nodeIdOf(proxy.plan)}"}`, proxy] as const);
+export async function renderMetrics(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
+  const labelled = proxies.map((proxy) => [`{proxy="${formatNodeId(proxy.plan)}"}`, proxy] as const);
   return [...linesOf(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
 }
 

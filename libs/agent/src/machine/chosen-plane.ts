@@ -10,7 +10,7 @@ import type { LocalXdsServer } from '../envoy/local-xds-server';
 import { GrpcPlane } from '../grpc/grpc-plane';
 import type { Plane } from '../plane';
 import type { ResourceReader } from '../resources/resource-cache';
-import { nodeIdOf, type ProxyPlan } from './machine-proxy';
+import { formatNodeId, type ProxyPlan } from './machine-proxy';
 
 /** How the proxies of a machine are carried. */
 export type ChosenPlane =
@@ -61,13 +61,13 @@ export function createPlane(
   { clock, logger, xds, instance, network, processes }: PlaneParts,
 ): Plane {
   if (chosen.type === 'builtin')
-    return new BuiltinPlane(cache, { clock, ...(processesOf(config) > 0 && { processes }) });
+    return new BuiltinPlane(cache, { clock, ...(countProcesses(config) > 0 && { processes }) });
   if (chosen.type === 'direct') {
     const { trustedNetworks = [] } = config;
     const isLeading = plan.capture === 'translate';
     return new DirectPlane(cache, { network, instance, clock, logger, trustedNetworks, isLeading });
   }
-  const id = nodeIdOf(plan);
+  const id = formatNodeId(plan);
   if (chosen.type === 'grpc') {
     const folder = `${plan.folder}/grpc`;
     return new GrpcPlane({ id, cluster: plan.name, folder, keyFile, zone, cache, xds, clock, logger });
@@ -87,6 +87,6 @@ export function createPlane(
 }
 
 /** How many processes carry builtin planes; 0: that of the agent does. */
-export function processesOf({ builtin }: AgentConfig): number {
+export function countProcesses({ builtin }: AgentConfig): number {
   return builtin && builtin.processes > 1 ? builtin.processes : 0;
 }

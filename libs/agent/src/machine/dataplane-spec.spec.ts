@@ -1,5 +1,5 @@
 import { checkConfig } from '../config/read-config';
-import { dataplaneOf } from './dataplane-spec';
+import { buildDataplane } from './dataplane-spec';
 
 it.each<['builtin' | 'direct', object]>([
   ['builtin', { port: 80, servicePort: 80, serviceAddress: '127.0.0.1' }],
@@ -14,7 +14,7 @@ it.each<['builtin' | 'direct', object]>([
     dataplanes: [{ name: 'a', address: '10.0.0.7', services: [{ name: 'a', port: 80 }] }],
   });
   if (!result.ok || !result.config.dataplanes[0]) throw new Error('the configuration is wrong');
-  expect(dataplaneOf(result.config, result.config.dataplanes[0]).spec).toEqual({
+  expect(buildDataplane(result.config, result.config.dataplanes[0]).spec).toEqual({
     networking: {
       address: '10.0.0.7',
       inbound: [{ ...want, protocol: 'tcp', tags: { 'kuma.io/service': 'a', 'kuma.io/protocol': 'tcp' } }],

@@ -4,7 +4,7 @@ import type { AgentConfig, DataplaneConfig, OutboundConfig, ServiceConfig } from
 import type { LeasedDataplane } from '../lease/lease-holder';
 
 /** The Dataplane of a part of the configuration; its inbounds are in the order of `services`. */
-export function dataplaneOf(
+export function buildDataplane(
   { mesh, metrics, plane }: Pick<AgentConfig, 'mesh' | 'metrics' | 'plane'>,
   config: DataplaneConfig,
 ): LeasedDataplane {

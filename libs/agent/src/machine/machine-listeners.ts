@@ -5,8 +5,8 @@ import type { Clock, Logger } from '@causeway/runtime';
 import type { NetworkStatus } from '../capture/machine-network';
 import type { AgentConfig } from '../config/schema';
 import { createAgentDns } from '../names/agent-names';
-import { metricsOf, networkMetrics } from './agent-metrics';
-import { nodeIdOf, type MachineProxy } from './machine-proxy';
+import { renderMetrics, networkMetrics } from './agent-metrics';
+import { formatNodeId, type MachineProxy } from './machine-proxy';
 
 export interface MachineListenersOptions {
   readonly clock: Clock;
@@ -82,10 +82,10 @@ export class MachineListeners {
   private async metricsText(id: string | undefined): Promise<string | undefined> {
     const proxies = this.options.proxies();
     if (id !== undefined) {
-      const one = proxies.find(({ plan }) => nodeIdOf(plan) === id);
-      return one && metricsOf(one, [one]);
+      const one = proxies.find(({ plan }) => formatNodeId(plan) === id);
+      return one && renderMetrics(one, [one]);
     }
-    return [networkMetrics(this.options.network()), await metricsOf(proxies[0], proxies)].join('\n');
+    return [networkMetrics(this.options.network()), await renderMetrics(proxies[0], proxies)].join('\n');
   }
 
   private async endDns(): Promise<void> {

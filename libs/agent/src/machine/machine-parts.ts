@@ -14,10 +14,10 @@ import type { EnvoyPlaces } from '../envoy/envoy-program';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
 import type { ZoneAccess } from '../identity/zone-access';
 import type { LeasedDataplane } from '../lease/lease-holder';
-import { choosePlane, createPlane, processesOf, type ChosenPlane } from './chosen-plane';
+import { choosePlane, createPlane, countProcesses, type ChosenPlane } from './chosen-plane';
 import { DataplaneLease } from './dataplane-lease';
 import { MachineListeners } from './machine-listeners';
-import { MachineProxy, nodeIdOf } from './machine-proxy';
+import { MachineProxy, formatNodeId } from './machine-proxy';
 import { planProxies, type PlannedProxy } from './planned-proxies';
 import { ServiceReadiness } from './service-readiness';
 import { proxyStatus, type ProxyStatusHere } from './status';
@@ -174,13 +174,13 @@ export class MachineParts {
     await this.readiness.set(mesh, ingress ? [] : dataplanes, plane?.type);
     const { folder, authoritiesFile } = this.options;
     const planned = plane ? planProxies(config, { plane, folder, authoritiesFile }) : [];
-    const wanted = new Map(planned.map((one) => [nodeIdOf(one.plan), one]));
+    const wanted = new Map(planned.map((one) => [formatNodeId(one.plan), one]));
     const gone = [...this.running].filter(([id, { wanted: now }]) => {
       const next = wanted.get(id);
       return !next || !isDeepStrictEqual(next.facts, now.facts);
     });
     await Promise.all(gone.map(([id]) => this.end(id, 0)));
-    await this.processes.resize(plane?.type === 'builtin' ? processesOf(config) : 0);
+    await this.processes.resize(plane?.type === 'builtin' ? countProcesses(config) : 0);
     // Before a service is told to be there: its port is guarded.
     const facts = { uid: process.getuid?.() ?? 0, ranges: this.options.zone.facts?.virtualRanges };
     const bindsAnyIpv6 = await readFile(NONLOCAL_BIND, 'utf8').then(isOn, () => false);
@@ -232,7 +232,7 @@ export class MachineParts {
     const { version, clock, logger, instance, secret, machine } = this.options;
     const { network, processes } = this;
     const { plan, registered, dial } = wanted;
-    const named = logger.child({ proxy: nodeIdOf(plan) });
+    const named = logger.child({ proxy: formatNodeId(plan) });
     const { zone } = access.current();
     const proxy = await MachineProxy.start({
       plan,
@@ -245,7 +245,7 @@ export class MachineParts {
         createPlane(plane, { plan, config, resources, keyFile, zone }, { ...this.options, network, processes }),
     });
     // Whether a process can be reached without its proxy is decided by what the zone has told this one.
-    this.running.set(nodeIdOf(plan), { wanted, proxy });
+    this.running.set(formatNodeId(plan), { wanted, proxy });
     this.readiness.look();
     const zoneTold = (facts: ZoneFacts): void => void this.zoneTold(facts);
     const lease =
@@ -254,7 +254,7 @@ export class MachineParts {
       this.register(lease, registered);
       lease.start();
     }
-    this.running.set(nodeIdOf(plan), { wanted, proxy, ...(lease && { lease }) });
+    this.running.set(formatNodeId(plan), { wanted, proxy, ...(lease && { lease }) });
   }
 
   private async update(id: string, running: Running, wanted: PlannedProxy, { drainTime }: AgentConfig): Promise<void> {

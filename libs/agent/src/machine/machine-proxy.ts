@@ -56,7 +56,7 @@ const ENDING = 5_000;
 const ADDRESS_POLL_INTERVAL = 1_000;
 
 /** The node id of a proxy. */
-export function nodeIdOf({ mesh, ...named }: Pick<ProxyPlan, 'mesh' | 'name' | 'namespace'>): string {
+export function formatNodeId({ mesh, ...named }: Pick<ProxyPlan, 'mesh' | 'name' | 'namespace'>): string {
   return `${mesh}.${qualifiedName(named)}`;
 }
 
@@ -206,7 +206,7 @@ export class MachineProxy {
       tls: () => this.tls(),
       authorization: () => this.authorization(),
       node: () => ({
-        id: nodeIdOf(plan),
+        id: formatNodeId(plan),
         cluster: plan.type === 'ingress' ? 'ingress' : plan.name,
         metadata: this.metadata(),
         userAgent: this.userAgent(),

@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os';
-import { catchersOf } from '../config/clients';
+import { listCatchers } from '../config/clients';
 import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
-import { dialFactsOf, type DialFacts } from '../dial/dial-facts';
+import { readDialFacts, type DialFacts } from '../dial/dial-facts';
 import type { Plane } from '../plane';
 import type { ChosenPlane } from './chosen-plane';
-import { dataplaneOf } from './dataplane-spec';
+import { buildDataplane } from './dataplane-spec';
 import type { ProxyPlan } from './machine-proxy';
 
 /** A proxy that is to run, what its Dataplane is registered as, and what makes another proxy of it. */
@@ -42,14 +42,14 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
   const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
   const shared = [plane, config.envoy, config.builtin, config.trustedNetworks, reach];
   const dialOf = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
-    dialFactsOf(config, { dataplane, redirect, authoritiesFile });
+    readDialFacts(config, { dataplane, redirect, authoritiesFile });
   if (ingress) {
     const plan = { ...placeOf(folder, '', ingress), type: 'ingress' as const, capture: 'none' as const };
     return [{ plan, dial: dialOf(undefined), facts: [plan, shared] }];
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
   const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
-  const catchers = new Map(catchersOf(config).map((each) => [each.dataplane, each]));
+  const catchers = new Map(listCatchers(config).map((each) => [each.dataplane, each]));
   const [first] = dataplanes;
   // Whom nobody else names.
   const others = !first || first.clients ? undefined : qualifiedName(first);
@@ -73,7 +73,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     };
     const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
     const client = isShared ? others : undefined;
-    const registered = { ...dataplaneOf(config, one), ...(client !== undefined && { clientDataplane: client }) };
+    const registered = { ...buildDataplane(config, one), ...(client !== undefined && { clientDataplane: client }) };
     return { plan, registered, dial: dialOf(qualified, plan.redirect), facts: [plan, shared] };
   });
 }

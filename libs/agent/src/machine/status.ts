@@ -64,7 +64,7 @@ export interface ProxyStatusHere {
 /** What is told and not done: how much, and the first of it. */
 interface UnobeyedStatus {
   readonly total: number;
-  readonly parts: readonly Unobeyed[];
+  readonly parts: readonly UnsupportedFeature[];
 }
 
 export interface LeaseStatus {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contentOf, ResourceFile, type FileEntry } from './resource-file';
+import { parseResourceFile, ResourceFile, type FileEntry } from './resource-file';
 
 const put = (name: string, content: string): FileEntry => ({
   type: 'put',
@@ -55,7 +55,7 @@ describe('the file of what a zone told', () => {
     const prefixes = BATCHES.map((_, i) => BATCHES.slice(0, i).flat());
     let most = 0;
     for (let length = 0; length < bytes.length; length++) {
-      const { entries, corrupt } = contentOf(bytes.subarray(0, length));
+      const { entries, corrupt } = parseResourceFile(bytes.subarray(0, length));
       // Shorter than its first line it is no file of ours.
       if (corrupt === undefined) expect(prefixes).toContainEqual(entries);
       else expect([entries, length]).toEqual([[], Math.min(length, 20)]);
@@ -81,7 +81,7 @@ describe('the file of what a zone told', () => {
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8(changed.readUInt8(at) ^ 0x41, at);
-      const { entries, corrupt } = contentOf(changed);
+      const { entries, corrupt } = parseResourceFile(changed);
       if (corrupt === undefined) expect(entries).toEqual(allButLast);
       else {
         expect(entries).toEqual([]);

@@ -96,7 +96,7 @@ export class ResourceFile {
       await this.replace([]);
       return { entries: [] };
     }
-    const { entries, corrupt, end } = bytes === 'too large' ? TOO_LARGE : contentOf(bytes);
+    const { entries, corrupt, end } = bytes === 'too large' ? TOO_LARGE : parseResourceFile(bytes);
     if (corrupt !== undefined) {
       await this.replace([]);
       return { entries, corrupt };
@@ -165,7 +165,7 @@ function sized(bytes: Buffer): Buffer[] {
 }
 
 /** What the bytes of a file hold, and where the last whole record ends. */
-export function contentOf(bytes: Buffer): FileContent & { readonly end: number } {
+export function parseResourceFile(bytes: Buffer): FileContent & { readonly end: number } {
   try {
     return recordsIn(bytes);
   } catch (error) {

@@ -45,7 +45,7 @@ import type {
 import { ApiError } from '../api-error';
 import { NoRestCalls, type RestCalls } from '../rest/rest-calls';
 import { resumingWatch } from '../resuming-watch';
-import { apiErrorOf, errorOfStatus } from './grpc-error';
+import { toApiError, statusToApiError } from './grpc-error';
 
 /** Characters of documents in one message of an apply; a message may have 4 MiB. */
 const MESSAGE = 1024 * 1024;
@@ -243,7 +243,7 @@ export class GrpcApiClient implements ApiClient {
     return new Promise((resolve, reject) => {
       const pending = call((error, answer) => {
         signal?.removeEventListener('abort', cancel);
-        if (error) reject(apiErrorOf(this.server, error));
+        if (error) reject(toApiError(this.server, error));
         else resolve(answer);
       });
       const cancel = (): void => pending.cancel();
@@ -264,7 +264,7 @@ export class GrpcApiClient implements ApiClient {
     try {
       yield* call;
     } catch (error) {
-      throw apiErrorOf(this.server, error);
+      throw toApiError(this.server, error);
     } finally {
       signal?.removeEventListener('abort', cancel);
       cancel();
@@ -346,7 +346,7 @@ function resultOf({
     outcome: OUTCOMES[outcome],
     warnings,
     ...(id ? { id: idOf(id) } : {}),
-    ...(error ? { error: errorOfStatus(error) } : {}),
+    ...(error ? { error: statusToApiError(error) } : {}),
     ...(sameAs === undefined ? {} : { sameAs }),
     ...(afterJson === '' ? {} : { diff: { ...before, after: documentOf(afterJson) } }),
   };

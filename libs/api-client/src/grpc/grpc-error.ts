@@ -37,13 +37,13 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /** The error of a call. */
-export function apiErrorOf(server: URL, error: unknown): ApiError {
+export function toApiError(server: URL, error: unknown): ApiError {
   if (!isServiceError(error)) return new ApiError('internal', String(error), [], { cause: error });
   const [details] = error.metadata.get('grpc-status-details-bin');
-  if (Buffer.isBuffer(details)) return errorOfStatus(RpcStatus.decode(details), error);
+  if (Buffer.isBuffer(details)) return statusToApiError(RpcStatus.decode(details), error);
   // Our servers send details with every error: this one comes from the transport.
   if (error.code === status.UNAVAILABLE) return new ConnectionError(server, problemOf(error.details), error);
-  return errorOfStatus(RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
+  return statusToApiError(RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
 }
 
 /** What the transport says of a connection, which has only a text. */
@@ -55,7 +55,7 @@ function problemOf(text: string): ConnectionProblem {
 }
 
 /** The error of a google.rpc.Status. */
-export function errorOfStatus({ code, message, details }: RpcStatus, cause?: unknown): ApiError {
+export function statusToApiError({ code, message, details }: RpcStatus, cause?: unknown): ApiError {
   const find = (type: string): Buffer | undefined => details.find(({ typeUrl }) => typeUrl.endsWith(type))?.value;
   const info = find('/google.rpc.ErrorInfo');
   const reason = info ? ErrorInfo.decode(info).reason : '';

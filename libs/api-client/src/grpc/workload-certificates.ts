@@ -3,7 +3,7 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { credentials, Metadata, type ChannelCredentials } from '@grpc/grpc-js';
 import type { CertificateOrder, SignedWorkload } from '../workload-certificates';
-import { apiErrorOf } from './grpc-error';
+import { toApiError } from './grpc-error';
 
 /** How long a control plane has to sign, ms. */
 const DEADLINE = 10_000;
@@ -18,7 +18,7 @@ export function sign({ address, ca, token, mesh, dataplane, csr }: CertificateOr
   return new Promise((resolve, reject) => {
     client.sign({ mesh, dataplane, csr }, metadata, { deadline: Date.now() + DEADLINE }, (error, answer) => {
       client.close();
-      if (error) reject(apiErrorOf(server, error));
+      if (error) reject(toApiError(server, error));
       else resolve(answer);
     });
   });

@@ -74,7 +74,7 @@ export class HttpClient implements RestCalls {
       ...request,
       query: { size: String(Math.min(PAGE, most)), ...request.query },
     })) {
-      items.push(...itemsOf(body));
+      items.push(...readItems(body));
       if (items.length >= most) return items.slice(0, most);
     }
     return items;
@@ -227,7 +227,7 @@ function problemOf(server: URL, error: unknown): ConnectionProblem {
 }
 
 /** The items of a page of a list. */
-export function itemsOf({ items }: JsonObject): readonly JsonObject[] {
+export function readItems({ items }: JsonObject): readonly JsonObject[] {
   return isJsonArray(items) ? items.filter(isJsonObject) : [];
 }
 

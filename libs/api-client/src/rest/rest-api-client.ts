@@ -25,7 +25,7 @@ import type {
 } from '../api-client';
 import { ApiError } from '../api-error';
 import { resumingWatch } from '../resuming-watch';
-import { HttpClient, itemsOf, PAGE, problemError } from './http';
+import { HttpClient, readItems, PAGE, problemError } from './http';
 import type { RestCalls } from './rest-calls';
 
 type KindPlace = Pick<Kind, 'plural' | 'scope'>;
@@ -59,7 +59,7 @@ export class RestApiClient implements ApiClient {
     const query = { ...filterOf(selection), minRevision: numberText(minRevision), size, cursor: '' };
     for await (const { body, headers } of this.http.pages({ path: await this.pathOf(selection), query, signal })) {
       revision ??= revisionIn(headers);
-      documents.push(...itemsOf(body));
+      documents.push(...readItems(body));
       if (documents.length >= most) break;
     }
     return { documents: documents.slice(0, most), revision: revision ?? 0, resumeToken: String(revision ?? 0) };

@@ -1,5 +1,5 @@
 import { FollowedRoutes } from '@causeway/meshes';
-import { conditionOf, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
 import { type Change } from '@causeway/store';
 import { fillAtOnce } from '@causeway/store/testing';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -73,7 +73,7 @@ describe('names at App Mesh are under the suffixes that an operator sets', () =>
     );
   };
   const notNamed = async (name: string): Promise<JsonObject | undefined> =>
-    conditionOf((await harness.get(idOf('VirtualService', name)))?.status, 'causeway.io/NotNamed');
+    findCondition((await harness.get(idOf('VirtualService', name)))?.status, 'causeway.io/NotNamed');
 
   beforeEach(async () => {
     harness = new LoopHarness();

@@ -1,5 +1,5 @@
 import { FollowedRoutes } from '@causeway/meshes';
-import { conditionOf, type ControlPlane, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import { findCondition, type ControlPlane, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { type Change, type ResourceStore } from '@causeway/store';
 import { fillAtOnce } from '@causeway/store/testing';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -71,7 +71,7 @@ describe('the loop of App Mesh', () => {
   const names = async (): Promise<readonly string[]> =>
     (await generated()).map(({ id }) => `${id.kind} ${id.name}`).sort();
   const condition = async (id: Identity, type: string): Promise<JsonObject | undefined> =>
-    conditionOf((await harness.get(id))?.status, type);
+    findCondition((await harness.get(id))?.status, type);
 
   it('makes what nodes, routers and services say, says that they are accepted, and then writes nothing more', async () => {
     await apply(node('blue'), router(1), service());

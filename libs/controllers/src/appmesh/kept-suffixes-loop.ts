@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexEvent, IndexReader, Note, PutChange, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, IndexReader, MetadataEntry, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** The note that says that names of App Mesh are under the suffixes of their mesh here. */
@@ -47,7 +47,7 @@ export class KeptSuffixesLoop implements ControlLoop {
     return this.settled;
   }
 
-  restore(notes: readonly Note[]): void {
+  restore(notes: readonly MetadataEntry[]): void {
     this.settled = notes.some(({ key, value }) => key === NOTE_KEY && value !== null);
   }
 

@@ -1,6 +1,6 @@
 import type { PatchChange } from '@causeway/store';
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@causeway/resources';
-import { toldInstances } from '@causeway/sync';
+import { instancesToReport } from '@causeway/sync';
 import { inboundsOf, type DataplaneInbound, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
 import { identitiesPart, serviceIdentities } from './workload-ids';
 
@@ -40,7 +40,7 @@ export function planAvailability(
   const count = { ...countProxies(spec.ports ?? [], all), ...connected };
   const { identities: known = [], instances: told, ...rest } = spec;
   const identities = serviceIdentities(uris);
-  const instances = instancesPart(keepsInstances ? told : toldInstances(told, count.healthy));
+  const instances = instancesPart(keepsInstances ? told : instancesToReport(told, count.healthy));
   const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities), ...instances };
   const counted = jsonEqual(before, count);
   const isCounted = told === instances['instances'];

@@ -1,11 +1,11 @@
 import {
   enabledBackend,
   identityFor,
-  meshAuthorityOf,
+  findMeshAuthority,
   meshAuthoritySecrets,
-  meshUrisOf,
-  presetPathOf,
-  spiffeIdsOf,
+  listKumaSpiffeIds,
+  readPresetPath,
+  listSpiffeIds,
   type MeshIdentityResource,
   identitiesByMesh,
 } from '@causeway/identity';
@@ -55,8 +55,9 @@ export class WorkloadIds {
     const known = this.known.get(dataplane);
     if (known) return known;
     const identity = identityFor(dataplane, this.byMesh.get(dataplane.id.mesh) ?? []);
-    const ids = identity && this.index ? spiffeIdsOf(dataplane, identity, presetPathOf(this.index, dataplane.id)) : [];
-    const uris = !identity && this.signed.has(dataplane.id.mesh) ? meshUrisOf(dataplane) : ids;
+    const ids =
+      identity && this.index ? listSpiffeIds(dataplane, identity, readPresetPath(this.index, dataplane.id)) : [];
+    const uris = !identity && this.signed.has(dataplane.id.mesh) ? listKumaSpiffeIds(dataplane) : ids;
     this.known.set(dataplane, uris);
     return uris;
   }
@@ -64,7 +65,7 @@ export class WorkloadIds {
 
 /** Whether this zone has the key of a mesh's authority: under a Kuma global only. */
 function canSign(index: Pick<IndexReader, 'get'>, mesh: string): boolean {
-  const authority = meshAuthorityOf(index, mesh);
+  const authority = findMeshAuthority(index, mesh);
   return authority !== undefined && index.get(meshAuthoritySecrets(mesh, authority.backend).key) !== undefined;
 }
 

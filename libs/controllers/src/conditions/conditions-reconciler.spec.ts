@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
-import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { unsupportedByKuma } from '@causeway/kds';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -41,7 +41,7 @@ describe('ConditionsLoop', () => {
     await replica.settle();
   };
   const said = async (id: Identity, type: string): Promise<JsonObject | undefined> =>
-    conditionOf((await harness.get(id))?.status, type);
+    findCondition((await harness.get(id))?.status, type);
   /** Rows that the loop wrote while `work` was done. */
   const written = async (work: () => Promise<void>): Promise<number> => {
     const before = harness.revision;

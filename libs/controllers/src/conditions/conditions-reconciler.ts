@@ -8,11 +8,11 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import { enabledBackend, enrolledDataplane, enrolmentOf, oldCredential } from '@causeway/identity';
+import { enabledBackend, enrolledDataplane, findEnrolment, oldCredential } from '@causeway/identity';
 import { Enrolment } from '@causeway/kinds';
 import { designate, type Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { lostStateOf } from '@causeway/sync';
+import { readLostState } from '@causeway/sync';
 import { KeyedLoop, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { planConditions, type ConditionInputs, type MeshFault } from './plan-conditions';
 
@@ -81,11 +81,11 @@ class ConditionsReconciler implements KeyedReconciler {
       designation: ({ namespace, mesh }) => designate(meshes, namespace, mesh),
       lostState: ({ zone, mesh }) => {
         const found = index.get(globalIdentity('Zone', zone));
-        return found && lostStateOf(found, mesh);
+        return found && readLostState(found, mesh);
       },
       unsupportedByKuma,
       oldCredential: (dataplane) => {
-        const enrolment = enrolmentOf(index, dataplane);
+        const enrolment = findEnrolment(index, dataplane);
         return enrolment && oldCredential(enrolment);
       },
       hasMeshMtls: (mesh) => enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec) !== undefined,

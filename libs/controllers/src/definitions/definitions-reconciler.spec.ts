@@ -1,4 +1,4 @@
-import { conditionOf, globalIdentity, type JsonObject } from '@causeway/resources';
+import { findCondition, globalIdentity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
 import { createDefinitionsLoop } from './definitions-reconciler';
@@ -29,14 +29,14 @@ describe('the condition of a definition', () => {
   const accepted = async (...names: readonly string[]): Promise<unknown[]> => {
     await replica.settle();
     const found = await Promise.all(names.map((name) => harness.get(idOf(name))));
-    return found.map((one) => conditionOf(one?.status, 'Accepted')?.['reason']);
+    return found.map((one) => findCondition(one?.status, 'Accepted')?.['reason']);
   };
 
   it('says who has its name, until that one goes, and is written once', async () => {
     await harness.write(definition('first'));
     await harness.write(definition('second'), definition('third', { kind: 'OtherPolicy', plural: 'others' }));
     expect(await accepted('first', 'second', 'third')).toEqual(['Accepted', 'Conflicted', 'Accepted']);
-    expect(conditionOf((await harness.get(idOf('second')))?.status, 'Accepted')).toMatchObject({
+    expect(findCondition((await harness.get(idOf('second')))?.status, 'Accepted')).toMatchObject({
       status: 'False',
       observedGeneration: 1,
       message: '"paintpolicy" is taken by the MetaresourceDefinition first',

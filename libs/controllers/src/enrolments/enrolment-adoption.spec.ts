@@ -1,4 +1,4 @@
-import { enrolmentEpochId, enrolmentOf, isEnrolmentInForce } from '@causeway/identity';
+import { enrolmentEpochId, findEnrolment, isEnrolmentInForce } from '@causeway/identity';
 import { EnrolmentEpoch } from '@causeway/kinds';
 import { silentLogger, systemClock, type LeaderTerm } from '@causeway/runtime';
 import type { ResourceStore } from '@causeway/store';
@@ -29,7 +29,7 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
     return name;
   };
   const servicesOfEnrolled = (name: string): readonly string[] | undefined =>
-    enrolmentOf(plane.index, plane.id('Dataplane', name))?.spec.services;
+    findEnrolment(plane.index, plane.id('Dataplane', name))?.spec.services;
   const isAdopting = (): boolean | undefined => {
     const epoch = plane.index.get(enrolmentEpochId('east'));
     return epoch && EnrolmentEpoch.is(epoch) ? epoch.spec.adopting === true : undefined;

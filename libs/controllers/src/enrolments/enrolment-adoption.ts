@@ -1,7 +1,7 @@
-import { enrolmentEpochId, enrolmentOf, putEnrolment, servicesOf } from '@causeway/identity';
+import { enrolmentEpochId, findEnrolment, putEnrolment, listServedServices } from '@causeway/identity';
 import { EnrolmentEpoch, MeshService, type EnrolmentSpec } from '@causeway/kinds';
 import { computedLabels, Label, type ControlPlane, type SpecOf } from '@causeway/resources';
-import { batchesOf, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
+import { splitIntoBatches, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
 import { reachedSoon, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
 import { LEASED_BY } from '../leases/plan-lease-ends';
 import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
@@ -82,7 +82,7 @@ export class EnrolmentAdoption {
       }),
       { clock, signal: term.signal },
     );
-    for (const batch of batchesOf(changes, MOST_AT_ONCE))
+    for (const batch of splitIntoBatches(changes, MOST_AT_ONCE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
     if (changes.length > 0)
       logger.info('Dataplanes were enrolled as they are: their old tokens are good for that', {
@@ -99,7 +99,7 @@ function* eachMissing(
 ): Generator<undefined> {
   for (const resource of index.ofKind('Dataplane')) {
     const dataplane = resource.id.zone === zone ? asDataplane(resource) : undefined;
-    if (dataplane && !enrolmentOf(index, dataplane.id)) found(dataplane);
+    if (dataplane && !findEnrolment(index, dataplane.id)) found(dataplane);
     yield;
   }
 }
@@ -114,7 +114,9 @@ function adoptedSpec(
   const isOfUser = labels[LEASED_BY] === undefined && labels[REGISTERED_BY] === undefined;
   const workload = labels[Label.workload];
   const selecting = (named.get(placeOf(id)) ?? []).filter((service) => selectorOf(service)?.matches(dataplane));
-  const services = [...new Set([...servicesOf(dataplane), ...selecting.map((service) => service.id.name)])].sort();
+  const services = [
+    ...new Set([...listServedServices(dataplane), ...selecting.map((service) => service.id.name)]),
+  ].sort();
   return {
     by: 'upgrade',
     tokens: [],

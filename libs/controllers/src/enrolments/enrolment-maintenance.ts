@@ -1,7 +1,7 @@
 import { enrolledDataplane, enrolmentEpochId } from '@causeway/identity';
 import { Enrolment, EnrolmentEpoch, WorkloadRevocation } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
-import { batchesOf, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
+import { splitIntoBatches, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
 import type { Change, IndexReader, ResourceStore } from '@causeway/store';
 
 export interface EnrolmentMaintenanceOptions {
@@ -33,7 +33,7 @@ export class EnrolmentMaintenance {
       this.eachOver((resource) => changes.push(deletion(resource))),
       { clock, signal: term.signal },
     );
-    for (const batch of batchesOf(changes, MOST_AT_ONCE))
+    for (const batch of splitIntoBatches(changes, MOST_AT_ONCE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
     if (changes.length > 0) logger.debug('enrolments were looked through', { changes: changes.length });
   }

@@ -1,4 +1,4 @@
-import { enrolmentOf, putEnrolment } from '@causeway/identity';
+import { findEnrolment, putEnrolment } from '@causeway/identity';
 import { WorkloadRevocation, type EnrolmentSpec } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
@@ -53,13 +53,13 @@ describe('the end of what a machine was granted', () => {
   const laptop = () => plane.id('Dataplane', 'laptop');
 
   it('takes its tokens, its Dataplane and its enrolment, and says for all zones that its certificates have ended', async () => {
-    const uid = enrolmentOf(plane.index, laptop())?.uid;
+    const uid = findEnrolment(plane.index, laptop())?.uid;
     const plan = await revoker(true).revoke(laptop(), 'anna');
     expect(plan).toMatchObject({ tokens: ['stolen', 'spare'], services: ['web'] });
     expect(plan.newBundles.map(({ name }) => name)).toEqual(['twin']);
     expect(revoked).toEqual(['stolen', 'spare']);
-    expect([plane.index.get(laptop()), enrolmentOf(plane.index, laptop())]).toEqual([undefined, undefined]);
-    expect(enrolmentOf(plane.index, plane.id('Dataplane', 'twin'))).toBeDefined();
+    expect([plane.index.get(laptop()), findEnrolment(plane.index, laptop())]).toEqual([undefined, undefined]);
+    expect(findEnrolment(plane.index, plane.id('Dataplane', 'twin'))).toBeDefined();
     const ended = plane.index.get({ ...laptop(), kind: WorkloadRevocation.name });
     expect(ended?.spec).toMatchObject({ revokedAt: NOW, ended: [{ enrolment: uid }] });
     await expect(revoker(true).revoke(laptop(), 'anna')).rejects.toThrow(/is not enrolled in this zone/);

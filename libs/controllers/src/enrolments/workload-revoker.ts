@@ -1,4 +1,4 @@
-import { enrolledDataplane, enrolmentId, enrolmentOf, type EnrolmentResource } from '@causeway/identity';
+import { enrolledDataplane, enrolmentId, findEnrolment, type EnrolmentResource } from '@causeway/identity';
 import { Enrolment, MAX_ENDED_ENROLMENTS, WorkloadRevocation } from '@causeway/kinds';
 import {
   compareText,
@@ -154,7 +154,7 @@ export class WorkloadRevoker {
   }
 
   private enrolmentOf(dataplane: Identity): EnrolmentResource {
-    const enrolment = enrolmentOf(this.options.index, dataplane);
+    const enrolment = findEnrolment(this.options.index, dataplane);
     if (enrolment) return enrolment;
     throw new NotFound(`${describeIdentity(dataplane)} is not enrolled in this zone (causeway workloads)`);
   }

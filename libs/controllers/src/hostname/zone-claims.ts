@@ -1,6 +1,6 @@
 import type { Meshes } from '@causeway/meshes';
 import { parseGenerator, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
-import { conditionOf, identityKey, isMadeHere, Label, type ControlPlane, type Resource } from '@causeway/resources';
+import { findCondition, identityKey, isMadeHere, Label, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { GENERATOR } from '../services/plan-service';
 import { VIP_ALLOCATED } from '../vip/vip-status';
@@ -70,7 +70,7 @@ function unreachableReason({ labels, spec, status }: Resource): string | undefin
   if (labels[Label.managedBy] === GENERATOR && spec['state'] === 'Unavailable')
     return 'unreachable: none of its instances is available';
   if (status === undefined || status['vip'] !== undefined) return undefined;
-  const denied = conditionOf(status, VIP_ALLOCATED);
+  const denied = findCondition(status, VIP_ALLOCATED);
   if (denied?.['status'] !== 'False') return undefined;
   const { message } = denied;
   return `unreachable: it has no virtual IP${typeof message === 'string' ? `, ${message}` : ''}`;

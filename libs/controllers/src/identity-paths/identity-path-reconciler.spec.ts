@@ -1,4 +1,4 @@
-import { presetPathOf } from '@causeway/identity';
+import { readPresetPath } from '@causeway/identity';
 import { identityPathState } from '@causeway/identity/testing';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
@@ -94,14 +94,14 @@ describe('the form of the SPIFFE ids of a mesh', () => {
     await apply(on);
     const both = ['/ns/shop/workload/redis', '/workload/redis'];
     expect(idsOf('shop')).toEqual(both);
-    expect(presetPathOf(replica.index, HERE).signs).toBe('Workload');
+    expect(readPresetPath(replica.index, HERE).signs).toBe('Workload');
     const until = harness.clock.now() + 10 * MINUTE;
     expect(state()).toEqual({ signs: 'Workload', step: 'Announcing', until, namespaces: ['shop'] });
     await pass(10 * MINUTE - 1);
-    expect(presetPathOf(replica.index, HERE).signs).toBe('Workload');
+    expect(readPresetPath(replica.index, HERE).signs).toBe('Workload');
     await lead('b');
     await pass(1);
-    expect(presetPathOf(replica.index, HERE).signs).toBe('Namespaced');
+    expect(readPresetPath(replica.index, HERE).signs).toBe('Namespaced');
     expect(idsOf('shop')).toEqual(both);
     await pass(24 * HOUR + 10 * MINUTE - 1);
     expect(idsOf('shop')).toEqual(both);
@@ -159,7 +159,7 @@ describe('the form of the SPIFFE ids of a mesh', () => {
     await pass(11 * MINUTE);
     await pass(12 * HOUR);
     await apply(remove(PATH));
-    expect(presetPathOf(replica.index, HERE).signs).toBe('Workload');
+    expect(readPresetPath(replica.index, HERE).signs).toBe('Workload');
     await pass(24 * HOUR);
     expect(idsOf('shop')).toHaveLength(2);
     await pass(HOUR);

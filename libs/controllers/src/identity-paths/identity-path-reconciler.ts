@@ -3,8 +3,8 @@ import {
   identityPathStateId,
   isIdByPreset,
   nextStep,
-  presetPathOf,
-  spiffeIdsOf,
+  readPresetPath,
+  listSpiffeIds,
   wantedForm,
   type MeshIdentityResource,
   type PathStep,
@@ -179,7 +179,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     const { mesh, namespace } = held.id;
     const identity = Dataplane.is(held) ? identityFor(held, this.identities.get(mesh) ?? []) : undefined;
     if (!identity) return undefined;
-    const uris = spiffeIdsOf(held, identity, presetPathOf(index, held.id));
+    const uris = listSpiffeIds(held, identity, readPresetPath(index, held.id));
     return { namespace, uris, isConcerned: isIdByPreset(held, identity) };
   }
 

@@ -1,5 +1,5 @@
 import type { Clock, LeaderTerm } from '@causeway/runtime';
-import type { Note, ResourceStore } from '@causeway/store';
+import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 
 /** Where replicas say that they know the forms of preset SPIFFE paths, each by its instance. */
@@ -42,7 +42,7 @@ export class IdentityPathReplicas {
     await this.forget(notes, new Set(live));
   }
 
-  private async forget(notes: readonly Note[], live: ReadonlySet<string>): Promise<void> {
+  private async forget(notes: readonly MetadataEntry[], live: ReadonlySet<string>): Promise<void> {
     const { store, term, clock } = this.options;
     const before = clock.now() - KEPT;
     const gone = notes.filter(({ key, value }) => !live.has(key) && sinceOf(value) < before);
@@ -52,7 +52,7 @@ export class IdentityPathReplicas {
   }
 }
 
-function sinceOf(value: Note['value']): number {
+function sinceOf(value: MetadataEntry['value']): number {
   const since = value?.['since'];
   return typeof since === 'number' ? since : 0;
 }

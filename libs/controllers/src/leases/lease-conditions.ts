@@ -1,5 +1,5 @@
 import {
-  conditionOf,
+  findCondition,
   identityKey,
   shortened,
   withCondition,
@@ -84,7 +84,7 @@ export function planLeaseCondition(
   const unsupported = findings.filter((one) => 'what' in one);
   const client = findings.find((one) => 'clientDataplane' in one);
   // The id that another workload has too stands over the clients (SharedIdentityReconciler).
-  const reason = conditionOf(before, SHARED_IDENTITY)?.['reason'];
+  const reason = findCondition(before, SHARED_IDENTITY)?.['reason'];
   const gone = [
     ...(health.length === 0 ? [HEALTHY] : []),
     ...(unsupported.length === 0 ? [OBEYED] : []),

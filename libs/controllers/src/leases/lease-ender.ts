@@ -1,6 +1,13 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { batchesOf, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
-import type { AgentLeaseStore, IndexReader, LeaseKey, LeaseSurvey, Note, ResourceStore } from '@causeway/store';
+import { splitIntoBatches, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
+import type {
+  AgentLeaseStore,
+  IndexReader,
+  LeaseKey,
+  LeaseSurvey,
+  MetadataEntry,
+  ResourceStore,
+} from '@causeway/store';
 import type { LeaseHealth } from './lease-conditions';
 import { LEASED_BY, planLeaseEnds } from './plan-lease-ends';
 
@@ -136,7 +143,7 @@ export class LeaseEnder {
 
   private async tellHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
     const { store, term, logger } = this.options;
-    const note: Note = { ...HOLD_NOTE, value: isHeld ? { since: now, expired, total } : null };
+    const note: MetadataEntry = { ...HOLD_NOTE, value: isHeld ? { since: now, expired, total } : null };
     await store.write({ changes: [], onRefusal: 'abort', fence: term, notes: [note] });
     const wasHolding = this.isHolding === true;
     this.isHolding = isHeld;
@@ -161,7 +168,7 @@ export class LeaseEnder {
     this.adoptedAt = now;
     const keys: LeaseKey[] = [];
     await inTimedSlices(leasedDataplanes(index, zone, keys), { clock, signal: term.signal });
-    for (const batch of batchesOf(keys, MOST_AT_ONCE)) await leases.adopt(batch, length);
+    for (const batch of splitIntoBatches(keys, MOST_AT_ONCE)) await leases.adopt(batch, length);
   }
 
   private async readHealth(): Promise<void> {

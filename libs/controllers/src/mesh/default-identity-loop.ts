@@ -8,7 +8,7 @@ import {
   type ControlPlane,
   type JsonObject,
 } from '@causeway/resources';
-import type { Change, IndexEvent, IndexReader, Note, PutChange, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, IndexReader, MetadataEntry, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** Of both kinds that are made with a Mesh. */
@@ -47,11 +47,11 @@ export class DefaultIdentityLoop implements ControlLoop {
   private isStale = false;
   private noted = new Map<string, string>();
   /** Notes that are being written. */
-  private pending: readonly Note[] = [];
+  private pending: readonly MetadataEntry[] = [];
 
   constructor(private readonly config: DefaultIdentityConfig) {}
 
-  restore(notes: readonly Note[]): void {
+  restore(notes: readonly MetadataEntry[]): void {
     this.noted.clear();
     this.remember(notes);
   }
@@ -83,11 +83,14 @@ export class DefaultIdentityLoop implements ControlLoop {
     if (results.some((result) => result.type === 'refused' && result.refusal === 'conflict')) this.isStale = true;
   }
 
-  private creations(index: IndexReader): { readonly changes: readonly Change[]; readonly notes: readonly Note[] } {
+  private creations(index: IndexReader): {
+    readonly changes: readonly Change[];
+    readonly notes: readonly MetadataEntry[];
+  } {
     const named = meshesOf(index, MeshIdentity.name);
     let inUse: ReadonlySet<string> | undefined;
     const changes: Change[] = [];
-    const notes: Note[] = [];
+    const notes: MetadataEntry[] = [];
     for (const { claim, resource, terminating } of this.config.meshes.all()) {
       if (claim !== 'ours' || !resource || terminating || this.noted.get(resource.id.name) === resource.uid) continue;
       if (notes.length >= MESHES_PER_PLAN) {
@@ -123,7 +126,7 @@ export class DefaultIdentityLoop implements ControlLoop {
     });
   }
 
-  private remember(notes: readonly Note[]): void {
+  private remember(notes: readonly MetadataEntry[]): void {
     for (const { key, value } of notes) {
       if (typeof value?.['uid'] === 'string') this.noted.set(key, value['uid']);
       else this.noted.delete(key);

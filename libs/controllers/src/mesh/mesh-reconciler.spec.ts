@@ -1,4 +1,4 @@
-import { conditionOf, globalIdentity, type ControlPlane, type JsonObject, type Resource } from '@causeway/resources';
+import { findCondition, globalIdentity, type ControlPlane, type JsonObject, type Resource } from '@causeway/resources';
 import type { MeshMismatch } from '@causeway/meshes';
 import type { Change } from '@causeway/store';
 import { EAST, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -53,7 +53,7 @@ class Plane {
   }
 
   async accepted(name = 'default'): Promise<JsonObject | undefined> {
-    return conditionOf((await this.mesh(name)).status, 'Accepted');
+    return findCondition((await this.mesh(name)).status, 'Accepted');
   }
 }
 

@@ -1,5 +1,5 @@
 import {
-  conditionOf,
+  findCondition,
   identityKey,
   isJsonArray,
   isJsonObject,
@@ -90,7 +90,7 @@ export class EntranceHealthReconciler implements KeyedReconciler {
 
 function planWithdrawal(resource: Resource, isWithdrawn: boolean, now: number): PatchChange | undefined {
   const { id, revision, generation: observedGeneration, status: before = {} } = resource;
-  if (!isWithdrawn && !conditionOf(before, WITHDRAWN)) return undefined;
+  if (!isWithdrawn && !findCondition(before, WITHDRAWN)) return undefined;
   const message = 'its proxy is not connected, and others serve';
   const status = isWithdrawn
     ? withCondition(before, { type: WITHDRAWN, status: 'True', reason: 'ProxyGone', message, observedGeneration }, now)

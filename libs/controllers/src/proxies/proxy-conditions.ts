@@ -1,5 +1,5 @@
 import {
-  conditionOf,
+  findCondition,
   identityKey,
   shortened,
   withCondition,
@@ -89,13 +89,13 @@ function isPending({ generation, status }: Resource, { proxy, isGone }: ProxyVie
   if (!proxy || isGone) return false;
   if (!proxy.connected) return true;
   if (proxy.facts.rejected.length + proxy.facts.refused.length > 0) return false;
-  const written = conditionOf(status, PROGRAMMED);
+  const written = findCondition(status, PROGRAMMED);
   return written?.['status'] !== 'True' || written['observedGeneration'] !== generation;
 }
 
 /** Whether the written status says that the proxy of a Dataplane, ingress or egress is gone. */
 export function isWrittenGone({ status }: Pick<Resource, 'status'>): boolean {
-  return conditionOf(status, PROGRAMMED)?.['reason'] === PROXY_GONE;
+  return findCondition(status, PROGRAMMED)?.['reason'] === PROXY_GONE;
 }
 
 function conditions(

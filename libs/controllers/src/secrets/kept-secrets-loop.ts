@@ -1,7 +1,7 @@
 import { clientKeySource, KEPT_USERS, KINDS_WITH_SECRETS, Secret, secretsNamed, secretUsers } from '@causeway/kinds';
 import {
   compareText,
-  conditionOf,
+  findCondition,
   identityKey,
   isJsonArray,
   isJsonObject,
@@ -16,7 +16,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
-import type { Change, IndexEvent, IndexReader, Note, PatchChange, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, IndexReader, MetadataEntry, PatchChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import { keptUsers } from './kept-references';
 import { KEPT_CLIENT_KEY } from './secret-access';
@@ -54,11 +54,11 @@ class KeptSecretsLoop implements ControlLoop {
   private isDone = false;
   /** The users that were kept, by the key of their Secret. */
   private readonly kept = new Map<string, JsonValue>();
-  private pending: readonly Note[] = [];
+  private pending: readonly MetadataEntry[] = [];
 
   constructor(private readonly config: KeptSecretsConfig) {}
 
-  restore(notes: readonly Note[]): void {
+  restore(notes: readonly MetadataEntry[]): void {
     this.kept.clear();
     this.remember(notes);
   }
@@ -99,7 +99,7 @@ class KeptSecretsLoop implements ControlLoop {
   private secretChanges(
     index: IndexReader,
     now: number,
-  ): readonly { readonly change: PatchChange; readonly note: Note }[] {
+  ): readonly { readonly change: PatchChange; readonly note: MetadataEntry }[] {
     return [...this.inUse(index).values()].map(({ secret, users }) => {
       this.config.logger.warn('a Secret goes on being given to those who used it before the upgrade', {
         mesh: secret.id.mesh,
@@ -131,7 +131,7 @@ class KeptSecretsLoop implements ControlLoop {
   }
 
   /** Clients of a zone without an egress go on having the client keys that they have: for this version. */
-  private keyChanges(index: IndexReader): readonly { readonly change: PatchChange; readonly note?: Note }[] {
+  private keyChanges(index: IndexReader): readonly { readonly change: PatchChange; readonly note?: MetadataEntry }[] {
     const { cp } = this.config;
     if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
     return [...index.ofKind('MeshExternalService')].flatMap(({ id, spec, revision, status = {} }) => {
@@ -148,7 +148,7 @@ class KeptSecretsLoop implements ControlLoop {
       const users = this.kept.get(`${secret.uid} ${identityKey(id)}`);
       if (isMadeHere(secret, this.config.cp) && spec['usedBy'] === undefined && isJsonArray(users))
         return [keepUsers(secret, users.filter(isJsonObject), this.config.cp, now)];
-      const condition = conditionOf(status, USERS_KEPT);
+      const condition = findCondition(status, USERS_KEPT);
       const isReplaced = status[KEPT_USERS] !== undefined && spec['usedBy'] !== undefined;
       const isSeen = condition !== undefined && condition['observedGeneration'] !== generation;
       if (!isReplaced && !isSeen) return [];
@@ -158,7 +158,7 @@ class KeptSecretsLoop implements ControlLoop {
     });
   }
 
-  private remember(notes: readonly Note[]): void {
+  private remember(notes: readonly MetadataEntry[]): void {
     for (const { key, value } of notes) {
       if (key === UPGRADE_NOTE.key) this.isDone = value !== null;
       else if (value && typeof value['uid'] === 'string') this.kept.set(`${value['uid']} ${key}`, value['users'] ?? []);

@@ -1,4 +1,4 @@
-import { conditionOf, type Identity, type JsonObject, type Labels } from '@causeway/resources';
+import { findCondition, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY } from '../../../../test/support/certificates';
@@ -61,7 +61,7 @@ describe('the Secrets of a store that is upgraded', () => {
   const statusOf = async (kind: string, name: string, zone = 'east'): Promise<JsonObject | undefined> =>
     (await harness.get(inMesh(kind, name, zone)))?.status;
   const resolved = async (name: string): Promise<unknown> => {
-    const found = conditionOf(await statusOf('MeshExternalService', name), 'ResolvedRefs');
+    const found = findCondition(await statusOf('MeshExternalService', name), 'ResolvedRefs');
     const { reason, message } = found ?? {};
     return typeof reason === 'string' && typeof message === 'string' ? `${reason}: ${message}` : undefined;
   };
@@ -81,7 +81,7 @@ describe('the Secrets of a store that is upgraded', () => {
     await lead();
     expect(await usersOf('ca')).toEqual([user('a'), user('b')]);
     for (const name of ['stolen', 'mixed', 'unused']) expect(await usersOf(name)).toBeUndefined();
-    expect(conditionOf(await statusOf('Secret', 'ca'), 'UsersKept')).toMatchObject({
+    expect(findCondition(await statusOf('Secret', 'ca'), 'UsersKept')).toMatchObject({
       status: 'True',
       message: expect.stringContaining('MeshExternalService a of zone east, MeshExternalService b of zone east'),
     });
@@ -141,7 +141,7 @@ describe('the Secrets of a store that is upgraded', () => {
     expect(await usersOf('ca')).toEqual([user('a')]);
     await write(secret('ca', EAST_AUTHORITY, 'east', { usedBy: [] }));
     expect(await usersOf('ca')).toEqual([]);
-    expect(conditionOf(await statusOf('Secret', 'ca'), 'UsersKept')).toBeUndefined();
+    expect(findCondition(await statusOf('Secret', 'ca'), 'UsersKept')).toBeUndefined();
   });
 
   it('leave their key to clients of a zone without an egress for this version, and say so', async () => {
@@ -149,7 +149,7 @@ describe('the Secrets of a store that is upgraded', () => {
     await harness.write(secret('cert', chain), secret('key', key), api('a', pair));
     await lead();
     expect((await statusOf('MeshExternalService', 'a'))?.['keptClientKey']).toBe('Secret key');
-    expect(conditionOf(await statusOf('MeshExternalService', 'a'), 'ClientKeyAtClients')).toMatchObject({
+    expect(findCondition(await statusOf('MeshExternalService', 'a'), 'ClientKeyAtClients')).toMatchObject({
       status: 'True',
     });
     const lists = { usedBy: [{ kind: 'MeshExternalService', name: '*' }] };
@@ -157,7 +157,7 @@ describe('the Secrets of a store that is upgraded', () => {
     expect(await resolved('b')).toMatch(/^ClientKeyNeedsEgress: /);
     await write(egress);
     expect(await resolved('b')).toBeUndefined();
-    expect(conditionOf(await statusOf('MeshExternalService', 'a'), 'ClientKeyAtClients')).toBeUndefined();
+    expect(findCondition(await statusOf('MeshExternalService', 'a'), 'ClientKeyAtClients')).toBeUndefined();
     await write(remove({ kind: 'ZoneEgress', mesh: '', zone: 'east', namespace: '', name: 'out' }));
     expect(await resolved('b')).toMatch(/^ClientKeyNeedsEgress: /);
   });
@@ -186,7 +186,7 @@ describe('the Secrets of a store that is upgraded', () => {
     expect(await resolved('a')).toMatch(said);
     await write(api('a', { caCert: { inlineString: EAST_AUTHORITY + key } }));
     expect(await resolved('a')).toBeUndefined();
-    expect(conditionOf(await statusOf('MeshExternalService', 'a'), 'CertificatesDropped')?.['message']).toBe(
+    expect(findCondition(await statusOf('MeshExternalService', 'a'), 'CertificatesDropped')?.['message']).toBe(
       'spec.tls.verification.caCert: a block PRIVATE KEY is left out: only certificates count',
     );
   });

@@ -1,4 +1,4 @@
-import { conditionOf, type JsonObject, type Resource } from '@causeway/resources';
+import { findCondition, type JsonObject, type Resource } from '@causeway/resources';
 import { planExternalAddresses, type ExternalHosts } from './external-addresses';
 
 type Known = ReturnType<ExternalHosts['resolve']>;
@@ -50,7 +50,7 @@ describe('the condition of a service outside the mesh that may not be dialled', 
     ['no endpoints', [], undefined],
   ])('%s', (_, addresses, message) => {
     const planned = planExternalAddresses(service(addresses), hosts, 0);
-    const condition = conditionOf(planned?.status, 'AddressesRefused');
+    const condition = findCondition(planned?.status, 'AddressesRefused');
     if (!message) expect(planned).toBeUndefined();
     else
       expect(condition).toMatchObject({

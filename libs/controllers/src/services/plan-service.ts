@@ -1,7 +1,7 @@
 import {
   compareText,
   computedLabels,
-  conditionOf,
+  findCondition,
   isComputedLabel,
   isJsonArray,
   isLabelKey,
@@ -15,7 +15,7 @@ import {
   type Labels,
   type Resource,
 } from '@causeway/resources';
-import { toldInstances } from '@causeway/sync';
+import { instancesToReport } from '@causeway/sync';
 import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
 import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
@@ -112,7 +112,7 @@ function created(
     generated.ports,
     backings.map(({ dataplane }) => dataplane),
   );
-  const instances = instancesPart(toldInstances(undefined, dataplaneProxies.healthy));
+  const instances = instancesPart(instancesToReport(undefined, dataplaneProxies.healthy));
   const told = { ...identitiesPart(serviceIdentities(uris)), ...instances };
   const spec = { ...generated, state: stateOf(dataplaneProxies), ...told };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
@@ -153,7 +153,7 @@ function statusOf(
   const keys = [...carried].sort(compareText);
   const withKeys = jsonEqual(before?.['carriedLabels'] ?? [], keys) ? before : { ...before, carriedLabels: keys };
   const losers = subject.backings.filter((backing) => !isSameSpec(backing.spec, { ...generated }));
-  if (losers.length === 0 && !conditionOf(before, DATAPLANES_AGREE)) return withKeys;
+  if (losers.length === 0 && !findCondition(before, DATAPLANES_AGREE)) return withKeys;
   return withCondition(withKeys ?? {}, agreement(existing?.generation ?? 1, losers), subject.now);
 }
 

@@ -1,5 +1,5 @@
 import { meshAuthoritySecrets, openedText, SealingKeys } from '@causeway/identity';
-import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
 import { LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
@@ -45,7 +45,7 @@ describe('the authority of a mesh with Mesh.mtls', () => {
     }
   };
   const said = async (): Promise<unknown> => {
-    const { status, reason } = conditionOf((await harness.get(id))?.status, 'MtlsAuthority') ?? {};
+    const { status, reason } = findCondition((await harness.get(id))?.status, 'MtlsAuthority') ?? {};
     return [status, reason];
   };
   const opened = async (keys: SealingKeys): Promise<string> => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { trustDomainOf, type MeshIdentityResource } from '@causeway/identity';
+import { resolveTrustDomain, type MeshIdentityResource } from '@causeway/identity';
 import { MeshTrust } from '@causeway/kinds';
 import {
   compareOrders,
@@ -105,7 +105,7 @@ function isBoundTo(
 ): boolean {
   if (trustDomain === `${mesh}.${zone}.mesh.local`) return true;
   return identities.some((identity) => {
-    const given = trustDomainOf(identity, zone);
+    const given = resolveTrustDomain(identity, zone);
     return given.ok && given.trustDomain === trustDomain;
   });
 }

@@ -1,4 +1,4 @@
-import { conditionOf, type JsonObject, type Labels } from '@causeway/resources';
+import { findCondition, type JsonObject, type Labels } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { RESCAN } from '@causeway/loops';
@@ -35,7 +35,7 @@ describe('the condition SharedIdentity', () => {
   /** The messages of the Dataplanes that have it, by name. */
   const shared = async (): Promise<Readonly<Record<string, unknown>>> => {
     const rows = (await harness.rows()).filter(({ id }) => id.kind === 'Dataplane');
-    const found = rows.map(({ id, status }) => [id.name, conditionOf(status, SHARED_IDENTITY)?.['message']] as const);
+    const found = rows.map(({ id, status }) => [id.name, findCondition(status, SHARED_IDENTITY)?.['message']] as const);
     return Object.fromEntries(found.filter(([, message]) => message !== undefined));
   };
 

@@ -1,15 +1,15 @@
 import {
   identityFor,
-  presetPathOf,
+  readPresetPath,
   sharedIdentities,
-  spiffeIdOf,
-  workloadOf,
+  resolveSpiffeId,
+  readWorkload,
   type MeshIdentityResource,
   identitiesByMesh,
   movesWorkloadIds,
 } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
-import { conditionOf, identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
+import { findCondition, identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -71,7 +71,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
       uri === undefined || !workloads
         ? withoutConditions(
             before,
-            conditionOf(before, SHARED_IDENTITY)?.['reason'] === SAME_ID ? [SHARED_IDENTITY] : [],
+            findCondition(before, SHARED_IDENTITY)?.['reason'] === SAME_ID ? [SHARED_IDENTITY] : [],
           )
         : withCondition(before, condition(held, uri, workloads), now);
     return { change: status === before ? undefined : { type: 'patch', id: held.id, expect: held.revision, status } };
@@ -101,7 +101,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     this.uris.delete(key);
     const dataplane = held && Dataplane.is(held) ? held : undefined;
     const identity = dataplane && identityFor(dataplane, this.identities.get(dataplane.id.mesh) ?? []);
-    const found = identity && spiffeIdOf(dataplane, identity, presetPathOf(index, dataplane.id).signs);
+    const found = identity && resolveSpiffeId(dataplane, identity, readPresetPath(index, dataplane.id).signs);
     if (!dataplane || found?.ok !== true) return;
     const { uri } = found.id;
     this.uris.set(key, uri);
@@ -123,7 +123,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
 }
 
 function condition({ id, labels, generation }: Resource, uri: string, workloads: readonly string[]) {
-  const own = `${id.namespace}/${workloadOf({ id, labels })}`;
+  const own = `${id.namespace}/${readWorkload({ id, labels })}`;
   const others = workloads.filter((name) => name !== own);
   const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
   const message = `${uri} is also the id of ${others.slice(0, MOST_NAMED).join(', ')}${more}: nobody can tell these workloads apart`;

@@ -1,4 +1,4 @@
-import { authorityIdOf } from '@causeway/identity/testing';
+import { computeAuthorityId } from '@causeway/identity/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
@@ -9,7 +9,7 @@ import { createZoneTrustLoop, TrustAcceptanceReporter } from './trust-acceptance
 import { AUTHORITY_PUBLISHER } from './trust-publisher';
 
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
-const [OLD, NEW] = [authorityIdOf(EAST_AUTHORITY), authorityIdOf(NEXT_EAST_AUTHORITY)];
+const [OLD, NEW] = [computeAuthorityId(EAST_AUTHORITY), computeAuthorityId(NEXT_EAST_AUTHORITY)];
 const BOTH = [OLD, NEW].sort();
 
 interface ProxySketch {

@@ -1,4 +1,4 @@
-import { authorityIdsOf } from '@causeway/identity';
+import { listAuthorityIds } from '@causeway/identity';
 import { MeshTrust } from '@causeway/kinds';
 import { compareText, isJsonArray, isJsonObject, shortened, type JsonObject, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -62,7 +62,7 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
   if (known) return known;
   const pems = trust.spec.caBundles.map(({ pem }) => pem?.value ?? '');
   const isSingle = pems.join('').split('-----BEGIN CERTIFICATE-----').length < 3;
-  const ids = isSingle ? [] : [...new Set(pems.flatMap(authorityIdsOf))];
+  const ids = isSingle ? [] : [...new Set(pems.flatMap(listAuthorityIds))];
   parsed.set(trust, ids);
   return ids;
 }

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { conditionOf, type JsonObject } from '@causeway/resources';
+import { findCondition, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, LEAF_CERTIFICATE, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
@@ -24,7 +24,7 @@ describe('the condition of a MeshTrust with certificates that are not believed',
   const condition = async (...changes: Change[]): Promise<JsonObject | undefined> => {
     if (changes.length > 0) await harness.write(...changes);
     await replica.settle();
-    return conditionOf((await harness.get(ID))?.status, CERTIFICATES_DROPPED);
+    return findCondition((await harness.get(ID))?.status, CERTIFICATES_DROPPED);
   };
 
   it('names the invalid ones among good ones with field, number and reason, and ends with the cause', async () => {

@@ -1,4 +1,4 @@
-import { trustDomainOf } from '@causeway/identity';
+import { resolveTrustDomain } from '@causeway/identity';
 import { MeshIdentity, MeshTrust } from '@causeway/kinds';
 import {
   compareText,
@@ -35,7 +35,7 @@ function domainsOf(identities: Iterable<Resource>, index: IndexReader, zone: str
     if (!isOurs || !index.get(globalIdentity('Mesh', one.id.mesh))) continue;
     const { type, bundled } = one.spec.provider;
     if (type !== 'Bundled' || bundled?.ca || bundled?.meshTrustCreation === 'Disabled') continue;
-    const given = trustDomainOf(one, zone);
+    const given = resolveTrustDomain(one, zone);
     if (given.ok) domains.set(domainKey(one.id.mesh, given.trustDomain), one.id.mesh);
   }
   return domains;

@@ -1,4 +1,4 @@
-import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, LEAF_CERTIFICATE, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -38,7 +38,7 @@ describe('the trust that the global derives', () => {
   };
   const from = async (trustDomain: string): Promise<unknown> => (await derived(trustDomain))?.['from'];
   const refused = async (id: Identity): Promise<string | undefined> => {
-    const condition = conditionOf((await harness.get(id))?.status, 'TrustRefused');
+    const condition = findCondition((await harness.get(id))?.status, 'TrustRefused');
     const { reason, message } = condition ?? {};
     return typeof reason === 'string' && typeof message === 'string' ? `${reason}: ${message}` : undefined;
   };

@@ -13,7 +13,7 @@ import {
   type Change,
   type IndexEvent,
   type IndexReader,
-  type Note,
+  type MetadataEntry,
   type WriteResult,
 } from '@causeway/store';
 import { type ControlLoop, type LoopPlan, DelayQueue, planBatch, refusedKeys, WorkQueue } from '@causeway/loops';
@@ -103,7 +103,7 @@ export class VipReconciler implements ControlLoop {
     return this.buffer.table.allocator.reportsAt(now);
   }
 
-  restore(notes: readonly Note[]): void {
+  restore(notes: readonly MetadataEntry[]): void {
     this.cursors = new Map(
       notes.flatMap(({ key, value }) => (typeof value?.['ip'] === 'string' ? [[key, value['ip']]] : [])),
     );
@@ -289,7 +289,7 @@ export class VipReconciler implements ControlLoop {
     return this.work.waiting.size > 0 && this.work.allocator.releases !== this.seenReleases;
   }
 
-  private cursorNotes(): readonly Note[] {
+  private cursorNotes(): readonly MetadataEntry[] {
     const { cursors } = this.work.allocator;
     const moved = [...cursors].filter(([pool, ip]) => this.cursors.get(pool) !== ip);
     const gone = [...this.cursors.keys()].filter((pool) => !cursors.has(pool) && pool.includes('@'));

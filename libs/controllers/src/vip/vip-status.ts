@@ -1,5 +1,5 @@
 import {
-  conditionOf,
+  findCondition,
   isJsonObject,
   withCondition,
   type Condition,
@@ -46,7 +46,7 @@ export function confirm(service: Resource, now: number): PatchChange | undefined
 }
 
 function allocated(service: Resource, status: JsonObject, now: number): JsonObject {
-  if (conditionOf(status, VIP_ALLOCATED)?.['status'] !== 'False') return status;
+  if (findCondition(status, VIP_ALLOCATED)?.['status'] !== 'False') return status;
   return withCondition(status, condition(service, 'True', 'Allocated', ''), now);
 }
 

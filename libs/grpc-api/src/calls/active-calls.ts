@@ -1,4 +1,4 @@
-import { addressOf } from '@causeway/grpc-server';
+import { readPeerAddress } from '@causeway/grpc-server';
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
@@ -48,7 +48,7 @@ export class ActiveCalls {
     this.open.add(controller);
     if (this.closed) controller.abort(ending());
     const abort = (reason: Error): void => controller.abort(reason);
-    return { signal: controller.signal, abort, client: addressOf(call.getPeer()), end };
+    return { signal: controller.signal, abort, client: readPeerAddress(call.getPeer()), end };
   }
 
   /** Calls under way. */

@@ -1,5 +1,5 @@
 import {
-  auditSourceOf,
+  toAuditSource,
   refusalReason,
   RateLimited,
   type AuditRecorder,
@@ -12,7 +12,7 @@ import { DomainError, Forbidden, isJsonObject, Unavailable, type Registry } from
 import type { AuditSubject } from '@causeway/store';
 import type { Metadata } from '@grpc/grpc-js';
 import { ExhaustedError } from './call-error';
-import { callIdsOf } from './call-observer';
+import { readCallIds } from './call-observer';
 
 /** A call that may have been refused. */
 export interface RefusableCall {
@@ -39,7 +39,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 
 /** From where a call comes. */
 export function callOrigin(address: string, metadata: Metadata): CallerOrigin {
-  return { address, via: 'gRPC', userAgent: metadata.get('user-agent')[0]?.toString(), ...callIdsOf(metadata) };
+  return { address, via: 'gRPC', userAgent: metadata.get('user-agent')[0]?.toString(), ...readCallIds(metadata) };
 }
 
 /**
@@ -55,7 +55,7 @@ export class CallAudit {
     if (!isRecorded(error, VERBS.has(path) && !isDryRun(request))) return;
     const subject = this.subjectOf(path, request);
     const confidential = registry.kind(subject.kind)?.confidential === true;
-    recorder.refused(auditSourceOf(caller, callOrigin(address, metadata)), subject, reasonOf(error, confidential));
+    recorder.refused(toAuditSource(caller, callOrigin(address, metadata)), subject, reasonOf(error, confidential));
   }
 
   /** What a call is about: the resource, or the kind and mesh of many, that its request names. */

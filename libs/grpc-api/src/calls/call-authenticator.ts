@@ -9,7 +9,7 @@ import {
   type CallerRates,
   type MonitoredResponse,
 } from '@causeway/access';
-import { addressOf } from '@causeway/grpc-server';
+import { readPeerAddress } from '@causeway/grpc-server';
 import type { DomainError } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import {
@@ -19,7 +19,7 @@ import {
   type ServerInterceptor,
 } from '@grpc/grpc-js';
 import type { CallAudit } from './call-audit';
-import { callErrorOf } from './call-error';
+import { toCallError } from './call-error';
 
 /** What calls are authenticated by. */
 export interface CallAuthenticatorParts {
@@ -60,7 +60,7 @@ export class CallAuthenticator {
       start: (next) => {
         next({
           onReceiveMetadata: (metadata, proceed) => {
-            const address = addressOf(call.getPeer());
+            const address = readPeerAddress(call.getPeer());
             const authenticate = (): Promise<Caller> => this.authenticate(metadata);
             this.identify(metadata, authenticate, address).then(
               () => {
@@ -70,7 +70,7 @@ export class CallAuthenticator {
               (error: unknown) => {
                 const caller = this.callerOf(metadata);
                 this.parts.audit.refused({ path, metadata, caller, address }, error);
-                call.sendStatus(callErrorOf(error, this.parts.logger));
+                call.sendStatus(toCallError(error, this.parts.logger));
               },
             );
           },

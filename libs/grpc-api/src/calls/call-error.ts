@@ -68,7 +68,7 @@ function classified(error: unknown): Classified | undefined {
  * The one mapping from an error to a google.rpc.Status with its details. An unexpected error becomes INTERNAL, which reveals
  * nothing of the inside; `logger` has its stack under the instance that the ErrorInfo names.
  */
-export function rpcStatusOf(error: unknown, logger: Logger): RpcStatus {
+export function toRpcStatus(error: unknown, logger: Logger): RpcStatus {
   const known = classified(error);
   if (!known) return internal(error, logger);
   const { code, reason } = known;
@@ -82,11 +82,11 @@ export function rpcStatusOf(error: unknown, logger: Logger): RpcStatus {
 }
 
 /** An error as it ends a call: the details are in `grpc-status-details-bin`, as far as headers may carry them. */
-export function callErrorOf(
+export function toCallError(
   error: unknown,
   logger: Logger,
 ): { readonly code: status; readonly details: string; readonly metadata: Metadata } {
-  const full = rpcStatusOf(error, logger);
+  const full = toRpcStatus(error, logger);
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(RpcStatus.encode(shortenedForTrailer(full)).finish()));
   return { code: full.code, details: full.message, metadata };

@@ -1,8 +1,8 @@
-import { addressOf } from '@causeway/grpc-server';
+import { readPeerAddress } from '@causeway/grpc-server';
 import {
   noTracer,
   REQUEST_ID,
-  requestIdOf,
+  resolveRequestId,
   requestTrace,
   type Clock,
   type RequestTrace,
@@ -40,7 +40,7 @@ export interface CallIds {
 const known = new WeakMap<Metadata, CallIds>();
 
 /** What names the call with this metadata; undefined before it was read. */
-export function callIdsOf(metadata: Metadata): CallIds | undefined {
+export function readCallIds(metadata: Metadata): CallIds | undefined {
   return known.get(metadata);
 }
 
@@ -55,7 +55,7 @@ export class CallObserver {
     const { clock } = this.parts;
     const begun = clock.elapsed();
     let received: Metadata | undefined;
-    let ids: CallIds = { requestId: requestIdOf(undefined) };
+    let ids: CallIds = { requestId: resolveRequestId(undefined) };
     let span: Span | undefined;
     let isHeadSent = false;
     let isOver = false;
@@ -67,7 +67,7 @@ export class CallObserver {
       const { requestId: id, trace } = ids;
       const facts = { id, method: path, code: name, ms: clock.elapsed() - begun, isStream: responseStream };
       const traced = trace ? { traceId: trace.traceId } : {};
-      this.listener({ ...facts, ...traced, address: addressOf(call.getPeer()) }, received);
+      this.listener({ ...facts, ...traced, address: readPeerAddress(call.getPeer()) }, received);
     };
     return new ServerInterceptingCall(call, {
       start: (next) =>
@@ -102,7 +102,7 @@ export class CallObserver {
 }
 
 function idsOf(metadata: Metadata, span: Span | undefined): CallIds {
-  const requestId = requestIdOf(textOf(metadata, REQUEST_ID));
+  const requestId = resolveRequestId(textOf(metadata, REQUEST_ID));
   const trace = requestTrace(span, textOf(metadata, 'traceparent'));
   return trace ? { requestId, trace } : { requestId };
 }

@@ -5,7 +5,7 @@ import { orAborted, type Clock, type Logger } from '@causeway/runtime';
 import type { handleBidiStreamingCall, handleServerStreamingCall, handleUnaryCall, Metadata } from '@grpc/grpc-js';
 import { callOrigin, type CallAudit, type RefusableCall } from './call-audit';
 import type { CallAuthenticator } from './call-authenticator';
-import { callErrorOf } from './call-error';
+import { toCallError } from './call-error';
 import type { ActiveCall, ActiveCalls, CancellableCall } from './active-calls';
 import { StreamWriter, type ByteStreamCall } from './stream-writer';
 
@@ -50,7 +50,7 @@ export class HandlerFactory {
           (response) => respond(null, response),
           (error: unknown) => {
             audit.refused(refusable(call, context), error, call.request);
-            respond(callErrorOf(error, logger));
+            respond(toCallError(error, logger));
           },
         )
         .finally(active.end);
@@ -87,7 +87,7 @@ export class HandlerFactory {
     const recordRefusal = (error: unknown): void => audit.refused(refusable(call, context), error, request);
     const writer = new StreamWriter(
       call,
-      { streams, clock, errorOf: (error) => callErrorOf(error, logger) },
+      { streams, clock, errorOf: (error) => toCallError(error, logger) },
       active.signal,
     );
     const access = callers.watch(call.metadata, (reason) => {

@@ -4,7 +4,7 @@ import {
   type HealthCheckRequest,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
-import { addressOf } from '@causeway/grpc-server';
+import { readPeerAddress } from '@causeway/grpc-server';
 import { errorText, type Clock, type Timer } from '@causeway/runtime';
 import { status, type handleServerStreamingCall, type handleUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
@@ -46,7 +46,7 @@ export class HealthHandlers {
 
   readonly watch: handleServerStreamingCall<HealthCheckRequest, HealthCheckResponse> = (call) => {
     try {
-      const leave = this.streams.enter(addressOf(call.getPeer()));
+      const leave = this.streams.enter(readPeerAddress(call.getPeer()));
       call.once('cancelled', () => {
         this.watchers.delete(call);
         leave();

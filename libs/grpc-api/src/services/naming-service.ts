@@ -2,7 +2,7 @@ import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse }
 import type { Queries, ResolvedEndpoint } from '@causeway/queries';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import type { CallContext } from '../calls/handler-factory';
-import { identityMessage, refused, revisionOf } from '../wire/messages';
+import { identityMessage, refused, readRevision } from '../wire/messages';
 
 /** Longest hostname that is looked at, in characters; DNS has 253. */
 const MAX_HOSTNAME_LENGTH = 300;
@@ -13,7 +13,7 @@ export class NamingServiceHandlers {
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
     const question = questionOf(request, this.queries.defaultMesh);
-    const found = await this.queries.resolution.resolve(question, rights, revisionOf(request.minRevision), signal);
+    const found = await this.queries.resolution.resolve(question, rights, readRevision(request.minRevision), signal);
     return {
       hostname: found.hostname,
       zone: found.zone,
@@ -26,7 +26,7 @@ export class NamingServiceHandlers {
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request, this.queries.defaultMesh);
-    const explained = await this.queries.hostnames.explain(question, rights, revisionOf(request.minRevision), signal);
+    const explained = await this.queries.hostnames.explain(question, rights, readRevision(request.minRevision), signal);
     const { hostname, zone, claims, hints, note } = explained;
     return {
       hostname: textOf(hostname),

@@ -16,7 +16,7 @@ import type { Registry } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
 import type { CallContext } from '../calls/handler-factory';
 import { parseDocument } from '../wire/apply-messages';
-import { nameOf, nameQueryOf, refused, revisionOf } from '../wire/messages';
+import { readName, readNameQuery, refused, readRevision } from '../wire/messages';
 
 /** What PolicyService is answered from. */
 export interface PolicyServiceParts {
@@ -32,9 +32,9 @@ export class PolicyServiceHandlers {
   async listPolicies(request: ListPoliciesRequest, context: CallContext): Promise<ListPoliciesResponse> {
     const { policies } = this.parts.queries;
     const options: AffectingOptions = {
-      kind: nameOf('kind', request.kind),
+      kind: readName('kind', request.kind),
       representation: request.representation,
-      minRevision: revisionOf(request.minRevision),
+      minRevision: readRevision(request.minRevision),
     };
     const question = questionOf(request.page, context);
     const answer =
@@ -47,7 +47,7 @@ export class PolicyServiceHandlers {
   async listScopes(request: ListScopesRequest, context: CallContext): Promise<ListScopesResponse> {
     const question = questionOf(request.page, context);
     const name = this.named(request.name);
-    const answer = await this.parts.queries.policies.scopes(name, revisionOf(request.minRevision), question);
+    const answer = await this.parts.queries.policies.scopes(name, readRevision(request.minRevision), question);
     return { answerJson: JSON.stringify(answer) };
   }
 
@@ -58,7 +58,7 @@ export class PolicyServiceHandlers {
     const question = questionOf(page, context);
     const address = this.named(request.name);
     if (document === undefined) {
-      const answer = await queries.policies.impactOfDeletion(address, revisionOf(minRevision), question);
+      const answer = await queries.policies.impactOfDeletion(address, readRevision(minRevision), question);
       return { answerJson: JSON.stringify(answer) };
     }
     if (!registry.isDeclared(address.kind.name)) throw refused('name.kind', 'must be a kind of policy');
@@ -70,25 +70,25 @@ export class PolicyServiceHandlers {
 
   async getTopology({ mesh, root }: GetTopologyRequest, context: CallContext): Promise<GetTopologyResponse> {
     const { queries } = this.parts;
-    const named = nameOf('mesh', mesh) ?? queries.defaultMesh;
+    const named = readName('mesh', mesh) ?? queries.defaultMesh;
     if (root && root.mesh !== '' && root.mesh !== named) throw refused('root.mesh', 'must be that of mesh, or empty');
-    const query = root && nameQueryOf(this.parts.registry, root, named);
+    const query = root && readNameQuery(this.parts.registry, root, named);
     return { answerJson: JSON.stringify(await queries.policies.topology(named, query, context)) };
   }
 
-  private named(name: Parameters<typeof nameQueryOf>[1]): NameQuery {
-    return nameQueryOf(this.parts.registry, name, this.parts.queries.defaultMesh);
+  private named(name: Parameters<typeof readNameQuery>[1]): NameQuery {
+    return readNameQuery(this.parts.registry, name, this.parts.queries.defaultMesh);
   }
 
   private virtualOf({ mesh, namespace, group, kind, name }: VirtualName) {
     const field = (of: string, text: string): string => {
-      const given = nameOf(`virtual.${of}`, text);
+      const given = readName(`virtual.${of}`, text);
       if (given === undefined) throw refused(`virtual.${of}`, 'must be given');
       return given;
     };
     return {
-      mesh: nameOf('virtual.mesh', mesh) ?? this.parts.queries.defaultMesh,
-      namespace: nameOf('virtual.namespace', namespace) ?? 'default',
+      mesh: readName('virtual.mesh', mesh) ?? this.parts.queries.defaultMesh,
+      namespace: readName('virtual.namespace', namespace) ?? 'default',
       group: field('group', group),
       kind: field('kind', kind),
       name: field('name', name),

@@ -1,7 +1,7 @@
 import { createFileRegistry, fromBinary, toBinary, type DescFile } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { FILE_DESCRIPTOR_SET, type ServerReflectionResponse, type ServerReflectionRequest } from '@causeway/proto-gen';
-import { addressOf } from '@causeway/grpc-server';
+import { readPeerAddress } from '@causeway/grpc-server';
 import { errorText } from '@causeway/runtime';
 import { status, type handleBidiStreamingCall } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
@@ -33,7 +33,7 @@ export class Reflection {
   /** Answers in order; while the client does not read it reads no further request. */
   readonly info: handleBidiStreamingCall<ServerReflectionRequest, ServerReflectionResponse> = (call) => {
     try {
-      call.once('cancelled', this.streams.enter(addressOf(call.getPeer())));
+      call.once('cancelled', this.streams.enter(readPeerAddress(call.getPeer())));
     } catch (error) {
       return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: errorText(error) });
     }

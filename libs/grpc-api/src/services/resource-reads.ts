@@ -10,7 +10,7 @@ import type { Registry, Resource } from '@causeway/resources';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 import type { CallContext, StreamContext } from '../calls/handler-factory';
 import type { StreamWriter } from '../calls/stream-writer';
-import { nameQueryOf, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
+import { readNameQuery, resourceMessage, readRevision, readListScope } from '../wire/messages';
 
 /** What reads are answered from. */
 export interface ResourceReadsParts {
@@ -36,19 +36,19 @@ export class ResourceReads {
   async get({ name, minRevision }: GetRequest, { rights }: CallContext): Promise<GetResponse> {
     const { registry, queries } = this.parts;
     const resource = await queries.resources.get(
-      nameQueryOf(registry, name, queries.defaultMesh),
+      readNameQuery(registry, name, queries.defaultMesh),
       rights,
-      revisionOf(minRevision),
+      readRevision(minRevision),
     );
     return { resource: resourceMessage(resource, queries.json.encode(resource)) };
   }
 
   async list(request: ListRequest, { access, signal }: StreamContext, writer: StreamWriter): Promise<void> {
-    const scope = scopeOf(this.parts.registry, request.selection, this.parts.queries.defaultMesh);
+    const scope = readListScope(this.parts.registry, request.selection, this.parts.queries.defaultMesh);
     access.needs('list', targetOfScope(scope));
     const leave = this.lists.enter();
     try {
-      const snapshot = await this.parts.queries.resources.snapshot(scope, revisionOf(request.minRevision), signal);
+      const snapshot = await this.parts.queries.resources.snapshot(scope, readRevision(request.minRevision), signal);
       writer.limit(READ_TIME);
       await this.send(snapshot, writer);
     } finally {

@@ -16,7 +16,7 @@ import { Unavailable, type Registry } from '@causeway/resources';
 import type { StreamContext } from '../calls/handler-factory';
 import type { StreamWriter } from '../calls/stream-writer';
 import { SlowReaderError } from '../calls/call-error';
-import { identityMessage, refused, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
+import { identityMessage, refused, resourceMessage, readRevision, readListScope } from '../wire/messages';
 
 /** What watches are served from. */
 export interface ResourceWatchesParts {
@@ -36,11 +36,11 @@ export class ResourceWatches {
   }
 
   async watch(request: WatchRequest, { access, client }: StreamContext, writer: StreamWriter): Promise<void> {
-    const scope = scopeOf(this.parts.registry, request.selection, this.parts.queries.defaultMesh);
+    const scope = readListScope(this.parts.registry, request.selection, this.parts.queries.defaultMesh);
     access.needs('watch', targetOfScope(scope));
     const since = request.resumeToken === '' ? undefined : decodeResumePoint(request.resumeToken);
     if (request.resumeToken !== '' && !since) throw refused('resume_token', 'must be one of a list or a bookmark');
-    const minRevision = revisionOf(request.minRevision);
+    const minRevision = readRevision(request.minRevision);
     await this.parts.queries.watches.serve({ scope, since, minRevision, client }, this.sink(writer));
   }
 

@@ -11,12 +11,12 @@ import { Unparsable } from '@causeway/yaml';
 import { ApplyResponse, type ApplyRequest, type DeleteRequest, type DeleteResponse } from '@causeway/proto-gen';
 import type { Queries } from '@causeway/queries';
 import { countJsonValues, DomainError, type Registry } from '@causeway/resources';
-import { batchesOf, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
-import { ExhaustedError, rpcStatusOf } from '../calls/call-error';
+import { splitIntoBatches, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
+import { ExhaustedError, toRpcStatus } from '../calls/call-error';
 import type { CallContext } from '../calls/handler-factory';
 import type { StreamWriter } from '../calls/stream-writer';
 import { applyResultMessage, parseDocument } from '../wire/apply-messages';
-import { identityMessage, nameQueryOf, refused } from '../wire/messages';
+import { identityMessage, readNameQuery, refused } from '../wire/messages';
 import { ApplyBudget, type ReceivedApply } from './apply-budget';
 
 /** What writes go through. */
@@ -52,9 +52,9 @@ export class ResourceWrites {
     await this.budget.receive(requests, context.signal, async (received) => {
       const { results, revision } = await this.outcomeOf(received, context, writer);
       writer.limit(READ_TIME);
-      const chunks = [...batchesOf(results, RESULTS_IN_A_MESSAGE)];
+      const chunks = [...splitIntoBatches(results, RESULTS_IN_A_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
-        const messages = chunk.map((one) => applyResultMessage(one, (error) => rpcStatusOf(error, this.parts.logger)));
+        const messages = chunk.map((one) => applyResultMessage(one, (error) => toRpcStatus(error, this.parts.logger)));
         const last = i >= chunks.length - 1;
         await writer.send(encoded({ results: messages, progress: undefined, revision: last ? revision : 0 }));
       }
@@ -64,7 +64,7 @@ export class ResourceWrites {
   async delete(request: DeleteRequest, { write }: CallContext): Promise<DeleteResponse> {
     const { admission, queries, registry } = this.parts;
     const { dryRun, etag, terminate } = request;
-    const address = nameQueryOf(registry, request.name, queries.defaultMesh);
+    const address = readNameQuery(registry, request.name, queries.defaultMesh);
     if (terminate && address.kind.name !== 'Mesh') throw refused('terminate', 'is for a Mesh');
     const outcome = await admission.delete({ address, context: write, dryRun, terminate, ...ifMatch(etag) });
     if (!dryRun) queries.freshness.noteWrite(outcome.revision);

@@ -6,7 +6,7 @@ import type {
 } from '@causeway/proto-gen';
 import { decodeRequestQuestion, type Queries } from '@causeway/queries';
 import type { CallContext } from '../calls/handler-factory';
-import { nameOf, refused, revisionOf } from '../wire/messages';
+import { readName, refused, readRevision } from '../wire/messages';
 
 /** Longest question, in characters: more than its headers and its URL may have together. */
 const MAX_QUESTION_LENGTH = 64 * 1024;
@@ -19,7 +19,7 @@ export class RoutingServiceHandlers {
     { rights, signal }: CallContext,
   ): Promise<ExplainRequestResponse> {
     const question = decodeRequestQuestion(questionOf(questionJson));
-    const view = { rights, zone: nameOf('zone', zone), signal };
+    const view = { rights, zone: readName('zone', zone), signal };
     const answer = await this.queries.routes.explain(this.meshOf(mesh), question, view);
     return { answerJson: JSON.stringify(answer) };
   }
@@ -29,13 +29,13 @@ export class RoutingServiceHandlers {
     if (kind !== 'MeshService' && kind !== 'MeshMultiZoneService') {
       throw refused('kind', 'must be one of MeshService, MeshMultiZoneService');
     }
-    const service = nameOf('service', request.service);
+    const service = readName('service', request.service);
     if (service === undefined) throw refused('service', 'must be given: the name of a service');
     if (request.port > 65_535) throw refused('port', 'must be at most 65535');
     const [namespace = 'default', client, zone] = [
-      nameOf('namespace', request.namespace),
-      nameOf('client', request.client),
-      nameOf('zone', request.zone),
+      readName('namespace', request.namespace),
+      readName('client', request.client),
+      readName('zone', request.zone),
     ];
     const question = {
       mesh: this.meshOf(request.mesh),
@@ -45,13 +45,13 @@ export class RoutingServiceHandlers {
       client,
       zone,
       port: request.port || undefined,
-      minRevision: revisionOf(request.minRevision),
+      minRevision: readRevision(request.minRevision),
     };
     return { answerJson: JSON.stringify(await this.queries.routes.table(question, rights, signal)) };
   }
 
   private meshOf(mesh: string): string {
-    return nameOf('mesh', mesh) ?? this.queries.defaultMesh;
+    return readName('mesh', mesh) ?? this.queries.defaultMesh;
   }
 }
 

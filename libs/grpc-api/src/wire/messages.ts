@@ -1,4 +1,4 @@
-import { etagOf, type NameQuery } from '@causeway/admission';
+import { formatEtag, type NameQuery } from '@causeway/admission';
 import {
   type ResourceIdentity,
   type ResourceMessage,
@@ -17,7 +17,7 @@ const MAX_NAME_LENGTH = 253;
 /** A resource as it is sent; `json` is its document. */
 export function resourceMessage(resource: Resource, json: string): ResourceMessage {
   const { id, uid, generation, revision } = resource;
-  return { id: identityMessage(id), json, uid, generation, revision, etag: etagOf(resource) };
+  return { id: identityMessage(id), json, uid, generation, revision, etag: formatEtag(resource) };
 }
 
 /** An identity as it is sent. */
@@ -26,7 +26,7 @@ export function identityMessage({ kind, mesh, zone, namespace, name }: Identity)
 }
 
 /** The resource that a request names, in `defaultMesh` where it names no mesh. Throws InvalidQuery. */
-export function nameQueryOf(registry: Registry, name: ResourceName | undefined, defaultMesh: string): NameQuery {
+export function readNameQuery(registry: Registry, name: ResourceName | undefined, defaultMesh: string): NameQuery {
   if (!name) throw refused('name', 'must be given: the resource');
   const kind = kindOf(registry, name.kind, 'name.kind');
   if (name.name === '') throw refused('name.name', 'must be given');
@@ -44,7 +44,11 @@ export function nameQueryOf(registry: Registry, name: ResourceName | undefined, 
 }
 
 /** What a list or watch is of; `defaultMesh` is the expected one. Throws InvalidQuery. */
-export function scopeOf(registry: Registry, selection: SelectionMessage | undefined, defaultMesh: string): ListScope {
+export function readListScope(
+  registry: Registry,
+  selection: SelectionMessage | undefined,
+  defaultMesh: string,
+): ListScope {
   if (!selection) throw refused('selection', 'must be given: the kind at least');
   const { mesh: named, expectedMesh, namespace, zone, nameContains, labelSelector } = selection;
   const kind = kindOf(registry, selection.kind, 'selection.kind');
@@ -65,12 +69,12 @@ export function scopeOf(registry: Registry, selection: SelectionMessage | undefi
 }
 
 /** A revision that a request asks for; 0 is none. */
-export function revisionOf(minRevision: number): number | undefined {
+export function readRevision(minRevision: number): number | undefined {
   return minRevision === 0 ? undefined : minRevision;
 }
 
 /** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
-export function nameOf(field: string, text: string): string | undefined {
+export function readName(field: string, text: string): string | undefined {
   if (text.length > MAX_NAME_LENGTH) throw refused(field, `must not be longer than ${MAX_NAME_LENGTH} characters`);
   return text || undefined;
 }

@@ -1,5 +1,5 @@
 import { Metadata, Server, type handleUnaryCall, type ServerDuplexStream } from '@grpc/grpc-js';
-import { addressOf, GrpcListener, type ConnectionLimits, type Http2Streams } from '@causeway/grpc-server';
+import { readPeerAddress, GrpcListener, type ConnectionLimits, type Http2Streams } from '@causeway/grpc-server';
 import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
 import { ServerStream } from '../session/grpc-streams';
 import type { CallerLog, Clock } from '@causeway/runtime';
@@ -56,7 +56,7 @@ async function serveStream(
   authenticated: () => void,
 ): Promise<void> {
   const headers = decodeZoneHeaders(call.metadata);
-  const incoming = { stream: new ServerStream(call), direction, headers, address: addressOf(call.getPeer()) };
+  const incoming = { stream: new ServerStream(call), direction, headers, address: readPeerAddress(call.getPeer()) };
   await streams.serve(incoming, () => {
     authenticated();
     call.sendMetadata(new Metadata());
@@ -74,7 +74,7 @@ function unaryHandlers(log: CallerLog) {
   return <Q, A>(answer: (request: Q, headers: ZoneHeaders, from: Caller) => Promise<A>): handleUnaryCall<Q, A> =>
     (call, callback) => {
       const headers = decodeZoneHeaders(call.metadata);
-      const address = addressOf(call.getPeer());
+      const address = readPeerAddress(call.getPeer());
       answer(call.request, headers, { address, metadata: call.metadata }).then(
         (response) => callback(null, response),
         (error: unknown) => {

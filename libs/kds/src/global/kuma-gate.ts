@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
-import { waitUntilCaughtUp, type Note } from '@causeway/store';
+import { waitUntilCaughtUp, type MetadataEntry } from '@causeway/store';
 import { isIncarnationComplete } from '@causeway/sync';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 
@@ -89,7 +89,7 @@ export class KumaGate {
   }
 
   private async zones(
-    notes: readonly Note[],
+    notes: readonly MetadataEntry[],
     incarnation: string,
   ): Promise<Parameters<typeof isIncarnationComplete>[0]> {
     const { sessions, index } = this.parts;
@@ -129,7 +129,7 @@ export class KumaGate {
   }
 }
 
-function lifeIn(notes: readonly Note[], incarnation: string): GateState | undefined {
+function lifeIn(notes: readonly MetadataEntry[], incarnation: string): GateState | undefined {
   const value = notes.find(({ key }) => key === INCARNATION)?.value;
   if (!isJsonObject(value) || value['incarnation'] !== incarnation) return undefined;
   return { since: Number(value['since']), open: value['open'] === true };

@@ -1,4 +1,4 @@
-import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
+import { findCondition, type Identity, type JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import { MemoryDisk } from '@causeway/store/testing';
 import { liveAndLeave } from '../../../../test/support/first-incarnation';
@@ -9,7 +9,7 @@ const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' }
 const HOLD = 300_000;
 const START = Date.parse('2026-01-01T00:00:00Z');
 
-const mark = (plane: TestPlane, id: Identity): JsonObject | undefined => conditionOf(plane.get(id)?.status, 'Held');
+const mark = (plane: TestPlane, id: Identity): JsonObject | undefined => findCondition(plane.get(id)?.status, 'Held');
 const marked = (plane: TestPlane, id: Identity, is = true): Promise<void> =>
   plane.until(() => plane.get(id) !== undefined && (mark(plane, id) !== undefined) === is);
 

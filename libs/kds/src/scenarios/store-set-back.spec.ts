@@ -1,5 +1,5 @@
 import { FakeClock } from '@causeway/runtime/testing';
-import type { Note } from '@causeway/store';
+import type { MetadataEntry } from '@causeway/store';
 import type { MemoryBackup } from '@causeway/store/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
@@ -28,7 +28,7 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     await global.holds(east.id('MeshService', 'late'));
     await global.report('east', 'MeshService', 'up');
     // It is noted once the zone sends the orders that count.
-    const isNoted = ({ key, value }: Note): boolean =>
+    const isNoted = ({ key, value }: MetadataEntry): boolean =>
       key === 'point/MeshService' && Number(value?.['revision']) > backup.revision;
     await until('the global has noted a point beyond the backup', () => [...global.disk.notes.values()].some(isNoted));
   });

@@ -2,7 +2,7 @@ import { hashedName } from '@causeway/naming/testing';
 import { createConditionsReconciler } from '@causeway/controllers';
 import { LoopRunner } from '@causeway/loops';
 import { coreKinds } from '@causeway/kinds';
-import { conditionOf, type Identity } from '@causeway/resources';
+import { findCondition, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { MemoryLease } from '@causeway/store/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
@@ -66,9 +66,9 @@ describe('what breaks rules of ours and comes by sync', () => {
   it('is kept and handed on unchanged, and a condition says so whatever status its zone tells', async () => {
     kuma.tell(global, { MeshService: [odd()] });
     expect((await west.holds(ODD)).spec).toEqual(SPEC);
-    const said = await global.holds(ODD, ({ status }) => conditionOf(status, 'RulesBroken') !== undefined);
+    const said = await global.holds(ODD, ({ status }) => findCondition(status, 'RulesBroken') !== undefined);
     expect(said.spec).toEqual(SPEC);
-    expect(conditionOf(said.status, 'RulesBroken')).toMatchObject({
+    expect(findCondition(said.status, 'RulesBroken')).toMatchObject({
       reason: 'Tolerated',
       message: expect.stringMatching(
         /ports\[0\]\.port .*ports\[0\]\.appProtocol .*colour .*ports\[2\]\.port must be unique/,
@@ -78,7 +78,7 @@ describe('what breaks rules of ours and comes by sync', () => {
     await global.left('kz');
     kuma.tell(global, { MeshService: [odd({ dataplaneProxies: { total: 1, connected: 1, healthy: 1 } })] });
     const told = await global.holds(ODD, ({ status }) => status?.['dataplaneProxies'] !== undefined);
-    expect(conditionOf(told.status, 'RulesBroken')).toEqual(conditionOf(said.status, 'RulesBroken'));
+    expect(findCondition(told.status, 'RulesBroken')).toEqual(findCondition(said.status, 'RulesBroken'));
     expect(west.get(ODD)?.status).toBeUndefined();
   });
 });

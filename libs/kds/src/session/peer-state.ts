@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { Note, ResourceStore } from '@causeway/store';
+import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import {
   confirmIncarnation,
   isConfirmed,
@@ -31,7 +31,7 @@ export function peerArea(peer: string): string {
 }
 
 /** The note by which a peer is asked for the whole of a kind in its next session. */
-export function forgottenPoint(peer: string, kind: string): Note {
+export function forgottenPoint(peer: string, kind: string): MetadataEntry {
   return { area: peerArea(peer), key: POINT + kind, value: null };
 }
 
@@ -150,7 +150,7 @@ export class PeerState {
   }
 
   /** Remembers a point; the returned note is to be written with the state. */
-  recordPoint(kind: string, point: ResumePoint): Note {
+  recordPoint(kind: string, point: ResumePoint): MetadataEntry {
     const digest = this.digestOf(kind);
     this.points.set(kind, point);
     this.digests.set(kind, digest);
@@ -158,21 +158,21 @@ export class PeerState {
   }
 
   /** Forgets all points of an incarnation; the returned notes are to be written. */
-  forgetPoints(incarnation: string): Note[] {
+  forgetPoints(incarnation: string): MetadataEntry[] {
     const kinds = [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
     for (const kind of kinds) this.points.delete(kind);
     return kinds.map((kind) => forgottenPoint(this.peer, kind));
   }
 
   /** Remembers the incarnations; the returned note is to be written. Undefined where nothing has changed. */
-  recordIncarnation(known: KnownIncarnation): Note | undefined {
+  recordIncarnation(known: KnownIncarnation): MetadataEntry | undefined {
     const note = this.incarnationNote(known);
     if (note) this.current = known;
     return note;
   }
 
   /** The note that `recordIncarnation` would return. */
-  incarnationNote(known: KnownIncarnation): Note | undefined {
+  incarnationNote(known: KnownIncarnation): MetadataEntry | undefined {
     if (known === this.current || isSameIncarnation(known, this.current)) return undefined;
     const { accepted, pending } = known;
     return { area: this.area, key: INCARNATION, value: { accepted, ...(pending ? { pending: { ...pending } } : {}) } };

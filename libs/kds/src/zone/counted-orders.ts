@@ -1,5 +1,5 @@
 import { identityKey, isMadeHere, laterOrder, type ControlPlane } from '@causeway/resources';
-import { batchesOf } from '@causeway/runtime';
+import { splitIntoBatches } from '@causeway/runtime';
 import type { Fence, IndexReader, PatchChange, ResourceStore } from '@causeway/store';
 import type { CountedOrderSink } from '../session/outbound/outbound-half';
 import type { CountedOrder } from '../wire/request';
@@ -49,7 +49,8 @@ export class CountedOrders implements CountedOrderSink {
   private async write(changes: readonly PatchChange[]): Promise<void> {
     const { store, fence, onUnstored } = this.options;
     try {
-      for (const batch of batchesOf(changes, BATCH)) await store.write({ changes: batch, onRefusal: 'skip', fence });
+      for (const batch of splitIntoBatches(changes, BATCH))
+        await store.write({ changes: batch, onRefusal: 'skip', fence });
     } catch (error) {
       onUnstored('creation orders that count', error);
     }

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import { toldInstances } from '@causeway/sync';
+import { instancesToReport } from '@causeway/sync';
 import {
   fromKumaServiceStatus,
   toKumaExternalStatus,
@@ -91,6 +91,6 @@ export function withReportedInstances(
 ): JsonObject {
   const { dataplaneProxies } = status;
   const healthy = isJsonObject(dataplaneProxies) ? dataplaneProxies['healthy'] : undefined;
-  const instances = toldInstances(before?.['instances'], typeof healthy === 'number' ? healthy : 0);
+  const instances = instancesToReport(before?.['instances'], typeof healthy === 'number' ? healthy : 0);
   return instances === undefined ? spec : { ...spec, instances };
 }

@@ -1,6 +1,6 @@
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import {
-  placesOf,
+  listPlaces,
   PRODUCER,
   ruleAction,
   type Binding,
@@ -36,7 +36,7 @@ class Inexact extends Error {}
  * rules × backends.
  */
 export function meshHttpRoute(table: RouteTable, route: CompiledRoute, services: KumaServices): KumaRoute | undefined {
-  const { bound, lost } = placesOf(table, route);
+  const { bound, lost } = listPlaces(table, route);
   const places = bound.filter(({ binding }) => !binding.group.startsWith('gateway:'));
   if (places.length === 0) return undefined;
   try {

@@ -1,11 +1,11 @@
-import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causeway/store';
+import type { Change, IndexEvent, MetadataEntry, IndexReader, WriteResult } from '@causeway/store';
 
 /** What a loop wants to write now; without changes and notes it only says when to ask again. */
 export interface LoopPlan {
   /** A bounded batch; further changes come with the next plan. */
   readonly changes: readonly Change[];
   /** Written in the same transaction as the changes. */
-  readonly notes?: readonly Note[];
+  readonly notes?: readonly MetadataEntry[];
   /** More is to be looked at: `plan` is called again at once. A plan must be short, for the lease is renewed between plans. */
   readonly more?: boolean;
   /** The time at which the loop has work without an event (ms since 1970); valid until the next plan. */
@@ -21,7 +21,7 @@ export interface ControlLoop {
   readonly name: string;
   /** Area of the notes that `restore` is given before each `reset`; none when absent. */
   readonly noteArea?: string;
-  restore?(notes: readonly Note[]): void;
+  restore?(notes: readonly MetadataEntry[]): void;
   /**
    * Forgets everything derived from the index: a term began, the index was reloaded, or the outcome of a write is
    * unknown. The plans that follow derive it again, one slice each, and decide nothing before that is done.

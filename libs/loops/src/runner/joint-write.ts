@@ -1,5 +1,5 @@
 import { identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
-import type { Change, ChangeResult, Note, PatchChange, IndexReader, WriteResult } from '@causeway/store';
+import type { Change, ChangeResult, MetadataEntry, PatchChange, IndexReader, WriteResult } from '@causeway/store';
 import type { LoopPlan } from './control-loop';
 
 /**
@@ -8,7 +8,7 @@ import type { LoopPlan } from './control-loop';
  */
 export interface JointWrite {
   readonly changes: readonly Change[];
-  readonly notes: readonly Note[];
+  readonly notes: readonly MetadataEntry[];
   /** The results of one plan, by its position; a deferred change is reported as refused by a conflict. */
   resultOf(plan: number, result: WriteResult): PlanResult;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
-import { foldOf, pathsAt, type PolicyTable } from '@causeway/policies';
+import { foldPath, pathsAt, type PolicyTable } from '@causeway/policies';
 import { type FillRunner } from '@causeway/store';
 import { fillAtOnce } from '@causeway/store/testing';
 import { HeldFills } from '../../../../test/support/held-fills';
@@ -25,7 +25,7 @@ function said(table: PolicyTable): Map<string, string> {
     const { kind: name } = kind.definition;
     for (const mesh of MESHES) {
       for (const path of pathsAt(kind, mesh, kind.policies.attachments)) {
-        const fold = foldOf(kind, path);
+        const fold = foldPath(kind, path);
         if (fold) found.set(`${name} ${path.key}`, JSON.stringify([fold.spec, [...fold.sources]]));
       }
     }

@@ -17,7 +17,7 @@ export interface FollowedPoliciesOptions extends Omit<MeshPoliciesOptions, 'inde
 export class FollowedPolicies extends DerivedTable<MeshPolicies, PoliciesAffected, Affected> {
   constructor(options: FollowedPoliciesOptions) {
     const { index, routes, run, maxAtOnce } = options;
-    super({ index, run, maxAtOnce, source: routes, derivation: policiesOf(options) });
+    super({ index, run, maxAtOnce, source: routes, derivation: derivePolicies(options) });
   }
 
   /** The table as it is now: another one after a reload. Empty before the first fill. */
@@ -26,7 +26,7 @@ export class FollowedPolicies extends DerivedTable<MeshPolicies, PoliciesAffecte
   }
 }
 
-function policiesOf(options: FollowedPoliciesOptions): Derivation<MeshPolicies, PoliciesAffected, Affected> {
+function derivePolicies(options: FollowedPoliciesOptions): Derivation<MeshPolicies, PoliciesAffected, Affected> {
   return {
     empty: () => new MeshPolicies(options, options.routes.table),
     fill: (policies) => policies.load(),

@@ -15,7 +15,7 @@ export interface FollowedRoutesOptions extends Omit<MeshRoutesOptions, 'index'> 
 /** The one table of routes of a process. */
 export class FollowedRoutes extends DerivedTable<MeshRoutes, Affected> {
   constructor({ index, meshes, zone, run, maxAtOnce }: FollowedRoutesOptions) {
-    super({ index, run, maxAtOnce, derivation: routesOf({ index, meshes, zone }) });
+    super({ index, run, maxAtOnce, derivation: deriveRoutes({ index, meshes, zone }) });
   }
 
   /** The table as it is now: another one after a reload. Empty before the first fill. */
@@ -24,7 +24,7 @@ export class FollowedRoutes extends DerivedTable<MeshRoutes, Affected> {
   }
 }
 
-function routesOf(options: MeshRoutesOptions): Derivation<MeshRoutes, Affected> {
+function deriveRoutes(options: MeshRoutesOptions): Derivation<MeshRoutes, Affected> {
   return {
     empty: () => new MeshRoutes(options),
     fill: (routes) => routes.load(),

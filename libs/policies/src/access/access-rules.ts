@@ -61,20 +61,20 @@ export function mayCall(rules: AccessRules, id: string | undefined, request?: Ac
   if (path !== undefined && namesPaths(rules) && !clear.test(path)) return { isAllowed: false, by: 'path' };
   const refused = deny.find(
     ({ callers, to }) =>
-      (id === undefined || isOf(callers, id)) && (request === undefined || isTo(to, request.method, path ?? '')),
+      (id === undefined || isCaller(callers, id)) && (request === undefined || isTo(to, request.method, path ?? '')),
   );
   if (refused) return { isAllowed: false, by: `deny/${refused.name}` };
   if (!allow) return { isAllowed: defaultAccess === 'Allow', by: 'defaultAccess' };
   const allowed = allow.find(
     ({ callers, to }) =>
-      (callers === 'anyone' || (id !== undefined && isOf(callers, id))) &&
+      (callers === 'anyone' || (id !== undefined && isCaller(callers, id))) &&
       (to === undefined || (request !== undefined && isTo(to, request.method, path ?? ''))),
   );
   return allowed ? { isAllowed: true, by: `allow/${allowed.name}` } : { isAllowed: false, by: 'allow' };
 }
 
 /** Whether a caller with this id is one of these. */
-export function isOf(callers: AccessClause['callers'], id: string): boolean {
+export function isCaller(callers: AccessClause['callers'], id: string): boolean {
   if (callers === 'anyone') return true;
   const { within, except } = callers;
   return (within === 'anyone' || within.some((match) => fitsId(match, id))) && !except.includes(id);

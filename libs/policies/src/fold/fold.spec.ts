@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import { mergeStrategies, type MergeStrategy, type Strategy } from '../model/levels';
-import { policyOf, type Policy } from '../model/policy';
+import { createPolicy, type Policy } from '../model/policy';
 import { Fold } from './fold';
-import { leavesOf } from './traced';
+import { listLeaves } from './traced';
 
 function policy(name: string, strategy: MergeStrategy, spec: JsonObject): Policy {
   const id = { kind: 'P', mesh: 'm', zone: '', namespace: 'ns', name };
-  return policyOf({ ...{ key: name, id, creationOrder: 1, generation: 1, targetRefs: [], strategy, spec } });
+  return createPolicy({ ...{ key: name, id, creationOrder: 1, generation: 1, targetRefs: [], strategy, spec } });
 }
 
 const folded = (...policies: readonly Policy[]): Fold | undefined => Fold.roots().of(policies);
@@ -156,7 +156,7 @@ describe('the fold of policies', () => {
         expect(fold?.spec).toEqual(fromTheLeaf(all));
         for (const [pointer, source] of fold?.sources ?? []) {
           const owner = all.find(({ key }) => key === source.policy);
-          expect(owner && [...leavesOf(owner.traced)].map(([at]) => at)).toContain(pointer);
+          expect(owner && [...listLeaves(owner.traced)].map(([at]) => at)).toContain(pointer);
         }
         const surviving = all.reduce((sum, one) => sum + (fold?.surviving(one) ?? 0), 0);
         expect(surviving).toBe(fold?.sources.size);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Strategy } from '../model/levels';
 import type { Policy } from '../model/policy';
-import { leavesOf, mergePatch, plainObject, type Branch, isBranch } from './traced';
+import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from './traced';
 
 /** Who set a value of an effective spec, and by which strategy it came there. */
 export interface Source {
@@ -56,7 +56,7 @@ export class Fold {
   surviving(policy: Policy): number {
     if (!this.counted) {
       const counted = new Map<Policy, number>();
-      for (const [, { source }] of leavesOf(this.result)) counted.set(source, (counted.get(source) ?? 0) + 1);
+      for (const [, { source }] of listLeaves(this.result)) counted.set(source, (counted.get(source) ?? 0) + 1);
       this.counted = counted;
     }
     return this.counted.get(policy) ?? 0;
@@ -73,7 +73,7 @@ export class Fold {
     const enforced: string[] = [];
     const superseded: string[] = [];
     const { sources } = this;
-    for (const [pointer] of leavesOf(policy.traced)) {
+    for (const [pointer] of listLeaves(policy.traced)) {
       (sources.get(pointer)?.policy === policy.key ? enforced : superseded).push(pointer);
     }
     return { enforced, superseded };
@@ -83,7 +83,7 @@ export class Fold {
     this.known ??= {
       spec: plainObject(this.result),
       sources: new Map(
-        [...leavesOf(this.result)].map(([pointer, { source }]) => [
+        [...listLeaves(this.result)].map(([pointer, { source }]) => [
           pointer,
           { policy: source.key, strategy: source.strategy },
         ]),

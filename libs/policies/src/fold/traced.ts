@@ -58,12 +58,12 @@ export function plainObject({ fields }: Branch<unknown>): JsonObject {
 }
 
 /** All leaves with their JSON pointers (RFC 6901: `~` is written `~0`, `/` is `~1`), in the order of the fields. */
-export function* leavesOf<S>(traced: Traced<S>, at = ''): Generator<readonly [pointer: string, leaf: Leaf<S>]> {
+export function* listLeaves<S>(traced: Traced<S>, at = ''): Generator<readonly [pointer: string, leaf: Leaf<S>]> {
   if (!isBranch(traced)) {
     yield [at, traced];
     return;
   }
   for (const [key, value] of traced.fields) {
-    yield* leavesOf(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    yield* listLeaves(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
   }
 }

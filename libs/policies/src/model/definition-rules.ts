@@ -7,13 +7,13 @@ import {
   levelRank,
   levels,
   strategies,
-  targetKindOf,
+  resolveTargetKind,
   targetKinds,
   type Level,
 } from './levels';
 import {
-  facetOf,
-  hierarchyOf,
+  resolveFacet,
+  resolveHierarchy,
   policyDefinition,
   type DeclaredTarget,
   type DefinitionSpec,
@@ -121,7 +121,7 @@ function strategyViolations({ mergeStrategies = [] }: WrittenDefinition, at: Fie
 }
 
 function targetViolations(spec: WrittenDefinition & DefinitionSpec, at: FieldPath): Violation[] {
-  const hierarchy = hierarchyOf(spec);
+  const hierarchy = resolveHierarchy(spec);
   const list = at.field('declaredTargets');
   const virtual = spec.virtualTargets ?? [];
   if (spec.declaredTargets.length + virtual.length === 0) {
@@ -131,10 +131,10 @@ function targetViolations(spec: WrittenDefinition & DefinitionSpec, at: FieldPat
   const names = new Set<string>();
   const found = spec.declaredTargets.flatMap((target, i): Violation[] => {
     const place = list.index(i);
-    const name = targetKindOf(target.kind);
+    const name = resolveTargetKind(target.kind);
     if (names.has(name)) return [place.field('kind').violation(`is declared twice: ${target.kind}`, 'not-unique')];
     names.add(name);
-    if (isServiceKind(name)) facets.add(facetOf(target, hierarchy));
+    if (isServiceKind(name)) facets.add(resolveFacet(target, hierarchy));
     return declaredViolations(target, spec, place);
   });
   if (facets.size > 1) {
@@ -152,9 +152,9 @@ function targetViolations(spec: WrittenDefinition & DefinitionSpec, at: FieldPat
 }
 
 function declaredViolations(target: DeclaredTarget, spec: DefinitionSpec, at: FieldPath): Violation[] {
-  const hierarchy = hierarchyOf(spec);
+  const hierarchy = resolveHierarchy(spec);
   const { kind, group, facet } = target;
-  const known = knownKind(kind, isServiceKind(kind) ? facetOf(target, hierarchy) : undefined);
+  const known = knownKind(kind, isServiceKind(kind) ? resolveFacet(target, hierarchy) : undefined);
   if (!known)
     return [at.field('kind').violation(`must be one of ${targetKinds.join(', ')}; got "${kind}"`, 'not-one-of')];
   const found = wordsViolations(target, at);

@@ -4,7 +4,7 @@ import {
   isServiceKind,
   knownKind,
   levelRank,
-  targetKindOf,
+  resolveTargetKind,
   type CrossNamespace,
   type Facet,
   type Level,
@@ -65,23 +65,23 @@ export interface PolicyDefinition {
 }
 
 /** The levels that a spec's `hierarchy` stands for. */
-export const hierarchyOf = ({ hierarchy }: Pick<DefinitionSpec, 'hierarchy'>): readonly Level[] =>
+export const resolveHierarchy = ({ hierarchy }: Pick<DefinitionSpec, 'hierarchy'>): readonly Level[] =>
   hierarchy === 'mesh' || hierarchy === 'gateway' ? hierarchies[hierarchy] : hierarchy;
 
 /** The facet of services that a definition means: what it says, else the frontend where its hierarchy has that, else the backend. */
-export function facetOf({ facet }: DeclaredTarget, hierarchy: readonly Level[]): Facet {
+export function resolveFacet({ facet }: DeclaredTarget, hierarchy: readonly Level[]): Facet {
   return facet ?? (hierarchy.includes('Service') ? 'frontend' : 'backend');
 }
 
 /** Compiles the spec of a definition; `name` is the kind's in identities. Linear in the spec. */
 export function policyDefinition(spec: DefinitionSpec, name = spec.kind): PolicyDefinition {
-  const hierarchy = hierarchyOf(spec);
+  const hierarchy = resolveHierarchy(spec);
   const effective = spec.effectiveTarget.level;
   const levels = hierarchy.filter((level) => levelRank(level) <= levelRank(effective));
   const declared = new Map<string, Declared>();
   for (const target of spec.declaredTargets) {
-    for (const kind of target.kind === 'Route' ? routeKindNames : [targetKindOf(target.kind)]) {
-      const known = knownKind(kind, isServiceKind(kind) ? facetOf(target, hierarchy) : undefined);
+    for (const kind of target.kind === 'Route' ? routeKindNames : [resolveTargetKind(target.kind)]) {
+      const known = knownKind(kind, isServiceKind(kind) ? resolveFacet(target, hierarchy) : undefined);
       if (!known) continue;
       const section = known.section && levels.includes(known.section) ? known.section : undefined;
       declared.set(kind, { kind, groups: known.groups, level: known.level, section });

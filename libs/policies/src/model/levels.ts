@@ -66,9 +66,9 @@ const EXTERNAL = 'MeshExternalService';
 export const standsInDefault = (kind: string): boolean => kind === 'MeshMultiZoneService' || kind === EXTERNAL;
 
 /** `Service` is another name of MeshService, as in routes. */
-export const targetKindOf = (kind: string): string => (kind === 'Service' ? 'MeshService' : kind);
+export const resolveTargetKind = (kind: string): string => (kind === 'Service' ? 'MeshService' : kind);
 
-export const isServiceKind = (kind: string): boolean => serviceKinds.includes(targetKindOf(kind));
+export const isServiceKind = (kind: string): boolean => serviceKinds.includes(resolveTargetKind(kind));
 
 /** What a kind of object is among the levels; undefined for kinds that are no part of the graph. */
 export function knownKind(kind: string, facet: Facet = 'frontend'): KnownKind | undefined {

@@ -42,7 +42,7 @@ export interface Policy {
 }
 
 /** Makes the policy whose values carry it as their source. */
-export function policyOf(own: Omit<Policy, 'traced' | 'leaves'>): Policy {
+export function createPolicy(own: Omit<Policy, 'traced' | 'leaves'>): Policy {
   const policy = { ...own, traced: EMPTY, leaves: 0 };
   const { root, leaves } = tracedSpec(own.spec, policy);
   return Object.assign(policy, { traced: root, leaves });

@@ -11,7 +11,7 @@ import {
 } from '@causeway/resources';
 import type { PolicyDefinition } from './definition';
 import type { Strategy } from './levels';
-import { policyOf, RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './policy';
+import { createPolicy, RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './policy';
 import { readTargetRefs } from './target-refs';
 
 /** Deepest nesting of a spec proper. */
@@ -83,8 +83,8 @@ export function readPolicy(
   const written = takeApart(definition, id, spec, { at: FieldPath.at('spec'), found });
   const own = { key: identityKey(id), id, creationOrder, generation };
   const [violation] = found;
-  if (violation) return policyOf({ ...own, strategy: 'AtomicDefaults', targetRefs: [], spec: {}, violation });
-  return policyOf({ ...own, ...written });
+  if (violation) return createPolicy({ ...own, strategy: 'AtomicDefaults', targetRefs: [], spec: {}, violation });
+  return createPolicy({ ...own, ...written });
 }
 
 interface Report {

@@ -12,7 +12,7 @@ import {
   type Violation,
 } from '@causeway/resources';
 import type { Declared, PolicyDefinition } from './definition';
-import { standsInDefault, targetKindOf } from './levels';
+import { standsInDefault, resolveTargetKind } from './levels';
 import type { TargetRef } from './policy';
 
 /** Most targets of one policy (T004-04). */
@@ -151,7 +151,7 @@ function targetOf(
     found.push(at.field('kind').violation(`must be one of ${all.join(', ')}`, 'required'));
     return undefined;
   }
-  const known = declared.get(targetKindOf(meant));
+  const known = declared.get(resolveTargetKind(meant));
   if (known) {
     const groups = known.groups;
     if (group === undefined || groups.includes(bareGroup(group))) {

@@ -5,9 +5,9 @@ import type { Policy } from '../model/policy';
 import { upperPolicies } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { frontendNode, meshNode, namespaceNode, routeNode, type Node } from '../table/nodes';
-import { placeOf } from '../table/objects';
+import { formatPlace } from '../table/objects';
 import type { PolicyTable } from '../table/policy-table';
-import { foldOf, pathsAt } from './policy-path';
+import { foldPath, pathsAt } from './policy-path';
 import { hasEffect } from './verdict';
 
 /** The policies of one kind that affect an object, or a section of it: a port by its number, a rule, a listener. */
@@ -111,11 +111,11 @@ function* foldsEndingAt(
   const key = identityKey(object);
   for (const path of pathsAt(kind, object, policies.attachments)) {
     const end = path.nodes.at(-1);
-    const fold = end?.id && identityKey(end.id) === key ? foldOf(kind, path) : undefined;
+    const fold = end?.id && identityKey(end.id) === key ? foldPath(kind, path) : undefined;
     if (fold) yield [end?.section, fold];
   }
 }
 
 function meshesOf({ world }: PolicyTable): readonly string[] {
-  return [...world.objects.in(placeOf('Mesh', '', ''))].map(({ name }) => name);
+  return [...world.objects.in(formatPlace('Mesh', '', ''))].map(({ name }) => name);
 }

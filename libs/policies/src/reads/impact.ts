@@ -2,11 +2,11 @@ import { jsonEqual, type JsonObject } from '@causeway/resources';
 import { PRODUCER } from '@causeway/routing';
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
-import { contextOf, OWN_BACKEND, type Context } from '../table/contexts';
+import { createContext, OWN_BACKEND, type Context } from '../table/contexts';
 import { standing, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { ChangedCarriers } from './changed-carriers';
-import { foldOf, isBorrowed, pathsBelowNodes, policiesAt, type PolicyPath } from './policy-path';
+import { foldPath, isBorrowed, pathsBelowNodes, policiesAt, type PolicyPath } from './policy-path';
 
 /** A path whose effective spec a change would change; undefined where no policy is on it. */
 export interface ChangedPath {
@@ -21,7 +21,7 @@ export interface ChangedPath {
  * kept. Linear in the paths below the nodes where the policy stands or would stand. Yields undefined for a path that stays as it is, so
  * that a caller can stop.
  */
-export function* impactOf(
+export function* computeImpact(
   kind: KindTable,
   key: string,
   candidate: Policy | undefined,
@@ -36,7 +36,7 @@ export function* impactOf(
     for (const path of pathsBelowNodes(kind, nodes, carriers, comesOrGoes)) {
       if (seen.has(path.key)) continue;
       seen.add(path.key);
-      const [own, there] = [foldOf(kind, path), otherwise.foldOf(path)];
+      const [own, there] = [foldPath(kind, path), otherwise.foldOf(path)];
       const [before, after] = carriers === now ? [own, there] : [there, own];
       yield isSame(before?.spec, after?.spec) ? undefined : { path, before, after };
     }
@@ -66,7 +66,7 @@ class Otherwise {
   ) {}
 
   foldOf(path: PolicyPath): Fold | undefined {
-    return foldOf(this.kind, { policies: this.policiesOf(path) });
+    return foldPath(this.kind, { policies: this.policiesOf(path) });
   }
 
   private policiesOf(path: PolicyPath): readonly Policy[] {
@@ -75,7 +75,7 @@ class Otherwise {
     if (!context) {
       return node ? standing(this.carriers, node, { consumer: undefined }) : policiesAt(this.carriers, path, lower);
     }
-    const there = this.isThere(context, path) ? context : contextOf(context.frontend, this.sharedGroup);
+    const there = this.isThere(context, path) ? context : createContext(context.frontend, this.sharedGroup);
     return policiesAt(this.carriers, there, lower, there);
   }
 

@@ -2,10 +2,10 @@ import { identityKey, type Identity } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
-import { consumerGroup, contextOf, type Context } from '../table/contexts';
-import { consumersOf, lowerPolicies, standing, upperPolicies, type Carriers } from '../table/kind-policies';
+import { consumerGroup, createContext, type Context } from '../table/contexts';
+import { findConsumers, lowerPolicies, standing, upperPolicies, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
-import { contextsOf } from '../table/node-contexts';
+import { listContexts } from '../table/node-contexts';
 import { frontendNode, meshNode, namespaceNode, routeNode, type Node } from '../table/nodes';
 import type { LowerPath } from '../table/paths';
 
@@ -32,7 +32,7 @@ export interface PolicyPath {
 type ContextAt = readonly [key: string, frontend: Frontend | undefined, group: string];
 
 /** What policies come to on a path; undefined where there are none. */
-export const foldOf = ({ policies }: KindTable, path: Pick<PolicyPath, 'policies'>): Fold | undefined =>
+export const foldPath = ({ policies }: KindTable, path: Pick<PolicyPath, 'policies'>): Fold | undefined =>
   policies.folds.of(path.policies);
 
 /**
@@ -134,11 +134,11 @@ function* contextsAround(
   nodes: readonly Node[],
 ): Generator<ContextAt> {
   for (const node of nodes) {
-    for (const at of contextsOf(node, policies, scopes)) {
+    for (const at of listContexts(node, policies, scopes)) {
       yield at;
       const [key, frontend] = at;
       if (!frontend) continue;
-      for (const namespace of consumersOf(carriers, policies.shape, frontend, policies.world.routes)) {
+      for (const namespace of findConsumers(carriers, policies.shape, frontend, policies.world.routes)) {
         yield [key, frontend, consumerGroup(namespace)];
       }
     }
@@ -152,7 +152,7 @@ function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<Con
     const name = `${key} ${group}`;
     if (!frontend || seen.has(name)) continue;
     seen.add(name);
-    yield* pathsOfContext(kind, carriers, contextOf(frontend, group));
+    yield* pathsOfContext(kind, carriers, createContext(frontend, group));
   }
 }
 
@@ -168,7 +168,7 @@ function* pathsOfContext(kind: KindTable, carriers: Carriers, context: Context):
 /** Whether policies alone give the clients of one namespace a view of their own. */
 export function isBorrowed({ policies }: KindTable, carriers: Carriers, { consumer, frontend }: Context): boolean {
   const { shape, world } = policies;
-  return consumer !== undefined && consumersOf(carriers, shape, frontend, world.routes).includes(consumer);
+  return consumer !== undefined && findConsumers(carriers, shape, frontend, world.routes).includes(consumer);
 }
 
 /** A path with the Mesh and Namespace above it, as far as the kind has them. `place` is its context, where it has one. */

@@ -5,9 +5,9 @@ import type { DefinitionSpec } from '../model/definition';
 import { mergeStrategies, type Level } from '../model/levels';
 import { readPolicy } from '../model/read-policy';
 import type { KindTable } from '../table/kind-table';
-import { impactOf } from './impact';
-import { foldOf, pathsAt, type PolicyPath } from './policy-path';
-import { scopesOf } from './scopes';
+import { computeImpact } from './impact';
+import { foldPath, pathsAt, type PolicyPath } from './policy-path';
+import { findScopes } from './scopes';
 
 const MESH: Identity = { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' };
 const semantics = 'colours it';
@@ -106,7 +106,7 @@ type Views = ReadonlyMap<string, { readonly path: PolicyPath; readonly spec: Jso
 /** Every path of a kind and what it comes to. */
 function viewsOf(kind: KindTable): Views {
   const paths = [...pathsAt(kind, MESH, kind.policies.attachments)];
-  return new Map(paths.map((path) => [path.key, { path, spec: foldOf(kind, path)?.spec }]));
+  return new Map(paths.map((path) => [path.key, { path, spec: foldPath(kind, path)?.spec }]));
 }
 
 /** What a path comes to for those who take it: a view that is not there is the producer's. */
@@ -133,7 +133,7 @@ describe('what policies are asked', () => {
         ? undefined
         : readPolicy(kind.definition, { id, creationOrder, generation: 2, spec: specOf(trial, change) });
       const before = viewsOf(kind);
-      const said = [...impactOf(kind, key, candidate)].flatMap((one) => (one ? [one] : []));
+      const said = [...computeImpact(kind, key, candidate)].flatMap((one) => (one ? [one] : []));
       const told = new Map(said.map((one) => [one.path.key, [one.before?.spec, one.after?.spec]]));
       expect(told.size).toBe(said.length);
       expect([...viewsOf(kind)]).toEqual([...before]);
@@ -157,7 +157,7 @@ describe('what policies are asked', () => {
       for (const kind of trial.table.all()) {
         const all = [...viewsOf(kind).values()].map(({ path }) => path);
         for (const { policy } of kind.policies.attachments.all()) {
-          const scopes = [...scopesOf(kind, policy)].flatMap((path) => (path ? [path.key] : []));
+          const scopes = [...findScopes(kind, policy)].flatMap((path) => (path ? [path.key] : []));
           const own = all
             .filter(({ policies }) => policies.some(({ key }) => key === policy.key))
             .map(({ key }) => key);

@@ -2,7 +2,7 @@ import { identityKey, type Identity } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import { levels } from '../model/levels';
 import type { Policy } from '../model/policy';
-import { contextOf } from '../table/contexts';
+import { createContext } from '../table/contexts';
 import { meshNode, namespaceNode, type Node } from '../table/nodes';
 import { Shape } from '../table/paths';
 import type { PolicyTable } from '../table/policy-table';
@@ -52,7 +52,7 @@ export class TopologyReader {
   private addFrontend(frontend: Frontend, root: Identity | undefined): void {
     const { routes } = this.table.world;
     for (const group of everything.groupsOf(frontend, routes)) {
-      const context = contextOf(frontend, group);
+      const context = createContext(frontend, group);
       for (const lower of everything.pathsOf(context, routes, false)) {
         const path = [meshNode(context.mesh), namespaceNode(context.mesh, context.namespace), ...lower];
         if (root && !path.some((node) => isOf(node, root))) continue;

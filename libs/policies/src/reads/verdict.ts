@@ -1,5 +1,5 @@
 import { identityKey } from '@causeway/resources';
-import { placesOf } from '@causeway/routing';
+import { listPlaces } from '@causeway/routing';
 import type { Fold, ScopeState } from '../fold/fold';
 import type { Policy, TargetRef } from '../model/policy';
 import type { FoundTarget } from '../table/attachments';
@@ -93,13 +93,13 @@ export function hasEffect(kind: KindTable, policy: Policy): boolean {
 }
 
 /** Whose proxies obey a policy where callers do. A policy of which consumers' routes alone speak is for those of its namespace. */
-export function callersOf(kind: KindTable, policy: Policy): CallersOf {
+export function findCallers(kind: KindTable, policy: Policy): CallersOf {
   const { routes } = kind.policies.world;
   const isOwn = ({ level, namespace, id }: Node): boolean => {
     if (level === 'Route' || level === 'Rule') {
       const route = id && routes.route(identityKey(id));
       if (!route || namespace !== policy.id.namespace) return route !== undefined;
-      return [...placesOf(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
+      return [...listPlaces(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
     }
     const isAbove = level === 'Mesh' || level === 'Namespace' || level === 'Virtual';
     return !isAbove && namespace !== policy.id.namespace;

@@ -3,7 +3,7 @@ import type { PolicyDefinition } from '../model/definition';
 import { comparePolicies, type Policy, type TargetRef } from '../model/policy';
 import type { Node } from './nodes';
 import type { KnownObject } from './objects';
-import { isGranted, nodesOf, unstoredNodes, watched, type World } from './targets';
+import { isGranted, resolveNodes, unstoredNodes, watched, type World } from './targets';
 
 /** What one reference of a policy found, by the keys of objects; `''` for what needs no object. */
 export interface FoundTarget {
@@ -177,7 +177,7 @@ export class Attachments {
     const now = this.world.objects.get(object.key);
     const isThere = now?.place === object.place && now.name === object.name;
     if (!isMeant) return;
-    const nodes = isThere ? nodesOf(ref, now, this.world) : NONE;
+    const nodes = isThere ? resolveNodes(ref, now, this.world) : NONE;
     if (nodes.length > 0) found.set(object.key, nodes);
     else found.delete(object.key);
   }

@@ -19,7 +19,7 @@ export interface Context {
 }
 
 /** The context of a frontend and a group. */
-export function contextOf(frontend: Frontend, group: string): Context {
+export function createContext(frontend: Frontend, group: string): Context {
   const consumer = group.startsWith(CONSUMER) ? group.slice(CONSUMER.length) : undefined;
   return { mesh: frontend.id.mesh, namespace: consumer ?? frontend.namespace, frontend, group, consumer };
 }
@@ -36,7 +36,7 @@ export const consumerGroup = (namespace: string): string => `${CONSUMER}${namesp
 export const contextKey = (frontend: string, group: string): string => `${frontend} ${group}`;
 export const isGatewayGroup = (group: string): boolean => group.startsWith('gateway:');
 /** The group whose routes hold where a context has none of its own. */
-export const lenderOf = (group: string): string => (group.startsWith(CONSUMER) ? PRODUCER : group);
+export const findFallbackGroup = (group: string): string => (group.startsWith(CONSUMER) ? PRODUCER : group);
 
 /**
  * Whether a policy on a node counts in a context. A policy of another namespace that may only change what its own clients do counts for

@@ -3,7 +3,7 @@ import type { Identity } from '@causeway/resources';
 import type { NaivePath } from '../../../../test/support/naive-fold';
 import { NaivePolicies, nameOf, stepName } from '../../../../test/support/naive-policies';
 import { foundation, keep, stored, TrialTables, type Stored } from '../../../../test/support/random-policies';
-import { foldOf, pathsAt, type PolicyPath } from '../reads/policy-path';
+import { foldPath, pathsAt, type PolicyPath } from '../reads/policy-path';
 import type { PolicyTable } from './policy-table';
 import type { Effective } from './effective';
 import type { Node } from './nodes';
@@ -55,7 +55,7 @@ function engine(table: PolicyTable): Map<string, Told> {
   for (const kind of table.all()) {
     const name = kind.definition.kind;
     for (const path of pathsAt(kind, MESH, kind.policies.attachments)) {
-      const fold = foldOf(kind, path);
+      const fold = foldPath(kind, path);
       const key = [name, path.group, path.namespace, ...path.nodes.map(labelOf)].join('\n');
       expect(found.has(key)).toBe(false);
       if (!fold) continue;

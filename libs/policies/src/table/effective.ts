@@ -2,7 +2,7 @@ import { identityKey, type Identity, type JsonObject } from '@causeway/resources
 import { PRODUCER, type Frontend } from '@causeway/routing';
 import type { Fold, Sources } from '../fold/fold';
 import type { Policy } from '../model/policy';
-import { consumerGroup, contextOf, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
+import { consumerGroup, createContext, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
 import type { KindTable } from './kind-table';
 import { frontendNode, routeNode, type Node } from './nodes';
 import { isBoundAt } from './paths';
@@ -51,13 +51,13 @@ export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt, isMeant?
   const found = table.kind(kind);
   const frontend = table.world.frontend(at.frontend);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
-  const context = contextOf(frontend, groupAt(found, frontend, at));
+  const context = createContext(frontend, groupAt(found, frontend, at));
   return foldAt(found, context, ruleNodes(table, frontend, at), isMeant);
 }
 
 /** The group that counts for a kind at a port. */
 function groupAt({ policies }: KindTable, frontend: Frontend, { group, port }: Pick<RuleAt, 'group' | 'port'>): string {
-  const { consumer } = contextOf(frontend, group);
+  const { consumer } = createContext(frontend, group);
   if (consumer === undefined || isBoundAt(policies.world.routes, frontend, group, port)) return group;
   return policies.consumersOf(frontend).includes(consumer) ? group : PRODUCER;
 }
@@ -94,7 +94,7 @@ export function effectiveOfBackend(
   const frontend = table.world.frontend(service);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
   const isOfConsumer = consumer !== undefined && found.policies.consumersOf(frontend).includes(consumer);
-  const context = contextOf(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
+  const context = createContext(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
   const nodes = [frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)];
   return foldAt(found, context, nodes, isMeant);
 }
@@ -111,7 +111,7 @@ function foldAt(
 }
 
 /** The namespaces whose clients have a view of their own of a frontend because of policies, of any kind. In order. */
-export function consumersOf(table: Kinds, frontend: Identity): readonly string[] {
+export function listConsumers(table: Kinds, frontend: Identity): readonly string[] {
   const found = table.world.frontend(frontend);
   if (!found) return [];
   const names = new Set([...table.all()].flatMap(({ policies }) => policies.consumersOf(found)));

@@ -39,7 +39,7 @@ export class KindPolicies {
 
   /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */
   consumersOf(frontend: Frontend): readonly string[] {
-    return consumersOf(this.attachments, this.shape, frontend, this.world.routes);
+    return findConsumers(this.attachments, this.shape, frontend, this.world.routes);
   }
 }
 
@@ -73,7 +73,7 @@ export function standing(carriers: Carriers, node: Node, context: Pick<Context, 
 }
 
 /** See `KindPolicies.consumersOf`. */
-export function consumersOf(
+export function findConsumers(
   carriers: Carriers,
   shape: Shape,
   frontend: Frontend,

@@ -1,7 +1,7 @@
 import { getOrInsert, deleteFrom } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { Policy } from '../model/policy';
-import { consumerGroup, contextOf, type Context } from './contexts';
+import { consumerGroup, createContext, type Context } from './contexts';
 import { lowerPolicies, type KindPolicies } from './kind-policies';
 import type { ShapeContexts } from './shape-contexts';
 
@@ -111,7 +111,7 @@ export class KindScopes {
     this.forget(key, group, changed);
     if (!frontend) return;
     const counted = this.contexts.at(key, group);
-    const context = contextOf(frontend, group);
+    const context = createContext(frontend, group);
     const { consumer, mesh, namespace } = context;
     const borrowed = consumer !== undefined && this.kind.consumersOf(frontend).includes(consumer);
     if (!counted && !borrowed) return;

@@ -2,11 +2,11 @@ import type { Frontend } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
 import { isBelow, type Touch } from './attachments';
-import { contextAt, contextOf } from './contexts';
+import { contextAt, createContext } from './contexts';
 import { KindPolicies, upperPolicies } from './kind-policies';
 import { KindScopes } from './kind-scopes';
 import { PolicyMarks } from './marks';
-import { contextsOf } from './node-contexts';
+import { listContexts } from './node-contexts';
 import { meshOfNode, type Node } from './nodes';
 import type { KnownObject } from './objects';
 import type { ShapeContexts } from './shape-contexts';
@@ -68,7 +68,7 @@ export class KindTable {
   /** Counts everything anew, one node a step. */
   *derive(): Generator<undefined> {
     for (const node of [...this.policies.attachments.nodes()]) {
-      for (const [key, frontend, group] of contextsOf(node, this.policies, this.scopes)) {
+      for (const [key, frontend, group] of listContexts(node, this.policies, this.scopes)) {
         this.scopes.refresh(key, frontend, group, new Set());
       }
       yield;
@@ -86,7 +86,7 @@ export class KindTable {
     if (filling) return;
     for (const node of touched.values()) {
       if (isBelow(node)) {
-        for (const at of contextsOf(node, this.policies, this.scopes)) contexts.set(`${at[0]} ${at[2]}`, at);
+        for (const at of listContexts(node, this.policies, this.scopes)) contexts.set(`${at[0]} ${at[2]}`, at);
       } else this.markAbove(node, marks);
     }
     for (const [key, frontend, group] of contexts.values()) this.refresh(key, frontend, group, marks);
@@ -94,7 +94,7 @@ export class KindTable {
 
   private refresh(key: string, frontend: Frontend | undefined, group: string, marks: PolicyMarks): void {
     this.scopes.refresh(key, frontend, group, marks.policies);
-    const context = frontend ? contextOf(frontend, group) : contextAt(key, group);
+    const context = frontend ? createContext(frontend, group) : contextAt(key, group);
     for (const policy of upperPolicies(this.policies.attachments, context)) marks.policies.add(policy.key);
     this.markContext(key, group, context.consumer, marks);
   }

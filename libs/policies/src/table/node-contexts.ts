@@ -1,4 +1,4 @@
-import { placesOf, PRODUCER, type Frontend } from '@causeway/routing';
+import { listPlaces, PRODUCER, type Frontend } from '@causeway/routing';
 import { consumerGroup } from './contexts';
 import type { KindPolicies } from './kind-policies';
 import type { KindScopes } from './kind-scopes';
@@ -11,7 +11,7 @@ export type ContextAt = readonly [key: string, frontend: Frontend | undefined, g
  * The contexts that have a node, or had it before the last change of policies: some of them may not have it. None for Meshes, Namespaces
  * and what is virtual. Linear in the places at which a route is bound, or the groups of a frontend.
  */
-export function* contextsOf(node: Node, kind: KindPolicies, scopes: KindScopes): Generator<ContextAt> {
+export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes): Generator<ContextAt> {
   const { level, id } = node;
   const { routes } = kind.world;
   if (!id || level === 'Virtual') return;
@@ -39,9 +39,9 @@ export function* contextsOf(node: Node, kind: KindPolicies, scopes: KindScopes):
 function* contextsOfRoute(
   { world: { routes }, definition }: KindPolicies,
   scopes: KindScopes,
-  route: Parameters<typeof placesOf>[1],
+  route: Parameters<typeof listPlaces>[1],
 ): Generator<ContextAt> {
-  for (const { frontend, binding } of placesOf(routes, route).bound) {
+  for (const { frontend, binding } of listPlaces(routes, route).bound) {
     yield [frontend.key, frontend, binding.group];
     if (binding.group !== PRODUCER || definition.crossNamespace !== 'ClientSide') continue;
     // Consumers whose context a policy made borrow the producer's routes.

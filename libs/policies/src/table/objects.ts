@@ -16,7 +16,7 @@ interface Known extends TargetObject {
 }
 
 /** Where references of a kind look in a namespace. What has no namespace stands in `default`, as for routes. */
-export const placeOf = (kind: string, mesh: string, namespace: string): string =>
+export const formatPlace = (kind: string, mesh: string, namespace: string): string =>
   `${kind}/${mesh}/${namespace || 'default'}`;
 
 /** The objects that policies can name, by place and name. */
@@ -33,7 +33,7 @@ export class Objects {
     const key = identityKey(id);
     const before = this.remove(id);
     const isGlobal = id.kind === 'Namespace' || id.kind === 'Mesh';
-    const place = isGlobal ? placeOf(id.kind, '', '') : placeOf(id.kind, id.mesh, id.namespace);
+    const place = isGlobal ? formatPlace(id.kind, '', '') : formatPlace(id.kind, id.mesh, id.namespace);
     const known = { id, labels, key, name: displayName || id.name, place };
     this.byKey.set(key, known);
     const names = getOrInsert(this.byPlace, place, () => new Map<string, Map<string, Known>>());
@@ -63,7 +63,7 @@ export class Objects {
 
   /** The labels of a Namespace or a Mesh. */
   labelsOf(kind: 'Namespace' | 'Mesh', name: string): Labels {
-    const [known] = this.in(placeOf(kind, '', ''), name);
+    const [known] = this.in(formatPlace(kind, '', ''), name);
     return known?.labels ?? {};
   }
 

@@ -9,7 +9,7 @@ import {
   type RouteTable,
 } from '@causeway/routing';
 import type { Level } from '../model/levels';
-import { consumerGroup, contextOf, isGatewayGroup, lenderOf, OWN_BACKEND, type Context } from './contexts';
+import { consumerGroup, createContext, isGatewayGroup, findFallbackGroup, OWN_BACKEND, type Context } from './contexts';
 import { frontendNode, implicitNode, routeNode, type Node } from './nodes';
 
 /** The nodes of a path below Mesh and Namespace, the least specific first. */
@@ -143,7 +143,7 @@ function bindingsAt(
   if (own.length > 0 || isGatewayGroup(group)) return own;
   if (group === PRODUCER) return 'implicit';
   if (!borrowed) return [];
-  const lent = of(lenderOf(group));
+  const lent = of(findFallbackGroup(group));
   return lent.length > 0 ? lent : 'implicit';
 }
 
@@ -190,5 +190,5 @@ function* backendsOf(
 
 /** The context of a service's own backend for clients of one namespace, or for all. */
 export function backendContext(service: Frontend, consumer?: string): Context {
-  return contextOf(service, consumer === undefined ? OWN_BACKEND : consumerGroup(consumer));
+  return createContext(service, consumer === undefined ? OWN_BACKEND : consumerGroup(consumer));
 }

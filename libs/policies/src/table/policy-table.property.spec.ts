@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { identityKey, type Identity } from '@causeway/resources';
 import { foundation, keep, stored, TrialTables, type Stored } from '../../../../test/support/random-policies';
-import { foldOf, pathsAt, type PolicyPath } from '../reads/policy-path';
+import { foldPath, pathsAt, type PolicyPath } from '../reads/policy-path';
 import { lowerPolicies } from './kind-policies';
 import type { KindTable } from './kind-table';
 import type { PolicyTable } from './policy-table';
@@ -62,7 +62,7 @@ function whole(table: PolicyTable): Map<string, string> {
   for (const kind of table.all()) {
     const name = kind.definition.kind;
     for (const path of pathsOf(kind)) {
-      const fold = foldOf(kind, path);
+      const fold = foldPath(kind, path);
       const states = fold?.policies.map((policy) => [policy.key, fold.stateOf(policy)]);
       said.set(`${name} ${path.key}`, JSON.stringify([fold?.spec, [...(fold?.sources ?? [])], states]));
     }

@@ -4,7 +4,7 @@ import type { PolicyDefinition } from '../model/definition';
 import type { StoredPolicy } from '../model/policy';
 import { readPolicy } from '../model/read-policy';
 import {
-  consumersOf,
+  listConsumers,
   effectiveOfBackend,
   effectiveOfRule,
   type BackendAt,
@@ -61,9 +61,9 @@ export class PolicyTable {
     return effectiveOfBackend(this, kind, at, isMeant);
   }
 
-  /** See `consumersOf`. */
+  /** See `listConsumers`. */
   consumersOf(frontend: Identity): readonly string[] {
-    return consumersOf(this, frontend);
+    return listConsumers(this, frontend);
   }
 
   /** Does several changes as one. Nothing may be read before it returns. */

@@ -1,6 +1,6 @@
 import { getOrInsert } from '@causeway/resources';
 import type { Frontend, RouteTable } from '@causeway/routing';
-import { contextOf, type Context } from './contexts';
+import { createContext, type Context } from './contexts';
 import type { Shape } from './paths';
 
 /** A context and how many paths it has. */
@@ -59,7 +59,7 @@ export class ShapeContexts {
   }
 
   private keep(key: string, frontend: Frontend, group: string): void {
-    const context = contextOf(frontend, group);
+    const context = createContext(frontend, group);
     const counted = { ...context, paths: this.shape.countOf(context, this.routes) };
     const { mesh, namespace } = context;
     getOrInsert(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);

@@ -3,7 +3,7 @@ import { serviceFrontend, type Frontend, type RouteTable, type Service } from '@
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy, TargetRef } from '../model/policy';
 import { frontendNode, meshNode, namespaceNode, routeNode, virtualNode, type FrontendLevel, type Node } from './nodes';
-import { Objects, placeOf, type KnownObject } from './objects';
+import { Objects, formatPlace, type KnownObject } from './objects';
 
 /** Where references of policies are looked up. */
 export class World {
@@ -43,9 +43,9 @@ export function watched(
 ): { readonly place: string; readonly name?: string } | undefined {
   const { level, kind, namespace, name } = ref;
   if (level === undefined) return undefined;
-  if (level === 'Mesh') return { place: placeOf('Mesh', '', ''), name: policy.id.mesh };
-  if (level === 'Namespace') return { place: placeOf('Namespace', '', ''), name: policy.id.namespace };
-  return { place: placeOf(kind, policy.id.mesh, namespace), ...(name !== undefined && { name }) };
+  if (level === 'Mesh') return { place: formatPlace('Mesh', '', ''), name: policy.id.mesh };
+  if (level === 'Namespace') return { place: formatPlace('Namespace', '', ''), name: policy.id.namespace };
+  return { place: formatPlace(kind, policy.id.mesh, namespace), ...(name !== undefined && { name }) };
 }
 
 /** What a reference finds besides stored objects: the policy's own Mesh and Namespace need none, nor does what is virtual. */
@@ -64,7 +64,7 @@ export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: World
 }
 
 /** What of an object a reference means; nothing where it selects other objects, another zone's has the name, or it has no such section. */
-export function nodesOf(ref: TargetRef, object: KnownObject, world: World): Node[] {
+export function resolveNodes(ref: TargetRef, object: KnownObject, world: World): Node[] {
   const { level, selector, sectionName } = ref;
   if (selector && !selectsLabels(selector, object.labels)) return [];
   switch (level) {

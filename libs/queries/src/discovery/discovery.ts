@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { targetOf, type CallerRights } from '@causeway/access';
+import { toAccessTarget, type CallerRights } from '@causeway/access';
 import type { Meshes } from '@causeway/meshes';
 import { FieldPath, NotFound, ownZone, type ControlPlane, type Identity } from '@causeway/resources';
 import { inSlices } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import { InvalidQuery } from '../errors';
-import type { Freshness } from '../list/freshness';
+import type { ReadYourWrites } from '../list/read-your-writes';
 import { requireMesh } from '../list/resource-queries';
 import { hostLines } from './host-lines';
 import {
@@ -28,7 +28,7 @@ export interface DiscoverySources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Pick<Meshes, 'exists'>;
-  readonly freshness: Freshness;
+  readonly freshness: ReadYourWrites;
   readonly expensive: ConcurrencyLimit;
   readonly instances: InstanceSource | undefined;
 }
@@ -72,7 +72,7 @@ export class Discovery {
     return this.document(maySeeAll ? key : undefined, () =>
       expensive.run(async (running) => {
         const entries = new Entries(', ');
-        const may = (id: Identity): boolean => maySeeAll || rights.may('list', targetOf(id));
+        const may = (id: Identity): boolean => maySeeAll || rights.may('list', toAccessTarget(id));
         const take = (targets: Iterable<PrometheusTarget>): void => {
           for (const target of targets) entries.add(JSON.stringify(target));
         };

@@ -17,7 +17,7 @@ import {
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
-import type { Freshness } from '../list/freshness';
+import type { ReadYourWrites } from '../list/read-your-writes';
 import { requireMesh, type ResourceQueries } from '../list/resource-queries';
 import type { DnsQuestion, Insights } from './insights';
 
@@ -26,7 +26,7 @@ export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Pick<Meshes, 'exists'>;
-  readonly freshness: Freshness;
+  readonly freshness: ReadYourWrites;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
   /** Bounds the queries that may look at very much. */

@@ -1,4 +1,4 @@
-import { targetOf, type CallerRights } from '@causeway/access';
+import { toAccessTarget, type CallerRights } from '@causeway/access';
 import { selectedDataplanes } from '@causeway/dataplanes';
 import { type ZonedHostnameRef } from '../explain/hostname-explainer';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
@@ -66,8 +66,8 @@ export class HostnameResolution {
   ): Promise<ResolvedHostname> {
     const explained = await this.hostnames.explainAll(question, rights, minRevision, signal);
     const { hostname, zone, winner } = explained;
-    const service = winnerOf(this.index, winner);
-    if (service) rights.check('get', targetOf(service.id));
+    const service = findWinner(this.index, winner);
+    if (service) rights.check('get', toAccessTarget(service.id));
     else checkListAll(rights, question.mesh);
     if (!service) throw new NotFound(`no service has the hostname ${question.hostname} in mesh ${question.mesh}`);
     return {
@@ -75,9 +75,9 @@ export class HostnameResolution {
       zone: text(zone),
       service: service.id,
       // On the global a status is what the zone of origin reported of itself.
-      virtualIps: service.id.zone === zone || this.isOwnView(zone) ? virtualIpsOf(service) : [],
+      virtualIps: service.id.zone === zone || this.isOwnView(zone) ? listVirtualIps(service) : [],
       ports: portsOf(service),
-      endpoints: rights.may('list', { ...targetOf(service.id), kind: Dataplane.name })
+      endpoints: rights.may('list', { ...toAccessTarget(service.id), kind: Dataplane.name })
         ? await this.endpointsOf(service, signal)
         : [],
     };
@@ -105,7 +105,7 @@ export class HostnameResolution {
 }
 
 /** The service that has a hostname, of an explanation of who claims it. */
-export function winnerOf(index: IndexReader, winner: JsonObject[string]): Resource | undefined {
+export function findWinner(index: IndexReader, winner: JsonObject[string]): Resource | undefined {
   const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
   return isJsonObject(named) ? index.get(identityIn(named)) : undefined;
 }
@@ -128,7 +128,7 @@ function endpointsOfDataplane(service: Resource, dataplane: Resource): readonly 
 }
 
 /** The addresses of a service, as its status says them. */
-export function virtualIpsOf({ status }: Resource): readonly string[] {
+export function listVirtualIps({ status }: Resource): readonly string[] {
   const vips = status?.['vips'];
   const single = isJsonObject(status?.['vip']) ? [status['vip']] : [];
   const list = isJsonArray(vips) ? vips : single;

@@ -1,7 +1,7 @@
 import type { HostnameEntry, HostnamePage } from '../explain/explain-hostname';
 import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
-import { batchesOf, type SortedPage } from '@causeway/runtime';
+import { splitIntoBatches, type SortedPage } from '@causeway/runtime';
 import type { LeadershipInsight } from './leader-checks';
 
 /** A question to the zone's DNS server; `type` is A where absent. */
@@ -55,7 +55,7 @@ export async function readInsights(
 ): Promise<readonly (JsonObject | undefined)[]> {
   const insights: (JsonObject | undefined)[] = [];
   if (!insightOf) return insights;
-  for (const batch of batchesOf(resources, READ_BATCH)) {
+  for (const batch of splitIntoBatches(resources, READ_BATCH)) {
     signal.throwIfAborted();
     insights.push(...(await Promise.all(batch.map(async (resource) => insightOf(resource)))));
   }

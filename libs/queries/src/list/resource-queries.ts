@@ -3,10 +3,10 @@ import { resolveName, type NameQuery } from '@causeway/admission';
 import type { Meshes } from '@causeway/meshes';
 import { parseKri } from '@causeway/naming';
 import { NotFound, type ControlPlane, type Registry, type Resource, type StorePoint } from '@causeway/resources';
-import { batchesOf, yieldToEventLoop } from '@causeway/runtime';
+import { splitIntoBatches, yieldToEventLoop } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { InvalidQuery, shown } from '../errors';
-import type { Freshness } from './freshness';
+import type { ReadYourWrites } from './read-your-writes';
 import { isSelected, type Lister, type ListPage, type ListScope, type Selection } from './lister';
 import type { PageRequest } from './page';
 
@@ -39,14 +39,14 @@ export interface ResourceQueriesSources {
   readonly index: IndexReader;
   readonly meshes: Pick<Meshes, 'exists'>;
   readonly lister: Lister;
-  readonly freshness: Freshness;
+  readonly freshness: ReadYourWrites;
 }
 
 /** Lists and single resources, read from the in-memory index. */
 export class ResourceQueries {
   constructor(private readonly sources: ResourceQueriesSources) {}
 
-  /** One page of a list. Rejects with NotFound for a missing mesh and as Freshness.wait does. */
+  /** One page of a list. Rejects with NotFound for a missing mesh and as ReadYourWrites.wait does. */
   async list({ scope, page, minRevision }: ListRequest, signal: () => AbortSignal): Promise<ListResult> {
     const { meshes, lister, freshness } = this.sources;
     await freshness.wait(minRevision);
@@ -57,7 +57,7 @@ export class ResourceQueries {
 
   /**
    * A whole list as it is at one revision, however long its reader takes. Rejects with NotFound for a missing mesh and as
-   * Freshness.wait does.
+   * ReadYourWrites.wait does.
    */
   async snapshot(scope: ListScope, minRevision: number | undefined, signal: AbortSignal): Promise<ListSnapshot> {
     const { index, meshes, lister, freshness } = this.sources;
@@ -107,7 +107,7 @@ export class ResourceQueries {
 
 /** The selected ones of `resources`, in slices of the event loop. */
 async function* selectedOf(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
-  for (const batch of batchesOf(resources, BATCH_SIZE)) {
+  for (const batch of splitIntoBatches(resources, BATCH_SIZE)) {
     for (const resource of batch) if (isSelected(resource, selection)) yield resource;
     await yieldToEventLoop();
   }

@@ -67,7 +67,7 @@ interface AccessSources {
  * Who may call decides before the instances of a service, so what is said is what their proxies do: of each backend once, or once for
  * instances that decide alike. Linear in the instances that `facts` gives.
  */
-export function accessOfBackend(
+export function evaluateAccess(
   { service, port, request }: Backend,
   caller: AskedCaller,
   { zone, facts, table }: AccessSources,
@@ -155,7 +155,7 @@ function policiesSaying(
 }
 
 /** Who sends a request, by the ids that are known of it. */
-export function callerOf(
+export function identifyCaller(
   facts: AccessFacts,
   { mesh, zone }: { readonly mesh: string; readonly zone: string },
   { client, dataplane, spiffeId }: Pick<RequestQuestion, 'client' | 'dataplane' | 'spiffeId'>,

@@ -1,4 +1,4 @@
-import { targetOf, type CallerRights } from '@causeway/access';
+import { toAccessTarget, type CallerRights } from '@causeway/access';
 import type { Fold, Policy, PolicyPath, PathNode, ScopeState, Strategy } from '@causeway/policies';
 import type { Identity, JsonObject } from '@causeway/resources';
 
@@ -95,7 +95,7 @@ export class AnswerWriter {
     if (level === 'Mesh') return { level, kind: 'Mesh', name: key.replace('mesh ', '') };
     if (level === 'Namespace') return { level, kind: 'Namespace', name: namespace };
     if (!id) return { level };
-    if (level !== 'Virtual' && !this.rights.may('get', targetOf(id))) return { level, kind: id.kind };
+    if (level !== 'Virtual' && !this.rights.may('get', toAccessTarget(id))) return { level, kind: id.kind };
     return { level, kind: id.kind, zone: id.zone, namespace: id.namespace, name: id.name, ...part };
   }
 

@@ -1,13 +1,13 @@
-import { targetOf, type CallerRights } from '@causeway/access';
+import { toAccessTarget, type CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
 import type { Meshes } from '@causeway/meshes';
 import {
-  foldOf,
-  impactOf,
+  foldPath,
+  computeImpact,
   pathsAt,
   policiesOnNode,
   readPolicy,
-  scopesOf,
+  findScopes,
   TopologyReader,
   virtualNode,
   virtualPath,
@@ -117,7 +117,7 @@ export class PolicyQueries {
     { kind: only, representation, minRevision }: AffectingOptions,
     { rights, signal, range }: PolicyQuestion,
   ): Promise<AffectingPolicies> {
-    rights.check('get', targetOf({ kind: 'Namespace', mesh: '', zone: '', namespace: '', name: namespace }));
+    rights.check('get', toAccessTarget({ kind: 'Namespace', mesh: '', zone: '', namespace: '', name: namespace }));
     await this.sources.freshness.wait(minRevision);
     requireMesh(this.sources.meshes, mesh);
     const node = virtualNode(mesh, namespace, group, { kind, name });
@@ -147,7 +147,7 @@ export class PolicyQueries {
     const policy = writer.policy(id);
     if (!attached) return { policy, count: 0, declared: [], total: 0, items: [] };
     const found = function* (): Generator<OfKind | undefined> {
-      for (const path of scopesOf(kind, attached.policy)) yield path && { kind, path };
+      for (const path of findScopes(kind, attached.policy)) yield path && { kind, path };
     };
     const { total, items } = await this.page(found(), range, signal);
     const shown = cut(items, ({ fold }) => fold.sources.size);
@@ -219,7 +219,7 @@ export class PolicyQueries {
     const compare = (a: { readonly path: PolicyPath }, b: { readonly path: PolicyPath }): number =>
       compareText(a.path.key, b.path.key);
     const { total, items } = await this.sources.expensive.run(
-      (running) => sortedPage(impactOf(kind, key, candidate), compare, range, running),
+      (running) => sortedPage(computeImpact(kind, key, candidate), compare, range, running),
       signal,
     );
     const valuesOf = (fold: Fold | undefined): number => fold?.sources.size ?? 0;
@@ -244,7 +244,7 @@ export class PolicyQueries {
       return {
         total,
         items: items.flatMap(({ kind, path }) => {
-          const fold = foldOf(kind, path);
+          const fold = foldPath(kind, path);
           return fold ? [{ kind, path, fold }] : [];
         }),
       };

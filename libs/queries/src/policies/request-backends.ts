@@ -14,7 +14,7 @@ export interface Backend {
 const MAX_BACKENDS = 64;
 
 /** The backends to which an explained request may go, each once for each form in which it gets there; the first 64. */
-export function backendsOf({ outcome }: Explanation): readonly Backend[] {
+export function listBackends({ outcome }: Explanation): readonly Backend[] {
   if (outcome.type !== 'routed' && outcome.type !== 'implicit') return [];
   const found = new Map<string, Backend>();
   for (const { result } of outcome.shares) {

@@ -1,7 +1,7 @@
 import type { Effective, PolicyTable } from '@causeway/policies';
 import { compareText, identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import { looksIntoRequests, PRODUCER, type Explanation, type Question } from '@causeway/routing';
-import { backendsOf, type Backend } from './request-backends';
+import { listBackends, type Backend } from './request-backends';
 
 /** A value of an effective spec, and whose it is. */
 interface ShapedField {
@@ -41,7 +41,7 @@ export function policiesOfRequest(
         : `consumer:${client.namespace}`;
   const at = { frontend: frontend.id, port, group, ...ruleOf(explained) };
   const consumer = 'gateway' in client ? {} : { consumer: client.namespace };
-  const backends = distinct(backendsOf(explained));
+  const backends = distinct(listBackends(explained));
   return [...table.all()]
     .sort((a, b) => compareText(a.definition.kind, b.definition.kind))
     .flatMap(({ definition: { kind }, policies: { shape } }): readonly ShapedBy[] => {

@@ -1,4 +1,4 @@
-import { targetOf, type CallerRights } from '@causeway/access';
+import { toAccessTarget, type CallerRights } from '@causeway/access';
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { PolicyTable } from '@causeway/policies';
 import {
@@ -25,11 +25,11 @@ import {
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import type { HostnameQueries } from '../inspect/hostname-queries';
-import { virtualIpsOf, winnerOf } from '../inspect/hostname-resolution';
-import type { Freshness } from '../list/freshness';
+import { listVirtualIps, findWinner } from '../inspect/hostname-resolution';
+import type { ReadYourWrites } from '../list/read-your-writes';
 import { requireMesh } from '../list/resource-queries';
-import { accessOfBackend, callerOf, type AccessFacts } from '../policies/access-verdicts';
-import { backendsOf } from '../policies/request-backends';
+import { evaluateAccess, identifyCaller, type AccessFacts } from '../policies/access-verdicts';
+import { listBackends } from '../policies/request-backends';
 import { policiesOfRequest } from '../policies/request-policies';
 import { dataplaneAt, readiness } from './readiness';
 import { isAddress, type RequestQuestion } from '../request-question';
@@ -48,7 +48,7 @@ export interface RouteQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Meshes;
-  readonly freshness: Freshness;
+  readonly freshness: ReadYourWrites;
   readonly hostnames: HostnameQueries;
   readonly expensive: ConcurrencyLimit;
   /** The table of this control plane; without it each question makes its own. */
@@ -120,7 +120,7 @@ export class RouteQueries {
     const found = await this.serviceOf(place, question, rights, signal);
     if (!found) return this.direct(place, question, rights);
     const { service } = found;
-    rights.check('get', targetOf(service.id));
+    rights.check('get', toAccessTarget(service.id));
     return expensive.run(async (running) => {
       const table = await this.tableOf(place, service, running);
       const { client, port, request } = question;
@@ -136,7 +136,7 @@ export class RouteQueries {
         mesh,
         zone,
         steps: [...found.steps, ...explained.steps],
-        to: { service: named(service.id), port, virtualIps: virtualIpsOf(service) },
+        to: { service: named(service.id), port, virtualIps: listVirtualIps(service) },
         ...outcomeAnswer(explained.outcome),
         ...(decision ? { decision } : {}),
         ...this.policiesOf(zone, asked, explained),
@@ -157,7 +157,7 @@ export class RouteQueries {
     requireMesh(meshes, mesh);
     const zone = this.viewed(question.zone);
     const service = this.namedService({ mesh, zone }, { kind, namespace, name });
-    rights.check('get', targetOf(service?.id ?? { kind, mesh, zone: '', namespace, name }));
+    rights.check('get', toAccessTarget(service?.id ?? { kind, mesh, zone: '', namespace, name }));
     if (!service) throw new NotFound(`there is no ${kind} ${namespace}/${name} in mesh ${mesh}`);
     return expensive.run(async (running) => {
       const table = await this.tableOf({ mesh, zone }, service, running);
@@ -186,14 +186,14 @@ export class RouteQueries {
     const { cp, policies, callers: facts } = this.sources;
     const { zone } = place;
     if (!policies || !facts || zone !== ownZone(cp)) return {};
-    const caller = callerOf(facts, place, question);
+    const caller = identifyCaller(facts, place, question);
     const sources = { zone, facts, table: policies.table };
-    return { access: backendsOf(explained).flatMap((backend) => accessOfBackend(backend, caller, sources)) };
+    return { access: listBackends(explained).flatMap((backend) => evaluateAccess(backend, caller, sources)) };
   }
 
   private direct({ mesh, zone }: Place, { host, port }: RequestQuestion, rights: CallerRights): RequestAnswer {
     const dataplane = dataplaneAt(this.sources.index, mesh, { address: host, port });
-    if (dataplane) rights.check('get', targetOf(dataplane));
+    if (dataplane) rights.check('get', toAccessTarget(dataplane));
     else throw new NotFound(`no service and no Dataplane of mesh ${mesh} is at ${host}`);
     const steps = [`${host}:${port} is the address of Dataplane ${dataplane.name}: routes are bound to services only`];
     return { mesh, zone, steps, outcome: 'direct', dataplane: named(dataplane), lost: [], lostTotal: 0, notes: [] };
@@ -261,9 +261,9 @@ export class RouteQueries {
     }
     const asked = this.sources.cp.role === 'zone' ? {} : { zone };
     const { winner } = await hostnames.explainAll({ hostname: host, mesh, ...asked }, rights, undefined, signal);
-    const service = winnerOf(index, winner);
+    const service = findWinner(index, winner);
     if (!service) throw new NotFound(`no service has the hostname ${host} in mesh ${mesh}`);
-    const [ip] = virtualIpsOf(service);
+    const [ip] = listVirtualIps(service);
     const address = ip === undefined ? 'which has no virtual IP yet' : `virtual IP ${ip}`;
     return { service, steps: [`${host} is a hostname of ${describe(service)}, ${address}`] };
   }
@@ -274,7 +274,7 @@ export class RouteQueries {
       for (const service of index.ofKind(kind)) {
         // On the global a status is what the zone of origin reported of itself.
         const isKnown = cp.role === 'zone' || service.id.zone === zone || service.id.zone === '';
-        if (service.id.mesh === mesh && isKnown && virtualIpsOf(service).includes(address)) return service;
+        if (service.id.mesh === mesh && isKnown && listVirtualIps(service).includes(address)) return service;
       }
     }
     return undefined;
@@ -326,7 +326,7 @@ function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights
   for (const group of table.groupsOf(frontend)) {
     for (const key of table.group(frontend, group).verdicts.keys()) {
       const route = table.route(key.replace(/#[0-9]+$/, ''));
-      if (route) rights.check('get', targetOf(route.id));
+      if (route) rights.check('get', toAccessTarget(route.id));
     }
   }
 }

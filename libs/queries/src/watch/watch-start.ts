@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '@causeway/runtime';
 import { RelistRequired, type IndexReader, type ResourceStore } from '@causeway/store';
 import { ConcurrencyLimit } from '../concurrency-limit';
 import { WatchExpired } from '../errors';
-import type { Freshness } from '../list/freshness';
+import type { ReadYourWrites } from '../list/read-your-writes';
 import type { Lister, ListScope } from '../list/lister';
 import type { SortKey } from '../list/page';
 import type { Watch, WatchStart } from './watch';
@@ -20,7 +20,7 @@ export interface WatchStartSources {
   readonly index: IndexReader;
   readonly store: ResourceStore;
   readonly lister: Lister;
-  readonly freshness: Freshness;
+  readonly freshness: ReadYourWrites;
 }
 
 /** Decides what a new watch sends first: the whole list, or the changes since the point from which it resumes. */

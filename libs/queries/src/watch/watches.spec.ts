@@ -3,7 +3,7 @@ import { Unavailable, type Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import { ResourceIndex } from '@causeway/store';
 import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
-import { Freshness } from '../list/freshness';
+import { ReadYourWrites } from '../list/read-your-writes';
 import { Lister } from '../list/lister';
 import { SortedIndex } from '../list/sorted-index';
 import { ResourceJson } from '../list/resource-json';
@@ -110,7 +110,7 @@ describe('Watches', () => {
     watches = new Watches({
       ...sources,
       lister: new Lister(index, sorted),
-      freshness: new Freshness(index, store, { clock, longest: 1 }),
+      freshness: new ReadYourWrites(index, store, { clock, longest: 1 }),
     });
     revision = resources.length + 1;
     index.load({ point: { incarnation: 'i', revision }, resources, tombstones: [] });

@@ -88,7 +88,7 @@ export class Watches {
   /**
    * Sends events to `sink` until its reader is gone or `close` is called. Rejects before the sink is opened: with
    * NotFound for a missing mesh, with WatchExpired when the client has to list again, with Unavailable when too many
-   * watches are open, and as Freshness.wait does.
+   * watches are open, and as ReadYourWrites.wait does.
    */
   async serve(request: WatchRequest, sink: WatchSink): Promise<void> {
     await this.check(request);

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { parseValidity } from '@causeway/access';
 import {
   BACKDATED,
-  certificatesOf,
+  listCertificates,
   checkOrder,
   waitedFor,
   type AuthorityStateOfZone,
@@ -46,7 +46,7 @@ export class WorkloadAuthority {
     const { authority, requests, evidence } = this.here();
     const [state, request] = await Promise.all([authority.state(), requests.pending()]);
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
-    const live = state.step.type === 'trusting' ? waitedFor(await evidence.gaps(certificatesOf(state))) : [];
+    const live = state.step.type === 'trusting' ? waitedFor(await evidence.gaps(listCertificates(state))) : [];
     return {
       ...stepOf(state, live),
       authorities: state.authorities.map((one) => authorityOf(one, state.signing)),

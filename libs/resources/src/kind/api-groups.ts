@@ -43,7 +43,7 @@ export function parseApiVersion(apiVersion: string): GroupVersion {
 export const bareGroup = (group: string): string => group.replace(/\/.*$/, '');
 
 /** The groups of a kind, or of an alias of it, with their versions; the one that is written comes first. */
-export function groupsOf({ apiVersion, otherGroups = [], declaredBy = '' }: GroupedKind): readonly AcceptedGroup[] {
+export function listGroups({ apiVersion, otherGroups = [], declaredBy = '' }: GroupedKind): readonly AcceptedGroup[] {
   const { group, version } = parseApiVersion(apiVersion);
   const known = versionsOf(group);
   const isOpen = declaredBy !== '' && known.length === 0;
@@ -58,7 +58,7 @@ export type GroupedKind = Pick<Kind, 'apiVersion'> & Partial<Pick<Kind, 'otherGr
 
 /** Whether documents of this group and version are of the kind. */
 export function isOfGroup(kind: GroupedKind, { group, version }: GroupVersion): boolean {
-  return groupsOf(kind).some(
+  return listGroups(kind).some(
     (one) =>
       one.group === group && (one.versions.length === 0 ? VERSION.test(version) : one.versions.includes(version)),
   );
@@ -67,7 +67,7 @@ export function isOfGroup(kind: GroupedKind, { group, version }: GroupVersion): 
 /** The accepted groups of kinds of one name, for people: `gateway.networking.k8s.io (v1, v1beta1)`. */
 export function describeGroups(kinds: readonly GroupedKind[]): string {
   const texts = kinds
-    .flatMap((kind) => groupsOf(kind))
+    .flatMap((kind) => listGroups(kind))
     .map(({ group, versions }) => {
       const name = group === '' ? 'the core group' : group;
       return versions.length === 0 ? `${name} (any version)` : `${name} (${versions.join(', ')})`;

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BatchBodies, type SentBatch } from '../http/batch-body';
 import { UnreadBody } from '../http/body-parser';
-import { newInstance, problemOf } from '../http/problem.filter';
+import { newInstance, toProblem } from '../http/problem.filter';
 import { ApplyPipe, type ApplyQuery } from '../requests/apply.pipe';
 import { FromRequest } from '../requests/decorators';
 import { SignalPipe, type RequestSignal } from '../requests/resource.pipes';
@@ -72,7 +72,7 @@ export class ApplyController {
       return outcome;
     } catch (error) {
       if (!lines.isOpen) throw error;
-      const { problem } = problemOf(error, newInstance());
+      const { problem } = toProblem(error, newInstance());
       if (problem.status === 500)
         this.runtime.logger.error('a batch failed unexpectedly', {
           instance: problem.instance,

@@ -1,7 +1,7 @@
 import type { BatchOutcome, BatchResult } from '@causeway/admission';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { SentBatch } from '../http/batch-body';
-import { newInstance, problemOf } from '../http/problem.filter';
+import { newInstance, toProblem } from '../http/problem.filter';
 import type { ApplyQuery } from '../requests/apply.pipe';
 
 /** One result of a batch as a line of JSON. Of a refused document each violation has its place in the body. */
@@ -22,7 +22,7 @@ export function resultLine(result: BatchResult, { locate }: Pick<SentBatch, 'loc
       ...(diff ? { diff: { before: diff.before ?? null, after: diff.after } } : {}),
     };
   }
-  const { status, title, detail, invalid_parameters: violations } = problemOf(result.error, newInstance()).problem;
+  const { status, title, detail, invalid_parameters: violations } = toProblem(result.error, newInstance()).problem;
   const located = violations?.map(({ field, reason, rule }) => {
     return { field, reason, rule, ...locate(index, field) };
   });

@@ -5,7 +5,7 @@ import type { SortedPage } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
 import { Access } from '../http/access.guard';
 import { BodySizeGuard, SmallBodyPipe } from '../http/body.pipes';
-import { originOf } from '../http/request-audit';
+import { readOrigin } from '../http/request-audit';
 import type { RestRequest } from '../http/rest-request';
 import { FromRequest } from '../requests/decorators';
 import {
@@ -87,7 +87,7 @@ export class PoliciesController {
     @Body(SmallBodyPipe) body: unknown,
     @FromRequest(AskingPipe) { request, ...asking }: Asking,
   ): Promise<object> {
-    const context = { caller: asking.rights.caller, origin: originOf(request) };
+    const context = { caller: asking.rights.caller, origin: readOrigin(request) };
     const { id, spec } = await this.admission.put({ address: name, body, dryRun: true, context });
     const found = await this.queries.policies.impactOfWrite(id, spec, { ...asking, range });
     return paged(request, found, range.offset);

@@ -2,7 +2,7 @@ import { BookmarkedEvents, encodedOnce, EncodedPuts, encodeResumePoint } from '@
 import type { EncodedEvent, EventEncoder, Queries, WatchSink } from '@causeway/queries';
 import { DomainError, type Identity, type StorePoint } from '@causeway/resources';
 import type { FastifyReply } from 'fastify';
-import { newInstance, problemJson, problemOf, type Problem } from '../http/problem.filter';
+import { newInstance, problemJson, toProblem, type Problem } from '../http/problem.filter';
 
 /** The names of events on the wire. */
 type WatchEventType = 'put' | 'delete' | 'bookmark' | 'relist' | 'error';
@@ -81,7 +81,7 @@ export class ReplySink implements WatchSink {
     const { raw } = this.reply;
     const reason: unknown = this.gone.reason;
     const isRefused = reason instanceof DomainError;
-    if (isRefused) this.refusal = problemOf(reason, newInstance()).problem;
+    if (isRefused) this.refusal = toProblem(reason, newInstance()).problem;
     // A client that does not read is not waited for.
     if (isRefused ? raw.writableNeedDrain : hard) raw.destroy();
     else raw.end(this.refusal && eventText('error', problemJson(this.refusal)));

@@ -4,7 +4,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import { BodyParser, UnreadBody } from './body-parser';
 import { BODY_WORKER_LIMITS } from './body-worker-pool';
 import { parseBody } from './body-decode';
-import { problemOf } from './problem.filter';
+import { toProblem } from './problem.filter';
 import { RequestSignals } from './request-signals';
 
 const LIMITS = { yaml: 256 * 1024 };
@@ -27,7 +27,7 @@ describe('BodyParser', () => {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    const { status, detail } = problemOf(error, '').problem;
+    const { status, detail } = toProblem(error, '').problem;
     return [status, detail];
   };
   afterEach(() => reader.close());

@@ -2,7 +2,7 @@ import { InUse, PreconditionFailed } from '@causeway/admission';
 import { Unparsable } from '@causeway/yaml';
 import { Conflict, FieldPath, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
 import { HttpError } from './http-error';
-import { problemOf } from './problem.filter';
+import { toProblem } from './problem.filter';
 
 describe('problemOf', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('problemOf', () => {
     ['a string', 500, 'Something went wrong here; the log has it under this instance.'],
     [undefined, 500, 'Something went wrong here; the log has it under this instance.'],
   ])('%s → %i', (error, status, detail) => {
-    const { problem } = problemOf(error, 'urn:x');
+    const { problem } = toProblem(error, 'urn:x');
     expect(problem).toMatchObject({ type: '/std-errors', status, detail, instance: 'urn:x' });
     expect(problem.title).not.toBe('Error');
   });
@@ -36,7 +36,7 @@ describe('problemOf', () => {
       { field: 'c', reason: 'd', rule: 'invalid' },
     ]);
     const titleAndDetail = (method: string) => {
-      const { title, detail } = problemOf(invalid, 'urn:x', method).problem;
+      const { title, detail } = toProblem(invalid, 'urn:x', method).problem;
       return [title, detail];
     };
     for (const method of ['PUT', 'PATCH', 'DELETE'])
@@ -50,12 +50,12 @@ describe('problemOf', () => {
       { field: 'a', reason: 'b', rule: 'too-long' },
       { field: 'c', reason: 'd', rule: 'invalid' },
     ] as const;
-    expect(problemOf(new Invalid(violations), 'urn:x').problem.invalid_parameters).toEqual(violations);
+    expect(toProblem(new Invalid(violations), 'urn:x').problem.invalid_parameters).toEqual(violations);
   });
 
   it('lists the first hundred of very many violations, and says how many there are', () => {
     const violations = Array.from({ length: 40_000 }, (_, i) => FieldPath.at(`f${i}`).violation('is bad'));
-    const { problem } = problemOf(new Invalid(violations), 'urn:x', 'PUT');
+    const { problem } = toProblem(new Invalid(violations), 'urn:x', 'PUT');
     expect(problem.detail).toBe('40000 fields break rules; nothing was written; the first 100 are listed');
     expect(problem.invalid_parameters).toEqual(violations.slice(0, 100));
   });

@@ -72,7 +72,7 @@ const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
  * can be found. `method` is the method of the request: only of a write the detail says that nothing was written. An
  * unexpected error becomes a 500 that reveals nothing of the inside.
  */
-export function problemOf(error: unknown, instance: string, method = ''): ProblemWithHeaders {
+export function toProblem(error: unknown, instance: string, method = ''): ProblemWithHeaders {
   const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({
     type: '/std-errors',
     title: TITLES[status] ?? 'Error',
@@ -144,7 +144,7 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent || reply.raw.headersSent) return;
-    const { problem, headers } = problemOf(error, newInstance(), reply.request.method);
+    const { problem, headers } = toProblem(error, newInstance(), reply.request.method);
     this.audit.refused(reply.request, problem.status, error);
     if (problem.status === 500) {
       this.logger.error('a request failed unexpectedly', {

@@ -108,7 +108,7 @@ export class QueryReader {
 }
 
 /** The query of a request against the parameters that its handler knows. */
-export function queryOf({ query }: Pick<RestRequest, 'query'>, known: readonly RestQueryParameter[]): QueryReader {
+export function readQuery({ query }: Pick<RestRequest, 'query'>, known: readonly RestQueryParameter[]): QueryReader {
   const raw: RawQuery = {};
   return new QueryReader(Object.assign(raw, query), known);
 }

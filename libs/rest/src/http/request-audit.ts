@@ -1,4 +1,4 @@
-import { auditSourceOf, refusalReason } from '@causeway/access';
+import { toAuditSource, refusalReason } from '@causeway/access';
 import type { AuditRecorder, CallerOrigin } from '@causeway/access';
 import { DomainError, isJsonObject, type Registry } from '@causeway/resources';
 import type { AuditSource, AuditSubject } from '@causeway/store';
@@ -6,8 +6,8 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { HttpError } from './http-error';
 import type { RequestCallers } from './request-callers';
 import { header, type RestRequest } from './rest-request';
-import { traceOf } from './request-trace';
-import { pathOf } from './route-table';
+import { findTrace } from './request-trace';
+import { stripQuery } from './route-table';
 
 /** What a POST does. */
 interface Activity {
@@ -62,7 +62,7 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 
 /** From where a request comes. */
-export function originOf(request: RestRequest): CallerOrigin {
+export function readOrigin(request: RestRequest): CallerOrigin {
   const { remoteAddress = '' } = request.socket;
   const { id: requestId } = request;
   return {
@@ -70,7 +70,7 @@ export function originOf(request: RestRequest): CallerOrigin {
     via: 'REST',
     userAgent: header(request, 'user-agent'),
     requestId,
-    trace: traceOf(request),
+    trace: findTrace(request),
   };
 }
 
@@ -88,7 +88,7 @@ export class RequestAudit {
 
   /** Who sends a request, and from where. */
   sourceOf(request: RestRequest): AuditSource {
-    return auditSourceOf(this.callers.callerOf(request), originOf(request));
+    return toAuditSource(this.callers.callerOf(request), readOrigin(request));
   }
 
   /** Says what a POST is done to, where its path does not: the zone of a token, the id of a revoked one. */
@@ -128,7 +128,13 @@ export class RequestAudit {
     if (request.method === 'POST') {
       const act = ACTIVITIES.get(route);
       const name = this.notes.get(request) ?? path['name'] ?? act?.name ?? '';
-      return { ...place, verb, kind: act?.kind ?? '', name, activity: act?.activity ?? `POST ${pathOf(request.url)}` };
+      return {
+        ...place,
+        verb,
+        kind: act?.kind ?? '',
+        name,
+        activity: act?.activity ?? `POST ${stripQuery(request.url)}`,
+      };
     }
     const kind = this.registry.kinds.find(({ plural }) => plural === path['plural'])?.name ?? '';
     const activity = kind === '' && route !== '' ? `${request.method} ${route}` : '';

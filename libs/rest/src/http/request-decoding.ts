@@ -12,7 +12,7 @@ import type { PageRange } from '@causeway/runtime';
 import type { QueryReader } from './query-reader';
 import { pathParameter, type RestRequest } from './rest-request';
 import { HttpError, truncated } from './http-error';
-import { pathOf, unknownPath } from './route-table';
+import { stripQuery, unknownPath } from './route-table';
 
 const MAX_FILTERS = 20;
 const FILTER = /^filter\[labels\.(.+)\]$/s;
@@ -104,7 +104,7 @@ export function kindInPath(request: RestRequest, registry: Registry, one: boolea
   const named = registry.collection(plural);
   const scope = mesh !== undefined ? 'mesh' : one ? 'global' : named?.kind.scope;
   if (named && named.kind.scope === scope) return { ...named, mesh };
-  throw new HttpError(404, unknownPath(pathOf(request.url), registry));
+  throw new HttpError(404, unknownPath(stripQuery(request.url), registry));
 }
 
 /** The mesh in a path; undefined in a path without. */

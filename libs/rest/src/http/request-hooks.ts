@@ -9,7 +9,7 @@ import type { RequestCallers } from './request-callers';
 import type { RequestAudit } from './request-audit';
 import type { RequestSignals } from './request-signals';
 import { beginTrace, endTrace } from './request-trace';
-import { pathOf, type RouteTable } from './route-table';
+import { stripQuery, type RouteTable } from './route-table';
 
 /** How long requests under way may take when the application ends, ms; their signals have aborted by then. */
 const DRAIN_TIME = 2_000;
@@ -69,7 +69,7 @@ export class RequestHooks {
       ms: reply.elapsedTime,
       ...(traceId === undefined ? {} : { traceId }),
       route: routeOf(request),
-      path: pathOf(url).slice(0, 200),
+      path: stripQuery(url).slice(0, 200),
       isWatch: String(reply.getHeader('content-type')).startsWith('text/event-stream'),
       address: request.socket.remoteAddress ?? '',
     };
@@ -129,7 +129,7 @@ const CONTROL = /[\u0000-\u001f\u007f]|%(?:[01][0-9a-f]|7f)/i;
 
 /** What the first line of a request breaks: 400 or 414; undefined where it may go on. Costs its length. */
 export function requestLineError(url: string): HttpError | undefined {
-  const path = pathOf(url);
+  const path = stripQuery(url);
   const query = url.slice(path.length + 1);
   if (path.length > MAX_PATH_LENGTH)
     return new HttpError(414, `A path may have ${MAX_PATH_LENGTH} characters, this one has ${path.length}.`);

@@ -17,6 +17,6 @@ export function endTrace(request: RestRequest, status: number): void {
 }
 
 /** The trace of a request; undefined where it belongs to none. */
-export function traceOf(request: RestRequest): RequestTrace | undefined {
+export function findTrace(request: RestRequest): RequestTrace | undefined {
   return begun.get(request)?.trace;
 }

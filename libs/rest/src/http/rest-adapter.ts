@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { REQUEST_ID, requestIdOf } from '@causeway/runtime';
+import { REQUEST_ID, resolveRequestId } from '@causeway/runtime';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyServerFactory } from 'fastify';
 import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
 import { HttpError } from './http-error';
-import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem.filter';
+import { newInstance, problemJson, toProblem, PROBLEM_TYPE } from './problem.filter';
 import type { RestTls } from './rest-tls';
 import { UnreadBody } from './body-parser';
 
@@ -33,7 +33,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
-    genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers[REQUEST_ID]),
+    genReqId: ({ headers }: IncomingMessage) => resolveRequestId(headers[REQUEST_ID]),
     bodyLimit: limits.body,
     requestTimeout,
     keepAliveTimeout,
@@ -45,7 +45,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
     frameworkErrors: (cause: unknown, _request: unknown, reply: FastifyReply) => {
       const error = new HttpError(400, 'The path of this request cannot be decoded.', { cause });
-      const { problem } = problemOf(error, newInstance());
+      const { problem } = toProblem(error, newInstance());
       void reply.code(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
     },
     clientErrorHandler: refuseGarbled,
@@ -84,7 +84,7 @@ export function refuseGarbled(error: NodeJS.ErrnoException, socket: Duplex): voi
 /** An HTTP message for a connection whose request could not even be parsed; `code` is Node's. */
 function rawProblem(code: string | undefined): string {
   const { status, phrase, detail } = RAW_PROBLEMS[code ?? ''] ?? NOT_HTTP;
-  const { problem } = problemOf(Object.assign(new Error(detail), { statusCode: status }), newInstance());
+  const { problem } = toProblem(Object.assign(new Error(detail), { statusCode: status }), newInstance());
   const body = problemJson(problem);
   const headers = { 'content-type': PROBLEM_TYPE, 'content-length': Buffer.byteLength(body), connection: 'close' };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -42,14 +42,14 @@ export class RouteTable {
   /** The error for a request that no route takes: 405 where the path takes other methods, else 404 with a suggestion. */
   notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
     const allowed = this.allowedFor(url);
-    if (allowed.length === 0) return new HttpError(404, unknownPath(pathOf(url), this.registry));
+    if (allowed.length === 0) return new HttpError(404, unknownPath(stripQuery(url), this.registry));
     const allow = allowed.join(', ');
     return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
   /** The methods that the path of a URL takes, sorted; empty for a path that nobody serves. */
   allowedFor(url: string): readonly string[] {
-    const segments = segmentsOf(pathOf(url));
+    const segments = segmentsOf(stripQuery(url));
     const found = [...this.routes.values()].filter((route) => this.matches(route, segments));
     const exact = found.filter((route) => route.segments.every((segment) => !segment.startsWith(':')));
     const methods = (exact.length > 0 ? exact : found).flatMap((route) => [...route.methods]);
@@ -112,7 +112,7 @@ function wrongScope(kind: Kind, inMesh: boolean, path: string): string {
 }
 
 /** The path of a URL, without query. */
-export function pathOf(url: string): string {
+export function stripQuery(url: string): string {
   const end = url.search(/[?#]/);
   return end < 0 ? url : url.slice(0, end);
 }

@@ -1,10 +1,10 @@
 import { Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { BatchRequest } from '@causeway/admission';
-import { originOf } from '../http/request-audit';
+import { readOrigin } from '../http/request-audit';
 import { RequestCallers } from '../http/request-callers';
 import type { RestRequest } from '../http/rest-request';
 import { DRY_RUN } from './query-parameters';
-import { queryOf, type RestQueryParameter } from '../http/query-reader';
+import { readQuery, type RestQueryParameter } from '../http/query-reader';
 
 /** The query of a batch. */
 export const APPLY_PARAMETERS: readonly RestQueryParameter[] = [
@@ -31,12 +31,12 @@ export class ApplyPipe implements PipeTransform<RestRequest, ApplyQuery> {
   constructor(@Inject(RequestCallers) private readonly callers: RequestCallers) {}
 
   transform(request: RestRequest): ApplyQuery {
-    const query = queryOf(request, APPLY_PARAMETERS);
+    const query = readQuery(request, APPLY_PARAMETERS);
     const [atomic, dryRun] = [query.flag('atomic'), query.flag('dryRun')];
     const mesh = query.text('mesh');
     query.check();
     const { caller } = this.callers.rightsOf(request);
-    const context = { caller, origin: originOf(request) };
+    const context = { caller, origin: readOrigin(request) };
     return { context, atomic, dryRun, ...(mesh === undefined ? {} : { mesh }) };
   }
 }

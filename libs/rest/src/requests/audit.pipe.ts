@@ -3,7 +3,7 @@ import { decodeAuditCursor, type AuditRequest } from '@causeway/queries';
 import { truncated } from '../http/http-error';
 import type { RestRequest } from '../http/rest-request';
 import { AUDIT_PARAMETERS } from './query-parameters';
-import { queryOf, type QueryReader } from '../http/query-reader';
+import { readQuery, type QueryReader } from '../http/query-reader';
 import { readSize } from '../http/request-decoding';
 
 export type { AuditRequest } from '@causeway/queries';
@@ -14,7 +14,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 /** Decodes which page of the audit log is wanted. */
 export class AuditPipe implements PipeTransform<RestRequest, AuditRequest> {
   transform(request: RestRequest): AuditRequest {
-    const query = queryOf(request, AUDIT_PARAMETERS);
+    const query = readQuery(request, AUDIT_PARAMETERS);
     const wanted = {
       size: readSize(query),
       ...texts(query, ['user', 'verb', 'kind', 'mesh', 'name']),

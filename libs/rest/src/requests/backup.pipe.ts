@@ -1,6 +1,6 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { RestRequest } from '../http/rest-request';
-import { queryOf, type RestQueryParameter } from '../http/query-reader';
+import { readQuery, type RestQueryParameter } from '../http/query-reader';
 
 /** What a backup has in it. */
 export interface BackupRequest {
@@ -20,7 +20,7 @@ export const BACKUP_PARAMETERS: readonly RestQueryParameter[] = [
 /** Decodes the request for a backup. */
 export class BackupPipe implements PipeTransform<RestRequest, BackupRequest> {
   transform(request: RestRequest): BackupRequest {
-    const query = queryOf(request, BACKUP_PARAMETERS);
+    const query = readQuery(request, BACKUP_PARAMETERS);
     const wanted = { secrets: query.flag('secrets') };
     query.check();
     return wanted;

@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { RestRequest } from '../http/rest-request';
-import { queryOf } from '../http/query-reader';
+import { readQuery } from '../http/query-reader';
 
 /**
  * An argument of a handler that a pipe decodes from the whole request: `@FromRequest(GetPipe) wanted: GetRequest`.
@@ -24,7 +24,7 @@ export function NoQuery(): ClassDecorator & MethodDecorator {
 /** A guard and not a pipe: it judges before the body is read, and handlers need no argument for it. */
 class NoQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    queryOf(context.switchToHttp().getRequest<RestRequest>(), []).check();
+    readQuery(context.switchToHttp().getRequest<RestRequest>(), []).check();
     return true;
   }
 }

@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import type { TargetSelection } from '@causeway/queries';
 import { header, type RestRequest } from '../http/rest-request';
 import { HOSTS_PARAMETERS, TARGETS_PARAMETERS } from './query-parameters';
-import { queryOf } from '../http/query-reader';
+import { readQuery } from '../http/query-reader';
 import { readMinRevision } from '../http/request-decoding';
 
 /** What every document is asked for with. */
@@ -26,7 +26,7 @@ export interface HostsQuery extends DocumentQuery {
 /** Decodes which targets are wanted: `@FromRequest(TargetsPipe)`. */
 export class TargetsPipe implements PipeTransform<RestRequest, TargetsQuery> {
   transform(request: RestRequest): TargetsQuery {
-    const query = queryOf(request, TARGETS_PARAMETERS);
+    const query = readQuery(request, TARGETS_PARAMETERS);
     const selection = {
       mesh: query.text('mesh'),
       namespace: query.text('namespace'),
@@ -42,7 +42,7 @@ export class TargetsPipe implements PipeTransform<RestRequest, TargetsQuery> {
 /** Decodes of which mesh hostnames are wanted: `@FromRequest(HostsPipe)`. */
 export class HostsPipe implements PipeTransform<RestRequest, HostsQuery> {
   transform(request: RestRequest): HostsQuery {
-    const query = queryOf(request, HOSTS_PARAMETERS);
+    const query = readQuery(request, HOSTS_PARAMETERS);
     const mesh = query.text('mesh');
     const minRevision = readMinRevision(query);
     query.check();

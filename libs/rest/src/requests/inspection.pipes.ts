@@ -26,7 +26,7 @@ import {
   overviewParameters,
   ZONE_OF_VIEW,
 } from './query-parameters';
-import { queryOf, QueryReader, type RawQuery } from '../http/query-reader';
+import { readQuery, QueryReader, type RawQuery } from '../http/query-reader';
 
 /** A page of overviews of a kind. */
 export interface OverviewsQuery extends ListRequest {
@@ -58,7 +58,7 @@ export interface LookupQuery {
 /** The pipe that decodes a list of overviews of one kind. */
 export function OverviewsPipe(kindName: string): Type<PipeTransform<RestRequest, OverviewsQuery>> {
   return pipeOfKind(kindName, (request, kind) => {
-    const query = queryOf(request, overviewParameters(kind));
+    const query = readQuery(request, overviewParameters(kind));
     const selection = readSelection(query);
     const page = readPage(query);
     const minRevision = readMinRevision(query);
@@ -76,7 +76,7 @@ export function NamedPipe(kindName: string): Type<PipeTransform<RestRequest, Nam
 export const DataplanesPipe: Type<PipeTransform<RestRequest, DataplanesQuery>> = pipeOfKind(
   'MeshService',
   (request, kind) => {
-    const query = queryOf(request, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS]);
+    const query = readQuery(request, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS]);
     const name = nameQuery(request, kind, meshInPath(request), query);
     const range = readOffsetPage(query);
     const minRevision = readMinRevision(query);
@@ -103,7 +103,7 @@ export class ServicePipe implements PipeTransform<RestRequest, NamedQuery> {
 /** Decodes a range of the table of hostnames. */
 export class HostnamesPipe implements PipeTransform<RestRequest, HostnamesQuery> {
   transform(request: RestRequest): HostnamesQuery {
-    const query = queryOf(request, HOSTNAME_PARAMETERS);
+    const query = readQuery(request, HOSTNAME_PARAMETERS);
     const range = readOffsetPage(query);
     const zone = query.text('zone');
     const page = { containing: query.text('name') ?? '', ...range, ...(zone === undefined ? {} : { zone }) };
@@ -168,7 +168,7 @@ export class HostnameInMeshPipe implements PipeTransform<unknown, HostnameInMesh
 }
 
 function namedQuery(request: RestRequest, kind: Kind): NamedQuery {
-  const query = queryOf(request, [...addressParameters(kind), FRESHNESS]);
+  const query = readQuery(request, [...addressParameters(kind), FRESHNESS]);
   const name = nameQuery(request, kind, meshInPath(request), query);
   const minRevision = readMinRevision(query);
   query.check();
@@ -196,7 +196,7 @@ function pipeOfKind<T>(
 /** Decodes the range of a list without cursor, which has no other parameters. */
 export class OffsetPagePipe implements PipeTransform<RestRequest, PageRange> {
   transform(request: RestRequest): PageRange {
-    const query = queryOf(request, OFFSET_PAGE_PARAMETERS);
+    const query = readQuery(request, OFFSET_PAGE_PARAMETERS);
     const range = readOffsetPage(query);
     query.check();
     return range;

@@ -17,7 +17,7 @@ import {
   TOPOLOGY_PARAMETERS,
   VIRTUAL_PARAMETERS,
 } from './query-parameters';
-import { queryOf, type QueryReader } from '../http/query-reader';
+import { readQuery, type QueryReader } from '../http/query-reader';
 import { kindInPath, meshInPath, nameQuery, readMinRevision, readOffsetPage } from '../http/request-decoding';
 
 /** What affects a resource, and which part of the answer is wanted. */
@@ -34,7 +34,7 @@ export class AffectingPipe implements PipeTransform<RestRequest, AffectingQuery>
 
   transform(request: RestRequest): AffectingQuery {
     const { kind, mesh } = this.named(request);
-    const query = queryOf(request, [...addressParameters(kind), ...AFFECTING_PARAMETERS]);
+    const query = readQuery(request, [...addressParameters(kind), ...AFFECTING_PARAMETERS]);
     const name = nameQuery(request, kind, mesh, query);
     return affectingQuery(name, query);
   }
@@ -53,7 +53,7 @@ export class AffectingVirtualPipe implements PipeTransform<
   Omit<AffectingQuery, 'name'> & { readonly virtual: VirtualName }
 > {
   transform(request: RestRequest): Omit<AffectingQuery, 'name'> & { readonly virtual: VirtualName } {
-    const query = queryOf(request, VIRTUAL_PARAMETERS);
+    const query = readQuery(request, VIRTUAL_PARAMETERS);
     const namespace = query.text('namespace') || 'default';
     const [mesh, group, kind, name] = [
       pathParameter(request, 'mesh'),
@@ -111,7 +111,7 @@ function policyQuery(
   more: readonly (typeof IMPACT_OPERATION)[],
 ): PolicyQuery {
   const { kind, mesh } = kindInPath(request, registry, true);
-  const query = queryOf(request, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS, ...more]);
+  const query = readQuery(request, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS, ...more]);
   const name = nameQuery(request, kind, mesh, query);
   const operation = more.length > 0 ? query.text('op') : undefined;
   if (more.length > 0 && operation !== 'delete') {
@@ -136,7 +136,7 @@ export class TopologyPipe implements PipeTransform<RestRequest, TopologyQuery> {
   constructor(@Inject(REGISTRY) private readonly registry: Registry) {}
 
   transform(request: RestRequest): TopologyQuery {
-    const query = queryOf(request, TOPOLOGY_PARAMETERS);
+    const query = readQuery(request, TOPOLOGY_PARAMETERS);
     const mesh = meshInPath(request) ?? '';
     const format = query.text('format') ?? 'json';
     if (format !== 'json' && format !== 'dot') {
@@ -176,7 +176,7 @@ export class CandidatePipe implements PipeTransform<RestRequest, Pick<PolicyQuer
   transform(request: RestRequest): Pick<PolicyQuery, 'name' | 'range'> {
     const { kind, mesh } = kindInPath(request, this.registry, true);
     if (!this.registry.isDeclared(kind.name)) throw new HttpError(404, `${kind.name} is no kind of policy.`);
-    const query = queryOf(request, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS]);
+    const query = readQuery(request, [...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS]);
     const name = nameQuery(request, kind, mesh, query);
     const range = readOffsetPage(query);
     query.check();

@@ -3,7 +3,7 @@ import type { CallerRights } from '@causeway/access';
 import type { DocumentFormat, NameQuery, WriteOptions } from '@causeway/admission';
 import { decodeResumePoint, type ListScope, type PageRequest, type WatchRequest } from '@causeway/queries';
 import { isJsonObject, type Registry } from '@causeway/resources';
-import { originOf } from '../http/request-audit';
+import { readOrigin } from '../http/request-audit';
 import { RequestCallers } from '../http/request-callers';
 import { RequestSignals } from '../http/request-signals';
 import { header, type RestRequest } from '../http/rest-request';
@@ -19,7 +19,7 @@ import {
   type KindInPath,
 } from '../http/request-decoding';
 import { deleteParameters, getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
-import { queryOf } from '../http/query-reader';
+import { readQuery } from '../http/query-reader';
 
 /** A GET of a list. */
 export interface ListQuery {
@@ -66,7 +66,7 @@ export class ListPipe implements PipeTransform<RestRequest, ListQuery | WatchQue
 }
 
 function listQuery(request: RestRequest, { kind, mesh, alias }: KindInPath): ListQuery {
-  const query = queryOf(request, listParameters(kind));
+  const query = readQuery(request, listParameters(kind));
   const selection = readSelection(query);
   const page = readPage(query);
   const format = { form: readForm(query), alias };
@@ -78,7 +78,7 @@ function listQuery(request: RestRequest, { kind, mesh, alias }: KindInPath): Lis
 }
 
 function watchQuery(request: RestRequest, { kind, mesh }: KindInPath): WatchQuery {
-  const query = queryOf(request, watchParameters(kind));
+  const query = readQuery(request, watchParameters(kind));
   query.flag('watch');
   const selection = readSelection(query);
   const text = header(request, 'last-event-id') ?? query.text('since');
@@ -97,7 +97,7 @@ export class GetPipe implements PipeTransform<RestRequest, GetQuery> {
 
   transform(request: RestRequest): GetQuery {
     const { kind, mesh, alias } = kindInPath(request, this.registry, true);
-    const query = queryOf(request, getParameters(kind));
+    const query = readQuery(request, getParameters(kind));
     const name = nameQuery(request, kind, mesh, query);
     const format = { form: readForm(query), alias };
     const minRevision = readMinRevision(query);
@@ -117,7 +117,7 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
   transform(request: RestRequest): WriteQuery {
     const { kind, mesh } = kindInPath(request, this.registry, true);
     const isDelete = request.method === 'DELETE';
-    const query = queryOf(request, isDelete ? deleteParameters(kind) : writeParameters(kind));
+    const query = readQuery(request, isDelete ? deleteParameters(kind) : writeParameters(kind));
     const address = nameQuery(request, kind, mesh, query);
     const dryRun = query.flag('dryRun');
     const seenFrom = query.text('seenFrom');
@@ -125,7 +125,7 @@ export class WritePipe implements PipeTransform<RestRequest, WriteQuery> {
     query.check();
     const ifMatch = header(request, 'if-match');
     const { caller } = this.callers.rightsOf(request);
-    const context = { caller, origin: originOf(request) };
+    const context = { caller, origin: readOrigin(request) };
     const options = { context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
     return { address, options, seenFrom, terminate };
   }

@@ -1,9 +1,9 @@
-import { etagOf } from '@causeway/admission';
+import { formatEtag } from '@causeway/admission';
 import { encodeCursor, type ListResult, type PageRequest } from '@causeway/queries';
 import type { Resource } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { header, type RestRequest } from '../http/rest-request';
-import { pathOf } from '../http/route-table';
+import { stripQuery } from '../http/route-table';
 
 /** Characters after which a page ends early, with `next`: a page of the largest resources would be a gigabyte. */
 const MAX_LIST_LENGTH = 4 * 1024 * 1024;
@@ -60,14 +60,14 @@ function nextUrl(request: RestRequest, page: PageRequest, { shown, last }: Shown
 
 /** The URL of a request with other values of some parameters, which are sorted. */
 export function nextPageUrl(request: RestRequest, changed: Readonly<Record<string, string>>): string {
-  const query = new URLSearchParams(request.url.slice(pathOf(request.url).length + 1));
+  const query = new URLSearchParams(request.url.slice(stripQuery(request.url).length + 1));
   for (const [name, value] of Object.entries(changed)) query.set(name, value);
   query.sort();
   const host = header(request, 'host') ?? '';
   const origin = /^[A-Za-z0-9.:[\]_-]+$/.test(host)
     ? `${request.socket.encrypted === true ? 'https' : 'http'}://${host}`
     : '';
-  return `${origin}${pathOf(request.url)}?${query.toString()}`;
+  return `${origin}${stripQuery(request.url)}?${query.toString()}`;
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -79,5 +79,5 @@ export function jsonHeaders(revision: number): Record<string, string> {
 
 /** Headers of a response that shows one resource. */
 export function resourceHeaders(resource: Resource): Record<string, string> {
-  return { 'content-type': JSON_TYPE, etag: etagOf(resource), 'causeway-revision': String(resource.revision) };
+  return { 'content-type': JSON_TYPE, etag: formatEtag(resource), 'causeway-revision': String(resource.revision) };
 }

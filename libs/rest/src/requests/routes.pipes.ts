@@ -1,7 +1,7 @@
 import type { PipeTransform } from '@nestjs/common';
 import { decodeRequestQuestion, type RequestQuestion, type RoutesQuestion } from '@causeway/queries';
 import { pathParameter, type RestRequest } from '../http/rest-request';
-import { queryOf } from '../http/query-reader';
+import { readQuery } from '../http/query-reader';
 import { readMinRevision } from '../http/request-decoding';
 import { ROUTES_PARAMETERS, ZONE_OF_VIEW } from './query-parameters';
 
@@ -21,7 +21,7 @@ export interface View {
 /** Decodes the mesh of the path and the zone of the query. */
 export class ViewPipe implements PipeTransform<RestRequest, View> {
   transform(request: RestRequest): View {
-    const query = queryOf(request, [ZONE_OF_VIEW]);
+    const query = readQuery(request, [ZONE_OF_VIEW]);
     const zone = query.text('zone');
     query.check();
     return { mesh: pathParameter(request, 'mesh'), zone };
@@ -31,7 +31,7 @@ export class ViewPipe implements PipeTransform<RestRequest, View> {
 /** Decodes whose routes to which service are wanted. */
 export class RoutesPipe implements PipeTransform<RestRequest, RoutesQuestion> {
   transform(request: RestRequest): RoutesQuestion {
-    const query = queryOf(request, ROUTES_PARAMETERS);
+    const query = readQuery(request, ROUTES_PARAMETERS);
     const service = query.text('service') ?? '';
     if (service === '') query.refuse('service', 'must be given: the name of a service', 'required');
     const kind = query.text('kind') ?? 'MeshService';

@@ -59,7 +59,7 @@ export interface Links {
 }
 
 /** What a route names. Linear in its references. */
-export function linksOf(route: CompiledRoute): Links {
+export function readLinks(route: CompiledRoute): Links {
   const parents = new Map<string, { target: string; group: string; at: { route: CompiledRoute; refs: Ref[] } }>();
   (route.spec.parentRefs ?? []).forEach((ref, index) => {
     const target = parentTarget(route.id, ref);

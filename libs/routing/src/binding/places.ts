@@ -19,7 +19,7 @@ export interface Places {
 }
 
 /** Each place once, in the order of the parentRefs and ports. Linear in parentRefs × what they find × ports. */
-export function placesOf(table: RouteTable, route: CompiledRoute): Places {
+export function listPlaces(table: RouteTable, route: CompiledRoute): Places {
   const bound = new Map<string, Place>();
   const lost: { port: number; winner: RouteKind }[] = [];
   const transport = route.kind === 'UDPRoute' ? 'udp' : 'tcp';

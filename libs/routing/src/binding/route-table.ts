@@ -9,7 +9,7 @@ import {
 } from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ReferenceGrant, Route, Service } from '../model';
 import { compileRoute, type CompiledRoute } from '../rules/compiled-route';
-import { AttachedGroup, linksOf, type Links } from './attachments';
+import { AttachedGroup, readLinks, type Links } from './attachments';
 import { resolveBackend, type ResolvedBackend } from './backend';
 import { bindGroup, portKey, type Binding, type GroupBinding, type Transport } from './binding';
 import { PRODUCER, type Frontend } from './frontend';
@@ -61,7 +61,7 @@ export class RouteTable {
     const route = compileRoute(input);
     return this.change((marks) => {
       this.forget(route.key, marks);
-      const links = linksOf(route);
+      const links = readLinks(route);
       this.routes.set(route.key, { route, links });
       for (const { target, group, at } of links.parents.values()) {
         const groups = getOrInsert(this.attached, target, () => new Map<string, AttachedGroup>());

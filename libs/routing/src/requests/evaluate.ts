@@ -7,7 +7,7 @@ import { connectionAction, ruleAction, type RuleAction } from '../binding/rule-a
 import type { Filter, HeaderChanges } from '../model';
 import { looksIntoRequests } from '../rules/compiled-route';
 import { RequestFields, type HttpRequest, type Request } from './request';
-import { filterRequest, redirectOf, responseChanges, type Redirect } from './request-filters';
+import { filterRequest, buildRedirect, responseChanges, type Redirect } from './request-filters';
 
 /** What is asked: who sends what to which port of which frontend. */
 export interface Question {
@@ -86,13 +86,13 @@ export function evaluate(table: RouteTable, question: Question, isReady: IsReady
     const reason = `the port speaks HTTP, because a ${binding.kind} is bound to it`;
     return { binding, entry: undefined, outcome: { type: 'refused', status: 404, reason } };
   }
-  const entry = binding.entries.find((one) => refusalOf(one, binding, fields) === undefined);
+  const entry = binding.entries.find((one) => findMismatch(one, binding, fields) === undefined);
   if (!entry) return { binding, entry, outcome: unmatched(binding, grpc) };
   return { binding, entry, outcome: actionOutcome(context, ruleAction(table, binding, entry.route, entry.rule)) };
 }
 
 /** Why an entry does not match; undefined where it does. */
-export function refusalOf({ match }: Entry, { kind }: Binding, fields: RequestFields): string | undefined {
+export function findMismatch({ match }: Entry, { kind }: Binding, fields: RequestFields): string | undefined {
   if (kind === 'GRPCRoute' && !fields.isGrpc) return 'a POST with content type application/grpc';
   return match.refusal(fields);
 }
@@ -125,7 +125,7 @@ function actionOutcome(context: Context, action: RuleAction): Outcome {
   if (action.type === 'redirect') {
     // Only rules that look into requests have filters.
     if (request.protocol !== 'http') return refused(context, 500, 'a redirect needs an HTTP request');
-    const answer = redirectOf(request, action.redirect, { port, matched: action.matched });
+    const answer = buildRedirect(request, action.redirect, { port, matched: action.matched });
     return { type: 'redirected', ...answer, responseChanges: responseChanges(action.filters) };
   }
   const { backends, total, mirrors, filters, matched, requestTimeout, backendTimeout } = action;

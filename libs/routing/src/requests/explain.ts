@@ -1,7 +1,7 @@
 import type { Binding, Entry } from '../binding/binding';
 import type { RouteTable } from '../binding/route-table';
 import { compareRanks } from '../rules/compiled-match';
-import { evaluate, refusalOf, type Decision, type IsReady, type Question } from './evaluate';
+import { evaluate, findMismatch, type Decision, type IsReady, type Question } from './evaluate';
 import { RequestFields } from './request';
 
 /** Most rules that an explanation names one by one; the rest is counted. */
@@ -48,7 +48,7 @@ export function explain(table: RouteTable, question: Question, isReady: IsReady)
 const nameOf = ({ route }: Pick<Entry, 'route'>): string => `${route.kind} ${route.id.namespace}/${route.id.name}`;
 
 function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, fields?: RequestFields): LostMatch {
-  const refusal = fields ? refusalOf(one, binding, fields) : 'an HTTP request';
+  const refusal = fields ? findMismatch(one, binding, fields) : 'an HTTP request';
   const reason = refusal === undefined ? weaker(one, winner) : `does not match: needs ${refusal}`;
   return { route: nameOf(one), rule: one.rule.name, match: one.match.text, reason };
 }

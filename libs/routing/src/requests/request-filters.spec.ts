@@ -1,5 +1,5 @@
 import type { HttpRequest } from './request';
-import { changePath, redirectOf } from './request-filters';
+import { changePath, buildRedirect } from './request-filters';
 
 const REQUEST: HttpRequest = {
   protocol: 'http',
@@ -36,5 +36,5 @@ it.each([
   [{ scheme: 'https', port: 443 }, 80, 'https://echo/foo'],
   [{ port: 80 }, 8080, 'http://echo/foo'],
 ])('a redirect %o at port %i goes to %s', (redirect, port, location) => {
-  expect(redirectOf(REQUEST, redirect, { port, matched: '/' })).toEqual({ statusCode: 302, location });
+  expect(buildRedirect(REQUEST, redirect, { port, matched: '/' })).toEqual({ statusCode: 302, location });
 });

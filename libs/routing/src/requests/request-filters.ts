@@ -64,7 +64,7 @@ export interface Redirect {
  * What a redirect answers. Port: the filter's, else 80 or 443 of the filter's scheme, else `port`, the frontend's; :80 of
  * http and :443 of https are not written. The query is kept.
  */
-export function redirectOf(
+export function buildRedirect(
   request: HttpRequest,
   { scheme, hostname, path, port: given, statusCode = 302 }: NonNullable<Filter['requestRedirect']>,
   { port, matched }: { readonly port: number; readonly matched: string },

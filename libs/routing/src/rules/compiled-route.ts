@@ -38,7 +38,7 @@ export const looksIntoRequests = (kind: RouteKind): kind is 'HTTPRoute' | 'GRPCR
   kind === 'HTTPRoute' || kind === 'GRPCRoute';
 
 /** The kind of a route by its name; undefined for other kinds. */
-export function routeKindOf(kind: string): RouteKind | undefined {
+export function findRouteKind(kind: string): RouteKind | undefined {
   return routeKinds.find((known) => known === kind);
 }
 
@@ -49,7 +49,7 @@ const RULES = FieldPath.at('spec').field('rules');
  * in the spec; regular expressions are bounded (regular-expression.ts). Refuses resources of other kinds with an error.
  */
 export function compileRoute(route: Route): CompiledRoute {
-  const kind = routeKindOf(route.id.kind);
+  const kind = findRouteKind(route.id.kind);
   if (!kind) throw new TypeError(`${route.id.kind} is no kind of route`);
   const { id, creationOrder, generation, spec, unreadable, forbidden, implicit = false } = route;
   const rules: CompiledRule[] = [];

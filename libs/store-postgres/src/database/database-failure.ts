@@ -26,11 +26,11 @@ export function databaseFailure(thrown: unknown): unknown {
   }
   // Everything else that TypeORM and the driver throw is about the connection: sockets, time-outs, a pool that ends.
   if (!types.isNativeError(error) || PROGRAMMING_ERRORS.includes(error.name)) return error;
-  return new Unavailable(`the database is away: ${reasonOf(error)}`, { cause: error });
+  return new Unavailable(`the database is away: ${describeFailure(error)}`, { cause: error });
 }
 
 /** The message of an error, or of the first of several that were tried one after the other. */
-export function reasonOf(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (!types.isNativeError(error)) return String(error);
   const first: unknown = 'errors' in error && Array.isArray(error.errors) ? error.errors[0] : undefined;
   return types.isNativeError(first) ? first.message : error.message;

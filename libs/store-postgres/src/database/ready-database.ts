@@ -2,7 +2,7 @@ import { Unavailable } from '@causeway/resources';
 import { Backoff, type Clock, type Logger } from '@causeway/runtime';
 import { DatabaseError } from 'pg';
 import type { DatabaseServers } from '../servers/database-servers';
-import { databaseFailure, reasonOf } from './database-failure';
+import { databaseFailure, describeFailure } from './database-failure';
 
 export interface ReadyOptions {
   readonly servers: DatabaseServers;
@@ -47,7 +47,7 @@ async function awaitAnswer(options: ReadyOptions): Promise<void> {
   for (let tries = 0; ; tries++) {
     const failure = await tryOnce(options.servers);
     if (failure === undefined) return;
-    const line = `Postgres at ${options.servers.address}: ${reasonOf(failure)}`;
+    const line = `Postgres at ${options.servers.address}: ${describeFailure(failure)}`;
     if (failure instanceof DatabaseError && PERMANENT.test(failure.code ?? ''))
       throw new Unavailable(line, { cause: failure });
     if (clock.now() >= until || signal.aborted)

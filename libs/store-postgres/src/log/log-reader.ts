@@ -2,7 +2,7 @@ import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resour
 import { RelistRequired, type ChangeBatch, type Snapshot } from '@causeway/store';
 import { queryOn, type StoreDatabase } from '../database/store-database';
 import type { ResourceRow } from '../database/entities';
-import { changeOf, StringInterner, resourceOf, tombstoneOf } from './row-decode';
+import { decodeChange, StringInterner, decodeResource, decodeTombstone } from './row-decode';
 
 /** Rows a statement: bounds the memory and the time that one answer holds the event loop. */
 const PAGE = 5_000;
@@ -38,7 +38,7 @@ export class LogReader {
   async get({ kind, mesh, zone, namespace, name }: Identity): Promise<Resource | undefined> {
     const values = [kind, mesh, zone, namespace, name];
     const [row] = await this.database.read<PageRow>({ name: 'get', text: GET, values });
-    return row && resourceOf(row, row.head_incarnation, new StringInterner());
+    return row && decodeResource(row, row.head_incarnation, new StringInterner());
   }
 
   /** The whole state of one moment, read in pages. */
@@ -69,7 +69,7 @@ export class LogReader {
     if (since.revision < first.head_floor) throw new RelistRequired('too-old');
     if (head === since.revision) return undefined;
     const texts = new StringInterner();
-    const changes = rows.filter(isRow).map((row) => changeOf(row, incarnation, texts));
+    const changes = rows.filter(isRow).map((row) => decodeChange(row, incarnation, texts));
     const full = rows.length === PAGE;
     const revision = full ? (rows[rows.length - 1]?.revision ?? head) : head;
     return { batch: { revision, changes, floor: first.head_floor }, full };
@@ -93,7 +93,7 @@ function isRow(row: { readonly kind: string | null }): boolean {
 
 function collect(rows: readonly ResourceRow[], into: SnapshotRows, texts: StringInterner): void {
   for (const row of rows) {
-    if (row.deleted_at === null) into.resources.push(resourceOf(row, into.point.incarnation, texts));
-    else into.tombstones.push(tombstoneOf(row, texts));
+    if (row.deleted_at === null) into.resources.push(decodeResource(row, into.point.incarnation, texts));
+    else into.tombstones.push(decodeTombstone(row, texts));
   }
 }

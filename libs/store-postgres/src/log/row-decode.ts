@@ -38,7 +38,7 @@ export function resourceWith(
 }
 
 /** The resource of a living row, in the given incarnation of the store. */
-export function resourceOf(row: ResourceRow, incarnation: string, texts: StringInterner): Resource {
+export function decodeResource(row: ResourceRow, incarnation: string, texts: StringInterner): Resource {
   const facts = {
     id: identityOf(row, texts),
     uid: row.uid,
@@ -62,14 +62,14 @@ function originOf(row: ResourceRow, here: string, texts: StringInterner): Resour
 }
 
 /** A row as a change of the log. */
-export function changeOf(row: ResourceRow, incarnation: string, texts: StringInterner): StoreChange {
+export function decodeChange(row: ResourceRow, incarnation: string, texts: StringInterner): StoreChange {
   return row.deleted_at === null
-    ? { type: 'put', resource: resourceOf(row, incarnation, texts) }
-    : { type: 'delete', tombstone: tombstoneOf(row, texts) };
+    ? { type: 'put', resource: decodeResource(row, incarnation, texts) }
+    : { type: 'delete', tombstone: decodeTombstone(row, texts) };
 }
 
 /** The tombstone of a deleted row. */
-export function tombstoneOf(row: ResourceRow, texts: StringInterner): Tombstone {
+export function decodeTombstone(row: ResourceRow, texts: StringInterner): Tombstone {
   return {
     id: identityOf(row, texts),
     revision: row.revision,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, DatabaseError, type ClientConfig } from 'pg';
-import { addressOf, hostOf } from './server-addresses';
+import { formatServers, formatHost } from './server-addresses';
 
 /** Longest wait for the answer of one server, ms. */
 const ANSWER_TIMEOUT = 2_000;
@@ -41,7 +41,7 @@ export class DatabaseServers {
 
   /** Hosts, ports and database, for logs. */
   get address(): string {
-    return addressOf(this.urls);
+    return formatServers(this.urls);
   }
 
   /** A connection, not connected yet. */
@@ -157,7 +157,11 @@ const SYSTEM = 'SELECT system_identifier::text AS system FROM pg_control_system(
 function failureOf(answers: readonly ServerAnswer[]): Error {
   const said = answers.map((answer) => {
     const reason = answer.type === 'silent' ? messageOf(answer.error) : 'a standby';
-    return { host: hostOf(new URL(answer.url)), reason, error: answer.type === 'silent' ? answer.error : undefined };
+    return {
+      host: formatHost(new URL(answer.url)),
+      reason,
+      error: answer.type === 'silent' ? answer.error : undefined,
+    };
   });
   for (const { error } of said) if (error instanceof DatabaseError && REFUSED.test(error.code ?? '')) return error;
   return new Error(`no server takes writes: ${said.map(({ host, reason }) => `${host}: ${reason}`).join('; ')}`);
@@ -165,7 +169,7 @@ function failureOf(answers: readonly ServerAnswer[]): Error {
 
 function oldPrimary({ url, timeline }: Primary, used: number): Error {
   return new Error(
-    `${hostOf(new URL(url))} is an old primary, of timeline ${timeline}; a server of timeline ${used} was promoted since`,
+    `${formatHost(new URL(url))} is an old primary, of timeline ${timeline}; a server of timeline ${used} was promoted since`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { addressOf } from './server-addresses';
+import { formatServers } from './server-addresses';
 import { serverUrls } from './server-urls';
 
 const ONE = [
@@ -49,7 +49,7 @@ describe('servers of DATABASE_URL', () => {
   });
 
   it('are shown in logs without the password', () => {
-    expect(addressOf(['postgres://u:p@a:1/db', 'postgres://u:p@b/db'])).toBe('a:1,b:5432/db');
-    expect(addressOf(['nonsense'])).toBe('an address that is no URL');
+    expect(formatServers(['postgres://u:p@a:1/db', 'postgres://u:p@b/db'])).toBe('a:1,b:5432/db');
+    expect(formatServers(['nonsense'])).toBe('an address that is no URL');
   });
 });

@@ -1,7 +1,7 @@
 import { identityKey, type Resource, type StorePoint } from '@causeway/resources';
 import type { ChangeBatch, ResourceLookup, PatchChange, StoreChange, WriteRequest, WriteResult } from '@causeway/store';
 import type { ResourceRow } from '../database/entities';
-import { changeOf, StringInterner, resourceWith } from '../log/row-decode';
+import { decodeChange, StringInterner, resourceWith } from '../log/row-decode';
 
 /** What `causeway_write` echoes of a write: the revision before it, and either its rows in their order or its time. */
 export type WriteEcho = {
@@ -81,7 +81,7 @@ function latestOf(rows: readonly ResourceRow[], incarnation: string): readonly S
   const texts = new StringInterner();
   const latest = new Map<string, StoreChange>();
   for (const row of rows) {
-    const change = changeOf(row, incarnation, texts);
+    const change = decodeChange(row, incarnation, texts);
     latest.set(identityKey(change.type === 'put' ? change.resource.id : change.tombstone.id), change);
   }
   return [...latest.values()];

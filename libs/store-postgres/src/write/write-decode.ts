@@ -27,7 +27,7 @@ export function wireResults(text: string): readonly WireResult[] {
 }
 
 /** What the database knows about a refused change. */
-export function refusalFactsOf(entry: WireResult): RefusalFacts {
+export function decodeRefusalFacts(entry: WireResult): RefusalFacts {
   const [, , revision, originRevision, holder] = entry;
   return {
     ...(revision === null ? {} : { revision }),

@@ -1,5 +1,5 @@
 import { describeIdentity, type JsonObject } from '@causeway/resources';
-import { batchesOf } from '@causeway/runtime';
+import { splitIntoBatches } from '@causeway/runtime';
 import {
   Fenced,
   refusalDetail,
@@ -9,11 +9,11 @@ import {
   type Change,
   type ChangeResult,
   type CopyFacts,
-  type Note,
+  type MetadataEntry,
   type ReadSet,
   type WriteRequest,
 } from '@causeway/store';
-import { refusalFactsOf, type WireResult } from './write-decode';
+import { decodeRefusalFacts, type WireResult } from './write-decode';
 
 /** More results than this are fetched after the commit: see `stash` in migrations/0001-store.sql. */
 const MAX_INLINE_CHANGES = 500;
@@ -69,7 +69,7 @@ export function writeCall(request: WriteRequest): WriteCall {
 }
 
 /** All values of the statement; `before` is the revision of the part before this one, if there is one. */
-export function valuesOf({ values, unchanged }: WriteCall, before: number | undefined): readonly unknown[] {
+export function bindValues({ values, unchanged }: WriteCall, before: number | undefined): readonly unknown[] {
   if (!unchanged) return values;
   // The part before has made sure that until then only this write has changed something.
   return [...values, before ?? unchanged.revision, unchanged.kinds ?? [], unchanged.mesh ?? null];
@@ -97,7 +97,7 @@ function echoMode(changes: readonly Change[]): boolean | null {
 }
 
 /** The results of a request in its order; throws RefusedWrite where all or nothing was asked for. */
-export function resultsOf(
+export function decodeResults(
   request: WriteRequest,
   call: WriteCall,
   wire: readonly WireResult[],
@@ -188,7 +188,7 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
 }
 
 /** Of two notes on one key the later one is written. */
-function notesOf(notes: readonly Note[]): string | null {
+function notesOf(notes: readonly MetadataEntry[]): string | null {
   if (notes.length === 0) return null;
   const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
   return JSON.stringify([...latest.values()]);
@@ -204,14 +204,14 @@ function resultOf(change: Change, entry: WireResult): ChangeResult {
     return { type: 'unchanged', revision, generation, uid, ...countedAs(order) };
   }
   const refusal = entry[1];
-  return { type: 'refused', refusal, detail: refusalDetail(change, refusal, refusalFactsOf(entry)) };
+  return { type: 'refused', refusal, detail: refusalDetail(change, refusal, decodeRefusalFacts(entry)) };
 }
 
 /** A request as requests of one statement each; the notes go with the last (docs/design.md §2.4). */
 export function splitWrite(request: WriteRequest, size: number): readonly WriteRequest[] {
   const { changes, notes, ...rest } = request;
   if (request.onRefusal === 'abort' || changes.length <= size) return [request];
-  const batches = [...batchesOf(changes, size)];
+  const batches = [...splitIntoBatches(changes, size)];
   return batches.map((batch, n) => ({
     ...rest,
     changes: batch,

@@ -1,5 +1,5 @@
 import { globalIdentity, type Identity } from '@causeway/resources';
-import type { ChangeResult, Note, PutChange } from '../../src/resource-store';
+import type { ChangeResult, MetadataEntry, PutChange } from '../../src/resource-store';
 import { copyFacts, freshId, held, put, write, writeOne, type StoreWorld } from './store-world';
 
 const HOUR = 3_600_000_000;
@@ -31,7 +31,7 @@ export function describeCountedOrders(world: () => StoreWorld): void {
   const send = async (
     session: JoinedZone,
     changes: readonly PutChange[],
-    notes: readonly Note[] = [],
+    notes: readonly MetadataEntry[] = [],
   ): Promise<readonly ChangeResult[]> =>
     (await world().store.write({ changes, onRefusal: 'abort', session, notes })).results;
   const orderOf = async (id: Identity): Promise<number> => (await held(world().store, id)).creationOrder;
@@ -146,7 +146,7 @@ export function describeCountedOrders(world: () => StoreWorld): void {
       const { store } = world();
       const east = await join();
       const area = freshId().name;
-      const notesOf = (n: number): readonly Note[] => [
+      const notesOf = (n: number): readonly MetadataEntry[] => [
         { area, key: 'point', value: { n }, unlessRaised: true },
         { area, key: 'other', value: { n } },
       ];

@@ -4,8 +4,14 @@ import type { AgentLease } from '../../src/agent-leases';
 import type { AuditEntry } from '../../src/audit-log';
 import type { ReplicaSessions, StoredProxySession } from '../../src/proxy-sessions';
 import type { SessionRecord } from '../../src/session-store';
-import { RelistRequired, type ChangeBatch, type Note, type ReadSet, type StoreChange } from '../../src/resource-store';
-import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
+import {
+  RelistRequired,
+  type ChangeBatch,
+  type MetadataEntry,
+  type ReadSet,
+  type StoreChange,
+} from '../../src/resource-store';
+import { toResource, toTombstone, type MemoryRow } from './memory-row';
 
 const INCARNATION_GAP = 1_000_000;
 
@@ -44,14 +50,14 @@ export interface MemoryWhole {
 }
 
 /** The moment of a kind. */
-export function momentOf(whole: MemoryWhole | undefined, kind: string): number | undefined {
+export function findMoment(whole: MemoryWhole | undefined, kind: string): number | undefined {
   return whole?.except.has(kind) === true ? whole.except.get(kind) : whole?.order;
 }
 
 /** A state saved by `MemoryDisk.save`. */
 export interface MemoryBackup {
   readonly rows: ReadonlyMap<string, MemoryRow>;
-  readonly notes: ReadonlyMap<string, Note>;
+  readonly notes: ReadonlyMap<string, MetadataEntry>;
   readonly sessions: ReadonlyMap<string, SessionRecord>;
   readonly wholes: ReadonlyMap<string, MemoryWhole>;
   readonly sessionFloor: number;
@@ -72,7 +78,7 @@ export class MemoryDisk {
   readonly newId: () => string;
   rows = new Map<string, MemoryRow>();
   readonly vips = new Map<string, string>();
-  notes = new Map<string, Note>();
+  notes = new Map<string, MetadataEntry>();
   sessions = new Map<string, SessionRecord>();
   /** By zone; a zone that is forgotten has none. */
   wholes = new Map<string, MemoryWhole>();
@@ -108,7 +114,7 @@ export class MemoryDisk {
   }
 
   /** Commits a transaction's rows and notes, and wakes watches. */
-  commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly Note[], newest: NewestOrder): void {
+  commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly MetadataEntry[], newest: NewestOrder): void {
     for (const note of notes) this.setNote(note);
     this.newest = newest;
     if (written.size === 0) return;
@@ -215,11 +221,11 @@ export class MemoryDisk {
 
   private changeOf(row: MemoryRow): StoreChange {
     return row.deletedAt === undefined
-      ? { type: 'put', resource: resourceOf(row, this.incarnation) }
-      : { type: 'delete', tombstone: tombstoneOf(row) };
+      ? { type: 'put', resource: toResource(row, this.incarnation) }
+      : { type: 'delete', tombstone: toTombstone(row) };
   }
 
-  private setNote(note: Note): void {
+  private setNote(note: MetadataEntry): void {
     const key = noteKey(note.area, note.key);
     if (note.value === null) this.notes.delete(key);
     else this.notes.set(key, note);

@@ -28,7 +28,7 @@ export interface RowOrigin {
 }
 
 /** The resource of a living row, in the given incarnation of the store. */
-export function resourceOf(row: MemoryRow, incarnation: string): Resource {
+export function toResource(row: MemoryRow, incarnation: string): Resource {
   return {
     id: row.id,
     uid: row.uid,
@@ -47,7 +47,7 @@ export function resourceOf(row: MemoryRow, incarnation: string): Resource {
 }
 
 /** The tombstone of a deleted row. */
-export function tombstoneOf(row: MemoryRow): Tombstone {
+export function toTombstone(row: MemoryRow): Tombstone {
   return { id: row.id, revision: row.revision, deletedAt: row.deletedAt ?? 0, freed: row.freed };
 }
 

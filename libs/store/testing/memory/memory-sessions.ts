@@ -1,6 +1,6 @@
 import { compareText } from '@causeway/resources';
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '../../src/session-store';
-import { momentOf, promised, type MemoryDisk } from './memory-disk';
+import { findMoment, promised, type MemoryDisk } from './memory-disk';
 
 /** Lower than every epoch. */
 const UNKNOWN_EPOCH = -1;
@@ -55,7 +55,7 @@ export class MemorySessions implements SessionStore {
       for (const { zone, session, incomplete } of marks) {
         if (sessions.get(zone)?.up !== session) continue;
         const before = wholes.get(zone);
-        const except = new Map(incomplete.map((kind) => [kind, momentOf(before, kind)]));
+        const except = new Map(incomplete.map((kind) => [kind, findMoment(before, kind)]));
         const order = Math.max(before?.order ?? 0, clock.now() * 1_000 + 1, newest.order + 1);
         wholes.set(zone, { order, except });
       }

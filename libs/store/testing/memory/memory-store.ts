@@ -9,7 +9,7 @@ import {
 } from '@causeway/resources';
 import type {
   ChangeBatch,
-  Note,
+  MetadataEntry,
   ResourceStore,
   Snapshot,
   StoreMaintenance,
@@ -17,7 +17,7 @@ import type {
   WriteResult,
 } from '../../src/resource-store';
 import { MemoryDisk, noteKey, promised } from './memory-disk';
-import { resourceOf, tombstoneOf } from './memory-row';
+import { toResource, toTombstone } from './memory-row';
 import { writeChanges } from './write-changes';
 
 /**
@@ -51,7 +51,7 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
   get(id: Identity): Promise<Resource | undefined> {
     return this.there(() => {
       const row = this.disk.rows.get(identityKey(id));
-      return row && row.deletedAt === undefined ? resourceOf(row, this.disk.incarnation) : undefined;
+      return row && row.deletedAt === undefined ? toResource(row, this.disk.incarnation) : undefined;
     });
   }
 
@@ -61,8 +61,8 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
       const rows = [...this.disk.rows.values()];
       return {
         point: { incarnation, revision },
-        resources: rows.filter((row) => row.deletedAt === undefined).map((row) => resourceOf(row, incarnation)),
-        tombstones: rows.filter((row) => row.deletedAt !== undefined).map(tombstoneOf),
+        resources: rows.filter((row) => row.deletedAt === undefined).map((row) => toResource(row, incarnation)),
+        tombstones: rows.filter((row) => row.deletedAt !== undefined).map(toTombstone),
       };
     });
   }
@@ -95,7 +95,7 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
     return this.there(() => this.disk.notes.get(noteKey(area, key))?.value ?? undefined);
   }
 
-  notes(area: string): Promise<readonly Note[]> {
+  notes(area: string): Promise<readonly MetadataEntry[]> {
     return this.there(() =>
       [...this.disk.notes.values()].filter((note) => note.area === area).sort((a, b) => compareText(a.key, b.key)),
     );

@@ -11,7 +11,7 @@ import {
 import { outdatedResults, refusedWrite } from '../../src/refused-write';
 import { decideChange, type CopyChange, type Decision } from './decide-change';
 import { auditWrite } from './memory-audit';
-import { momentOf, type MemoryDisk, type NewestOrder } from './memory-disk';
+import { findMoment, type MemoryDisk, type NewestOrder } from './memory-disk';
 import type { MemoryRow } from './memory-row';
 
 /** Copies may be ahead of our clock by a day and still advance creation orders; one further ahead must not exhaust them. */
@@ -111,7 +111,9 @@ class MemoryTransaction {
   /** A zone whose state was never held whole counts from when its Zone was made. */
   private lastMoment(zone: string, kind: string): number {
     const made = this.row(identityKey(globalIdentity('Zone', zone)));
-    return momentOf(this.disk.wholes.get(zone), kind) ?? (made?.deletedAt === undefined ? made?.creationOrder : 0) ?? 0;
+    return (
+      findMoment(this.disk.wholes.get(zone), kind) ?? (made?.deletedAt === undefined ? made?.creationOrder : 0) ?? 0
+    );
   }
 
   private holderOf(vip: string, change: PatchChange): Identity | undefined {

@@ -10,7 +10,7 @@ import {
   type Timer,
 } from '@causeway/runtime';
 import {
-  addressOf,
+  readPeerAddress,
   GrpcListener,
   type ConnectionLimits,
   type Http2Streams,
@@ -208,7 +208,7 @@ export class XdsServer<V> {
     const serve = (form: AdsForm) => (call: ServerDuplexStream<Buffer, Buffer>) =>
       this.serve(form, {
         metadata: call.metadata,
-        address: addressOf(call.getPeer()),
+        address: readPeerAddress(call.getPeer()),
         certificate: streams.certificateOf(call.metadata),
         stream: call,
         write: (frame) => streams.write(call.metadata, frame, () => undefined),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { revokedIdsIn } from '@causeway/identity';
 import { IdentityPathState, WorkloadRevocation } from '@causeway/kinds';
-import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
+import { findMtlsMode, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -96,7 +96,7 @@ export class AccessTable implements AccessFacts {
     const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return rules;
     const callers = rules.length > 0 ? 'anyone' : callersOf(access);
-    const mtls = mtlsModeOf(access, labels, port);
+    const mtls = findMtlsMode(access, labels, port);
     return { mtls, rules, callers, revoked, ended, needsClientCertHeader, maxAge, narrowed };
   }
 
@@ -120,7 +120,7 @@ export class AccessTable implements AccessFacts {
    */
   isPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
     const decision = this.ofMesh(id.mesh);
-    const mode = decision === 'pending' ? 'Strict' : mtlsModeOf(decision.access, labels, port);
+    const mode = decision === 'pending' ? 'Strict' : findMtlsMode(decision.access, labels, port);
     return mode === 'Off' || (mode === 'Permissive' && !this.parts.source.takesTls(identityKey(id)));
   }
 
@@ -130,7 +130,7 @@ export class AccessTable implements AccessFacts {
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return false;
     const { access } = decision;
-    if (mtlsModeOf(access, labels, port) === 'Strict') return false;
+    if (findMtlsMode(access, labels, port) === 'Strict') return false;
     const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return false;
     return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { egressIdentityOf, isMeshAuthorityKey } from '@causeway/identity';
+import { findEgressIdentity, isMeshAuthorityKey } from '@causeway/identity';
 import { MeshIdentity } from '@causeway/kinds';
 import { isJsonObject, isWithdrawn, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -87,7 +87,7 @@ export class ZoneEgressTable {
     this.reads.read(`egress-identity ${mesh}`);
     let identity = this.identities.get(mesh);
     if (identity === undefined) {
-      identity = egressIdentityOf(this.index, { mesh, zone: this.zone })?.uri ?? '';
+      identity = findEgressIdentity(this.index, { mesh, zone: this.zone })?.uri ?? '';
       this.identities.set(mesh, identity);
     }
     return identity;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isMemberAddress } from '@causeway/ipam';
 import { compareText, isJsonObject, type Resource } from '@causeway/resources';
-import { lostStateOf } from '@causeway/sync';
+import { readLostState } from '@causeway/sync';
 
 /** An IP address and a TCP port. */
 export interface SocketAddress {
@@ -42,7 +42,7 @@ export interface ZoneFacts {
  * address. A zone without a Zone resource counts as enabled.
  */
 export function zoneEntrance({ mesh, zone, meshAddresses, ingresses }: ZoneFacts): ZoneEntrance | undefined {
-  const policy = zone && lostStateOf(zone, mesh)?.policy;
+  const policy = zone && readLostState(zone, mesh)?.policy;
   if (zone?.spec['enabled'] === false || policy === 'withdraw') return undefined;
   const own = sortedAddresses([...meshAddresses].map(({ spec }) => hostAddress(spec['address'], spec['port'])));
   const found = own.length > 0 ? own : sortedAddresses([...ingresses].map(ingressAddress));

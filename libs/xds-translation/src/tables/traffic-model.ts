@@ -10,7 +10,7 @@ import {
   type ServiceResource,
 } from '@causeway/dataplanes';
 import { isTrustedHere, SecretAccess } from '@causeway/controllers';
-import { meshAuthorityOf } from '@causeway/identity';
+import { findMeshAuthority } from '@causeway/identity';
 import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
@@ -187,7 +187,7 @@ export class TrafficModel {
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
     this.reads.read(`trust ${mesh}`);
-    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, meshAuthorityOf(this.index, mesh));
+    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, findMeshAuthority(this.index, mesh));
   }
 
   /**

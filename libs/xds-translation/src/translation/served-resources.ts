@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { authorityIdsOf } from '@causeway/identity';
+import { listAuthorityIds } from '@causeway/identity';
 import type { Violation } from '@causeway/resources';
 import type { TrustDomain } from '../model/trust-domains';
 import type { EncodedResource, RefusedResource } from '@causeway/xds-server';
@@ -175,7 +175,7 @@ export class TrustVersions {
     const known = this.byVersion.get(version);
     if (known) known.meshes += 1;
     else {
-      const authorities = [...new Set(domains.flatMap(({ pem }) => authorityIdsOf(pem)))].sort();
+      const authorities = [...new Set(domains.flatMap(({ pem }) => listAuthorityIds(pem)))].sort();
       this.byVersion.set(version, { authorities, meshes: 1 });
       this.changes += 1;
     }

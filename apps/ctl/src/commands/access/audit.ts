@@ -1,7 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import { Option, type Command } from 'commander';
 import { findKind, UsageError, type CommandContext } from '../../context';
-import { outputOption, secondsOf, type SetExitCode } from '../../options';
+import { outputOption, parseSeconds, type SetExitCode } from '../../options';
 import { structured, table, textAt, type Output } from '../../render';
 
 export interface AuditOptions {
@@ -62,7 +62,7 @@ function kindName({ registry }: CommandContext, word: string | undefined): strin
 function timeOf(context: CommandContext, text: string | undefined, flag: string): string | undefined {
   if (text === undefined) return undefined;
   if (!/^\d+[smhdw]/.test(text)) return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
-  return new Date(context.now() - secondsOf(text, flag) * 1_000).toISOString();
+  return new Date(context.now() - parseSeconds(text, flag) * 1_000).toISOString();
 }
 
 function rowOf(entry: JsonObject, wide: boolean): string[] {

@@ -3,11 +3,11 @@ import { verbs } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { Argument, type Command } from 'commander';
 import { findKind, UsageError, type CommandContext } from '../../context';
-import { messageOf } from '../../control-plane';
+import { formatApiError } from '../../control-plane';
 import { listed, namespaceOption, outputOption, type SetExitCode } from '../../options';
 import type { NamedResource } from '../../refs';
 import { listAt, structured, textAt, textsAt, type Output } from '../../render';
-import { connectionOf, meshOf } from '../../settings/connection';
+import { resolveConnection, resolveMesh } from '../../settings/connection';
 import { describeToken } from '../../settings/token-claims';
 
 /** `causeway auth whoami`: whom the control plane takes the caller for, its roles, and when the token ends. */
@@ -17,7 +17,7 @@ export async function whoami(context: CommandContext, { output }: { readonly out
     context.print(structured(body, output));
     return 0;
   }
-  const { token } = connectionOf(context.config, context.flags());
+  const { token } = resolveConnection(context.config, context.flags());
   context.print(`User    ${textAt(body, 'name')}`);
   context.print(`Groups  ${textsAt(body, 'groups').join(', ') || 'none'}`);
   context.print(`By      ${BY[textAt(body, 'by')] ?? textAt(body, 'by')}`);
@@ -83,7 +83,7 @@ type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
 async function placeOf(
   context: CommandContext,
   { kind, name }: NamedResource,
-  { mesh = meshOf(context.config, context.flags()), namespace = 'default' }: AskedPlace,
+  { mesh = resolveMesh(context.config, context.flags()), namespace = 'default' }: AskedPlace,
 ): Promise<AskedPlace> {
   if (kind.name === 'Mesh') return { mesh: name };
   if (kind.name === 'Namespace') return { namespace: name };
@@ -103,9 +103,9 @@ async function decisionOf(
     if (!(error instanceof ApiError)) throw error;
     const asksOfItself = query['user'] === undefined && query['group'] === undefined;
     // Who has no right at all may not even ask.
-    if (error.code === 'forbidden' && asksOfItself) return { allowed: false, reason: messageOf(error) };
+    if (error.code === 'forbidden' && asksOfItself) return { allowed: false, reason: formatApiError(error) };
     const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
-    throw new UsageError(`${messageOf(error)}${violations.join('')}`, { cause: error });
+    throw new UsageError(`${formatApiError(error)}${violations.join('')}`, { cause: error });
   }
   throw new UsageError('the server answers neither yes nor no: is it a control plane?');
 }

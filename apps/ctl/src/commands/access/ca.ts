@@ -1,7 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context';
-import { outputOption, secondsOf, type SetExitCode } from '../../options';
+import { outputOption, parseSeconds, type SetExitCode } from '../../options';
 import { age, listAt, objectAt, structured, table, textAt, textsAt, type Output } from '../../render';
 
 export interface AuthorityOptions {
@@ -24,7 +24,7 @@ export async function showAuthority(context: CommandContext, { output }: Authori
 export async function rotateAuthority(context: CommandContext, options: RotationOptions): Promise<number> {
   const { deadline, force, abandon, output } = options;
   const body = {
-    ...(deadline === undefined ? {} : { deadline: `${secondsOf(deadline, '--deadline')}s` }),
+    ...(deadline === undefined ? {} : { deadline: `${parseSeconds(deadline, '--deadline')}s` }),
     ...(force ? { force } : {}),
     ...(abandon ? { abandon } : {}),
   };

@@ -1,6 +1,6 @@
 import type { ApplyResult } from '@causeway/api-client';
 import type { CommandContext } from '../../context';
-import { messageOf } from '../../control-plane';
+import { formatApiError } from '../../control-plane';
 import { unifiedDiff } from '../../diff';
 import { StatusLine } from '../../printer';
 import { printWarnings } from '../delete';
@@ -68,7 +68,7 @@ export class ApplyReport {
       );
     }
     if (error?.violations.length === 0)
-      this.context.printError(`${file}:${document.placeOf('')}: ${name}${messageOf(error)}`);
+      this.context.printError(`${file}:${document.placeOf('')}: ${name}${formatApiError(error)}`);
   }
 
   private diff({ diff }: ApplyResult): void {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { readDocuments } from '../../documents';
 import { meshOption, type SetExitCode } from '../../options';
-import { referenceOf, refOfItem, selectionOf } from '../../refs';
+import { readReference, itemToRef, toSelection } from '../../refs';
 import { listAt, objectAt, serviceName, table, textAt } from '../../render';
 import { removeOne } from '../delete';
 import { ApplyReport, ProgressLine } from './apply-report';
@@ -63,9 +63,9 @@ async function prune(
   for (const { kind: name, mesh, zone } of places.values()) {
     const kind = context.registry.kind(name);
     if (!kind) continue;
-    const { documents } = await (await context.api()).list(selectionOf(kind, { mesh, zone }, selector));
-    const left = documents.filter((item) => !kept.has(identityKey({ ...referenceOf(item), kind: name, zone })));
-    for (const item of left) if (!(await removeOne(context, refOfItem(kind, item), { dryRun }))) failures++;
+    const { documents } = await (await context.api()).list(toSelection(kind, { mesh, zone }, selector));
+    const left = documents.filter((item) => !kept.has(identityKey({ ...readReference(item), kind: name, zone })));
+    for (const item of left) if (!(await removeOne(context, itemToRef(kind, item), { dryRun }))) failures++;
   }
   return failures;
 }

@@ -1,5 +1,5 @@
 import type { Registry } from '@causeway/resources';
-import { readTypedLine, optionsOf, type TypedLine } from './command-line';
+import { readTypedLine, listOptions, type TypedLine } from './command-line';
 import type { Command, Option } from 'commander';
 
 /** One completion, with what people read of it. */
@@ -38,7 +38,7 @@ const OF_ZONES = /^(zones (?!.*-global)\S+|tokens zone|sync diff)$/;
 const VERBS: readonly string[] = ['get', 'list', 'watch', 'create', 'update', 'delete'];
 
 /** What the last word can become; `files` if it is a path. */
-export async function candidatesOf(
+export async function listCandidates(
   program: Command,
   words: readonly string[],
   names: NameSource,
@@ -46,7 +46,7 @@ export async function candidatesOf(
   const current = words.at(-1) ?? '';
   const typed = readTypedLine(program, words.slice(0, -1));
   const equals = /^(--[a-z-]+)=/.exec(current)?.[1];
-  const inline = equals === undefined ? undefined : optionsOf(typed.command).find(({ long }) => long === equals);
+  const inline = equals === undefined ? undefined : listOptions(typed.command).find(({ long }) => long === equals);
   const option = typed.pending ?? inline;
   if (option) {
     const prefix = typed.pending ? '' : `${equals}=`;
@@ -65,7 +65,7 @@ function matching(all: readonly Candidate[], current: string, prefix = ''): read
 }
 
 function flagsOf(command: Command): readonly Candidate[] {
-  const options = optionsOf(command).map(({ long, short, description }) => ({
+  const options = listOptions(command).map(({ long, short, description }) => ({
     value: long ?? short ?? '',
     description,
   }));

@@ -50,8 +50,8 @@ function optionOf(command: Command, flag: string): Option | undefined {
 }
 
 /** All options of a command and of those above it. */
-export function optionsOf(command: Command): readonly Option[] {
-  return [...command.options, ...(command.parent ? optionsOf(command.parent) : [])];
+export function listOptions(command: Command): readonly Option[] {
+  return [...command.options, ...(command.parent ? listOptions(command.parent) : [])];
 }
 
 /** Joins what bash has split at `=` and `:`. The second part is how much of the last word the shell does not expect back. */

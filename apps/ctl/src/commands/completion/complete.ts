@@ -1,14 +1,14 @@
 import { connectApi, type ApiClient } from '@causeway/api-client';
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../../config';
-import { kindOf, type CommandContext, type ProgramContext } from '../../context';
+import { requireKind, type CommandContext, type ProgramContext } from '../../context';
 import type { RegisterLightCommand } from '../../options';
 import { ANY_KIND } from '../../declared-kinds';
-import { selectionOf } from '../../refs';
+import { toSelection } from '../../refs';
 import { textAt } from '../../render';
-import { connectionOf } from '../../settings/connection';
+import { resolveConnection } from '../../settings/connection';
 import { readContexts } from '../../settings/contexts-file';
-import { candidatesOf, type Candidate, type NameSource } from './candidates';
+import { listCandidates, type Candidate, type NameSource } from './candidates';
 import { joinWords, type TypedLine } from './command-line';
 import type { Shell } from './completion';
 
@@ -45,7 +45,7 @@ async function complete(
 ): Promise<void> {
   const split = shell === 'bash' ? joinWords(words) : { words, prefix: '' };
   const { program, command } = await tree(split.words);
-  const found = await candidatesOf(program, split.words, nameSource(context, command));
+  const found = await listCandidates(program, split.words, nameSource(context, command));
   if (found === 'files') return context.print(':files');
   for (const each of found) context.print(lineOf(each, shell, split.prefix));
   if (found.length > 0 && found.every(({ open }) => open)) context.print(':nospace');
@@ -64,7 +64,7 @@ function nameSource(
 ): NameSource {
   const signal = AbortSignal.timeout(TIMEOUT);
   const connected = async ({ options }: TypedLine): Promise<ApiClient> =>
-    connectApi({ ...connectionOf(context.config, flagsOf(options)), signal });
+    connectApi({ ...resolveConnection(context.config, flagsOf(options)), signal });
   return {
     contexts: () => Object.keys(readContexts(context.config.contextsFile).contexts).sort(),
     kinds: async (typed, noun = ANY_KIND) => {
@@ -73,7 +73,7 @@ function nameSource(
     },
     resources: async (plural, part, typed) => {
       const api = await connected(typed);
-      const selection = selectionOf(kindOf(registry, plural), { mesh: typed.options['mesh'] ?? '' });
+      const selection = toSelection(requireKind(registry, plural), { mesh: typed.options['mesh'] ?? '' });
       const wanted = { ...selection, ...(part === '' ? {} : { nameContains: part }) };
       const { documents } = await api.list(wanted, { most: MAX_NAMES });
       return [...new Set(documents.map((item) => textAt(item, 'name')))];

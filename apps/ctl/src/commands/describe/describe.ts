@@ -1,10 +1,10 @@
 import { ApiError } from '@causeway/api-client';
 import { describeIdentity, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import type { Command } from 'commander';
-import { colourOf } from '../../colour';
+import { chooseColour } from '../../colour';
 import { UsageError, type CommandContext } from '../../context';
 import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
-import { referenceOf, refTo, selectionsOf, type Reference } from '../../refs';
+import { readReference, refTo, parseSelections, type Reference } from '../../refs';
 import { age, listAt, objectAt, structured, table, textAt } from '../../render';
 import { insightLines, pendingDecisions } from '../zones/zone-insight';
 import { zoneOfServer } from '../zones/zones';
@@ -22,7 +22,7 @@ export async function describe(
   args: readonly string[],
   options: DescribeOptions,
 ): Promise<number> {
-  const named = selectionsOf(context.registry, args).flatMap(({ kind, names }) =>
+  const named = parseSelections(context.registry, args).flatMap(({ kind, names }) =>
     names.map((name) => ({ kind, name })),
   );
   if (named.length === 0) throw new UsageError('describe needs a name, as in: causeway describe meshservice redis');
@@ -35,7 +35,7 @@ export async function describe(
 
 async function describeOne(context: CommandContext, kind: Kind, name: string, options: DescribeOptions): Promise<void> {
   const { document: body } = await (await context.api()).get(refTo({ kind, name }, options));
-  const id = { kind: kind.name, ...referenceOf(body) };
+  const id = { kind: kind.name, ...readReference(body) };
   const created = textAt(body, 'creationTime');
   context.print(describeIdentity(id));
   context.print(`  KRI         ${textAt(body, 'kri')}`);
@@ -106,7 +106,7 @@ const CONDITION_HEAD = ['CONDITION', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'];
 function conditionCells(context: CommandContext, each: JsonObject): string[] {
   return [
     textAt(each, 'type'),
-    context.paint(colourOf(textAt(each, 'status')), textAt(each, 'status')),
+    context.paint(chooseColour(textAt(each, 'status')), textAt(each, 'status')),
     textAt(each, 'reason'),
     age(textAt(each, 'lastTransitionTime'), context.now()),
     textAt(each, 'message'),

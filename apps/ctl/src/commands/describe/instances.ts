@@ -1,10 +1,10 @@
 import { ApiError } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { colourOf } from '../../colour';
-import { kindOf, type CommandContext } from '../../context';
+import { chooseColour } from '../../colour';
+import { requireKind, type CommandContext } from '../../context';
 import { meshOption, namespaceOption, outputOption, zoneOption, type SetExitCode } from '../../options';
-import { refTo, selectionsOf, type Reference } from '../../refs';
+import { refTo, parseSelections, type Reference } from '../../refs';
 import { age, listAt, objectAt, structured, table, textAt, type Output } from '../../render';
 import { inboundText, readiness } from '../get/columns';
 
@@ -19,7 +19,7 @@ export type Instance = {
 };
 
 /** The instances of a MeshService, of those that a MeshMultiZoneService consists of, or of a MeshExternalService. */
-export async function instancesOf(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
+export async function listInstances(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
   const type = textAt(service, 'type');
   if (type === 'MeshExternalService') return listAt(objectAt(service, 'spec'), 'endpoints').map(endpoint);
   if (type === 'MeshService') return dataplanesOf(context, service);
@@ -42,7 +42,7 @@ function endpoint(each: JsonObject): Instance {
 
 /** A MeshService of which a MeshMultiZoneService consists; undefined if it is gone. */
 async function partOf(context: CommandContext, { name, ...place }: Reference): Promise<JsonObject | undefined> {
-  const kind = kindOf(context.registry, 'MeshService');
+  const kind = requireKind(context.registry, 'MeshService');
   try {
     return (await (await context.api()).get(refTo({ kind, name }, place))).document;
   } catch (error) {
@@ -74,7 +74,7 @@ export function instanceTable(context: CommandContext, instances: readonly Insta
   const rows = instances.map(({ name, zone, state, address, serves, creationTime }) => [
     name,
     zone,
-    context.paint(colourOf(state), state),
+    context.paint(chooseColour(state), state),
     address,
     serves.join(', '),
     age(creationTime, context.now()),
@@ -94,7 +94,7 @@ const SERVICES = ['meshservices', 'meshmultizoneservices', 'meshexternalservices
 
 /** `causeway instances SERVICE`: what serves it. SERVICE is a name or KIND/NAME. */
 export async function instances(context: CommandContext, service: string, options: InstancesOptions): Promise<number> {
-  const found = await instancesOf(context, await findService(context, service, options));
+  const found = await listInstances(context, await findService(context, service, options));
   if (options.output !== 'table') context.print(structured({ items: found }, options.output));
   else if (found.length === 0) context.printError(`no instances: ${service} selects no Dataplane that is known here`);
   else context.print(instanceTable(context, found));
@@ -102,8 +102,8 @@ export async function instances(context: CommandContext, service: string, option
 }
 
 async function findService(context: CommandContext, given: string, options: InstancesOptions): Promise<JsonObject> {
-  const [named] = given.includes('/') ? selectionsOf(context.registry, [given]) : [];
-  const kinds = named ? [named.kind] : SERVICES.map((noun) => kindOf(context.registry, noun));
+  const [named] = given.includes('/') ? parseSelections(context.registry, [given]) : [];
+  const kinds = named ? [named.kind] : SERVICES.map((noun) => requireKind(context.registry, noun));
   const { mesh, namespace, zone } = options;
   const api = await context.api();
   let refused: ApiError | undefined;

@@ -1,13 +1,13 @@
 import { ApiError } from '@causeway/api-client';
 import { builtInRoles } from '@causeway/kinds';
 import { isJsonArray, type JsonObject, type Kind } from '@causeway/resources';
-import { colourOf } from '../../colour';
-import { kindOf, type CommandContext } from '../../context';
-import { referenceOf, refTo, selectionOf } from '../../refs';
+import { chooseColour } from '../../colour';
+import { requireKind, type CommandContext } from '../../context';
+import { readReference, refTo, toSelection } from '../../refs';
 import { listAt, objectAt, structured, table, textAt } from '../../render';
 import { isReady } from '../get/columns';
-import { claimsOf, claimTable, meshNames, type HostnameClaim } from '../names/hostnames';
-import { instancesOf, instanceTable } from './instances';
+import { listClaims, claimTable, meshNames, type HostnameClaim } from '../names/hostnames';
+import { listInstances, instanceTable } from './instances';
 
 /** A titled part of a description. */
 export interface Section {
@@ -41,7 +41,7 @@ export async function relatedSections(
 }
 
 async function service(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
-  const instances = await instancesOf(context, body);
+  const instances = await listInstances(context, body);
   const text = instances.length === 0 ? 'none that is known here' : instanceTable(context, instances);
   return [{ title: 'Instances', text }, ...hostnames(context, body)];
 }
@@ -50,7 +50,7 @@ function hostnames(context: CommandContext, body: JsonObject): readonly Section[
   const addresses = listAt(objectAt(body, 'status'), 'addresses');
   const rows = addresses.map((a) => [
     textAt(a, 'hostname') || '-',
-    context.paint(colourOf(textAt(a, 'status')), textAt(a, 'status')),
+    context.paint(chooseColour(textAt(a, 'status')), textAt(a, 'status')),
     textAt(a, 'origin', 'name'),
     textAt(a, 'reason'),
   ]);
@@ -64,7 +64,7 @@ async function dataplane(context: CommandContext, body: JsonObject): Promise<rea
     const tags = objectAt(inbound, 'tags');
     const protocol = textAt(tags, 'kuma.io/protocol') || textAt(inbound, 'protocol') || 'tcp';
     const shown = Object.keys(tags).map((key) => `${key}=${textAt(tags, key)}`);
-    return [textAt(inbound, 'port'), protocol, context.paint(colourOf(state), state), shown.sort().join(',')];
+    return [textAt(inbound, 'port'), protocol, context.paint(chooseColour(state), state), shown.sort().join(',')];
   });
   const { servedServices } = await import('./dataplane-selection.js');
   const serves = await servedServices(context, body);
@@ -101,11 +101,11 @@ async function members({ api, registry }: CommandContext, body: JsonObject): Pro
 }
 
 async function generator(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
-  const { name, zone } = referenceOf(body);
+  const { name, zone } = readReference(body);
   const claims: HostnameClaim[] = [];
   try {
     for (const mesh of await meshNames(context)) {
-      claims.push(...(await claimsOf(context, mesh)).filter(({ claim }) => isMadeBy(claim, name, zone)));
+      claims.push(...(await listClaims(context, mesh)).filter(({ claim }) => isMadeBy(claim, name, zone)));
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
@@ -136,7 +136,7 @@ function isMadeBy(claim: JsonObject, name: string, zone: string): boolean {
 }
 
 async function role(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
-  const { documents } = await (await context.api()).list(selectionOf(kindOf(context.registry, 'RoleBinding'), {}));
+  const { documents } = await (await context.api()).list(toSelection(requireKind(context.registry, 'RoleBinding'), {}));
   const held = documents.filter((binding) => textAt(binding, 'spec', 'role') === textAt(body, 'name'));
   if (held.length === 0) return [{ title: 'Held by', text: 'nobody: no RoleBinding names it' }];
   const rows = held.flatMap((binding) =>
@@ -151,7 +151,7 @@ async function role(context: CommandContext, body: JsonObject): Promise<readonly
 
 async function roleBinding(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
   const name = textAt(body, 'spec', 'role');
-  const ref = refTo({ kind: kindOf(context.registry, 'Role'), name }, {});
+  const ref = refTo({ kind: requireKind(context.registry, 'Role'), name }, {});
   const found = await (await context.api()).get(ref).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'not-found') return undefined;
     throw error;

@@ -4,10 +4,10 @@ import { ApiError, connectApi, ConnectionError, type ApiClient, type Connection 
 import type { JsonObject } from '@causeway/resources';
 import { version } from '../../../../../package.json';
 import type { CommandContext } from '../../context';
-import { messageOf } from '../../control-plane';
+import { formatApiError } from '../../control-plane';
 import { age, textAt } from '../../render';
-import { connectionOf } from '../../settings/connection';
-import { claimsOf, expiryText } from '../../settings/token-claims';
+import { resolveConnection } from '../../settings/connection';
+import { decodeClaims, expiryText } from '../../settings/token-claims';
 import { skewWarnings } from '../version/server-versions';
 
 /** Something wrong, and what to do. */
@@ -32,7 +32,7 @@ const TIMEOUT = 3_000;
 
 /** Looks at the token, the connection, its certificate, the clocks, the versions and the other ports of the control plane. */
 export async function diagnoseFromHere(context: CommandContext): Promise<ConnectionDiagnosis> {
-  const connection = connectionOf(context.config, context.flags());
+  const connection = resolveConnection(context.config, context.flags());
   const token = tokenFindings(connection.token, context.now());
   const asked = context.now();
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT)]);
@@ -43,7 +43,7 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
   } catch (error) {
     if (error instanceof ApiError && error.code === 'rest-only') throw error;
     const late = `${connection.server.href} does not answer within ${TIMEOUT / 1_000} s`;
-    const message = error instanceof ApiError && !signal.aborted ? messageOf(error) : late;
+    const message = error instanceof ApiError && !signal.aborted ? formatApiError(error) : late;
     return {
       reached: false,
       findings: [...token, { what: message, advice: 'see whether its process runs, and what its log says' }],
@@ -68,7 +68,7 @@ function hostOf({ protocol, hostname }: URL): string {
 }
 
 function tokenFindings(token: string | undefined, now: number): readonly ConnectionFinding[] {
-  const claims = token === undefined ? undefined : claimsOf(token);
+  const claims = token === undefined ? undefined : decodeClaims(token);
   if (claims?.expiresAt === undefined || claims.expiresAt > now + SOON.token) return [];
   const what = `the token ${claims.id} of ${claims.subject} ${expiryText(claims, now)}`;
   return [{ what, advice: 'get a new one and keep it: causeway config set-context NAME --token -' }];

@@ -1,7 +1,7 @@
 import { ApiError } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
-import { messageOf } from '../../control-plane';
+import { formatApiError } from '../../control-plane';
 import { objectAt, structured, textAt, type Output, listAt } from '../../render';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
@@ -59,7 +59,7 @@ async function serverReport(context: CommandContext): Promise<ServerReport> {
     return { checks: listAt(report, 'checks'), findings: [] };
   } catch (error) {
     if (!(error instanceof ApiError) || (error.code !== 'unauthenticated' && error.code !== 'forbidden')) throw error;
-    const what = `the control plane does not say what it finds: ${messageOf(error)}`;
+    const what = `the control plane does not say what it finds: ${formatApiError(error)}`;
     return { checks: [], findings: [{ what, advice: 'use the token of an administrator: --token, or a context' }] };
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, Label, type JsonObject, type Kind } from '@causeway/resources';
-import { colourOf, type Paint } from '../../colour';
-import { nounOf } from '../../refs';
+import { chooseColour, type Paint } from '../../colour';
+import { formatNoun } from '../../refs';
 import { age, listAt, objectAt, textAt } from '../../render';
 
 /** One column of a kind's table. */
@@ -343,8 +343,8 @@ export class ResourceTable {
   private cell({ title, cell }: Column, item: JsonObject): string {
     const text = cell(item);
     const { paint, kindInName } = this.form;
-    if (title === 'NAME' && kindInName) return nounOf(this.kind, text);
-    if (STATES.has(title)) return paint(colourOf(text), text);
+    if (title === 'NAME' && kindInName) return formatNoun(this.kind, text);
+    if (STATES.has(title)) return paint(chooseColour(text), text);
     if (title === 'HOSTNAMES') return text.includes('NotAvailable') ? paint('yellow', text) : text;
     return text;
   }

@@ -2,9 +2,9 @@ import { ApiError, type ResourceSelection } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
-import { messageOf } from '../../control-plane';
+import { formatApiError } from '../../control-plane';
 import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
-import { nounOf, refTo, selectionOf, selectionsOf, type Selection } from '../../refs';
+import { formatNoun, refTo, toSelection, parseSelections, type Selection } from '../../refs';
 import { structured, table, textAt } from '../../render';
 import { outputFormOption, parseOutputForm, sortedBy, type OutputForm } from './output-form';
 import { ResourceTable, type RowForm } from './columns';
@@ -33,7 +33,7 @@ interface Found {
  * with --watch each change as it comes. Of several names, those that cannot be shown are told, and the exit code is 1.
  */
 export async function get(context: CommandContext, args: readonly string[], options: GetOptions): Promise<number> {
-  const selections = selectionsOf(context.registry, args);
+  const selections = parseSelections(context.registry, args);
   const named = selections.some(({ names }) => names.length > 0);
   if (named && options.selector !== undefined)
     throw new UsageError('--selector chooses from a list; leave the names out');
@@ -53,7 +53,7 @@ export async function get(context: CommandContext, args: readonly string[], opti
   let failed = false;
   const fail = (error: ApiError): void => {
     failed = true;
-    context.printError(messageOf(error));
+    context.printError(formatApiError(error));
   };
   const found: Found[] = [];
   for (const selection of selections) {
@@ -66,7 +66,7 @@ export async function get(context: CommandContext, args: readonly string[], opti
 }
 
 function listRequest({ kind }: Selection, { allMeshes, mesh, selector, ...place }: GetOptions): ResourceSelection {
-  return selectionOf(kind, { ...place, mesh: allMeshes ? undefined : mesh }, selector);
+  return toSelection(kind, { ...place, mesh: allMeshes ? undefined : mesh }, selector);
 }
 
 /** The resources of a selection; a name that cannot be shown goes to `fail`. */
@@ -99,7 +99,7 @@ function printFound(
   if (output.type === 'table' || output.type === 'wide') return printTables(context, found, form);
   if (output.type === 'name') {
     for (const { selection, items } of found)
-      for (const item of items) context.print(nounOf(selection.kind, textAt(item, 'name')));
+      for (const item of items) context.print(formatNoun(selection.kind, textAt(item, 'name')));
     return;
   }
   const value: JsonObject = single ? (all[0] ?? {}) : { items: all };

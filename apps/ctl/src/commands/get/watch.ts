@@ -1,7 +1,7 @@
 import type { ResourceSelection, WatchEvent } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
-import { nounOf, type Selection } from '../../refs';
+import { formatNoun, type Selection } from '../../refs';
 import { columnWidths, structured, tableLine, textAt } from '../../render';
 import type { OutputForm } from './output-form';
 import { ResourceTable, type RowForm } from './columns';
@@ -51,7 +51,7 @@ function changeOf(event: WatchEvent): Change | undefined {
 /** Events as objects, names or by a template, each as it comes. */
 function plainPrinter(context: CommandContext, { output, selection }: WatchRequest): ChangePrinter {
   const change = ({ event, body }: Change): void => {
-    if (output.type === 'name') context.print(`${nounOf(selection.kind, textAt(body, 'name'))} ${event}`);
+    if (output.type === 'name') context.print(`${formatNoun(selection.kind, textAt(body, 'name'))} ${event}`);
     else if (output.type === 'jsonpath') context.print(output.template(body));
     else if (output.type === 'json') context.print(JSON.stringify({ event, resource: body }));
     else context.print(`---\n${structured({ event, resource: body }, 'yaml')}`);

@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { ApiError, type HostnameExplanation } from '@causeway/api-client';
 import { isJsonArray, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
-import { colourOf } from '../../colour';
-import { kindOf, UsageError, type CommandContext } from '../../context';
+import { chooseColour } from '../../colour';
+import { requireKind, UsageError, type CommandContext } from '../../context';
 import { meshOption, outputOption, type SetExitCode } from '../../options';
-import { referenceOf, selectionOf } from '../../refs';
+import { readReference, toSelection } from '../../refs';
 import { listAt, objectAt, serviceName, structured, table, textAt, type Output } from '../../render';
 import { zoneOfServer } from '../zones/zones';
 import { collected, explainRequest, type AskedRequest } from './explain-request';
@@ -53,7 +53,7 @@ export async function explain(
 async function zoneOfView(context: CommandContext, zone: string | undefined): Promise<string | undefined> {
   if (zone !== undefined || (await whoAnswers(context)) !== 'the global') return zone;
   const api = await context.api();
-  const zones = (await api.list(selectionOf(kindOf(context.registry, 'Zone'), {}))).documents;
+  const zones = (await api.list(toSelection(requireKind(context.registry, 'Zone'), {}))).documents;
   const names = zones.map((each) => textAt(each, 'name')).join(', ');
   throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
 }
@@ -108,7 +108,7 @@ function explainInWords(context: CommandContext, body: JsonObject): void {
     textAt(c, 'rank'),
     serviceName(c),
     generatorName(c),
-    context.paint(colourOf(textAt(c, 'status')), textAt(c, 'status')),
+    context.paint(chooseColour(textAt(c, 'status')), textAt(c, 'status')),
     textAt(c, 'rule'),
   ]);
   context.print(table(['RANK', 'SERVICE', 'GENERATOR', 'STATUS', 'LOST BY'], rows));
@@ -159,7 +159,7 @@ function explainedVip(item: JsonObject): {
   readonly hostnames: readonly string[];
 } {
   const available = listAt(objectAt(item, 'status'), 'addresses').filter((a) => textAt(a, 'status') === 'Available');
-  const { mesh, ...id } = referenceOf(item);
+  const { mesh, ...id } = readReference(item);
   return {
     service: serviceName({ service: { kind: textAt(item, 'type'), ...id } }),
     mesh,

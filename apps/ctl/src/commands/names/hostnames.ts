@@ -1,9 +1,9 @@
 import type { JsonObject } from '@causeway/resources';
 import { Option, type Command } from 'commander';
-import { colourOf } from '../../colour';
-import { kindOf, UsageError, type CommandContext } from '../../context';
+import { chooseColour } from '../../colour';
+import { requireKind, UsageError, type CommandContext } from '../../context';
 import { meshOption, type SetExitCode } from '../../options';
-import { selectionOf } from '../../refs';
+import { toSelection } from '../../refs';
 import { listAt, objectAt, serviceName, structured, table, textAt } from '../../render';
 
 /** One claim of a service on a hostname. */
@@ -28,7 +28,7 @@ export interface HostnamesOptions {
 }
 
 /** The claims on the hostnames of a mesh that contain a text, by hostname and then by rank; on the global as `zone` sees them. */
-export async function claimsOf(
+export async function listClaims(
   context: CommandContext,
   mesh: string,
   { containing, zone }: { readonly containing?: string | undefined; readonly zone?: string | undefined } = {},
@@ -43,7 +43,7 @@ export async function claimsOf(
 
 /** The names of all meshes. */
 export async function meshNames(context: CommandContext): Promise<readonly string[]> {
-  const { documents } = await (await context.api()).list(selectionOf(kindOf(context.registry, 'Mesh'), {}));
+  const { documents } = await (await context.api()).list(toSelection(requireKind(context.registry, 'Mesh'), {}));
   return documents.map((mesh) => textAt(mesh, 'name'));
 }
 
@@ -57,7 +57,7 @@ export async function hostnames(
   if (options.hosts) return printHosts(context, containing, options);
   const meshes = options.allMeshes ? await meshNames(context) : [await named()];
   const all: HostnameClaim[] = [];
-  for (const mesh of meshes) all.push(...(await claimsOf(context, mesh, { containing, zone: options.zone })));
+  for (const mesh of meshes) all.push(...(await listClaims(context, mesh, { containing, zone: options.zone })));
   const shown = all.filter(({ claim }) => isWanted(claim, options));
   if (options.output === 'yaml' || options.output === 'json') {
     const items = shown.map(({ mesh, hostname, claim }) => ({ mesh, hostname, ...claim }));
@@ -102,7 +102,7 @@ export function claimTable(
   const rows = claims.map(({ mesh, hostname, claim }) => [
     ...(meshes ? [mesh] : []),
     hostname,
-    context.paint(colourOf(textAt(claim, 'status')), textAt(claim, 'status')),
+    context.paint(chooseColour(textAt(claim, 'status')), textAt(claim, 'status')),
     serviceName(claim),
     textAt(claim, 'generator', 'name'),
     ...(wide ? [textAt(claim, 'reason')] : []),

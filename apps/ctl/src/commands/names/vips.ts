@@ -1,6 +1,6 @@
 import { compareText, type JsonObject } from '@causeway/resources';
-import { kindOf, type CommandContext } from '../../context';
-import { selectionOf } from '../../refs';
+import { requireKind, type CommandContext } from '../../context';
+import { toSelection } from '../../refs';
 import { structured, table, textAt, type Output } from '../../render';
 import { missingVip } from '../get/columns';
 import type { Command } from 'commander';
@@ -17,7 +17,7 @@ const SERVICES = ['meshservices', 'meshexternalservices', 'meshmultizoneservices
 /** All services that may have a virtual IP; `mesh` undefined means all meshes. */
 export async function servicesWithAddress(context: CommandContext, mesh: string | undefined): Promise<JsonObject[]> {
   const api = await context.api();
-  const lists = SERVICES.map((noun) => api.list(selectionOf(kindOf(context.registry, noun), { mesh })));
+  const lists = SERVICES.map((noun) => api.list(toSelection(requireKind(context.registry, noun), { mesh })));
   return (await Promise.all(lists)).flatMap(({ documents }) => documents);
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@causeway/xds-translation';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt } from '../../render';
-import { connectionOf } from '../../settings/connection';
+import { resolveConnection } from '../../settings/connection';
 import { writeGrpcFiles } from './grpc-files';
 import { readGiven, writeOwn } from './local-files';
 
@@ -61,7 +61,7 @@ export async function bootstrapProxy(
   const token =
     options.tokenFile === undefined ? await issued(api, subject, zone, options) : readGiven(options.tokenFile).trim();
   const authority = await authorityFor(api, settings, options);
-  const controlPlanes = addressesOf(context, settings, options.xds);
+  const controlPlanes = findProxyAddresses(context, settings, options.xds);
   const folder = resolve(options.dir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (grpcSubject) {
@@ -179,14 +179,14 @@ function isTls(settings: JsonObject): boolean {
 }
 
 /** Where the control plane serves proxies, unless `given` says so. */
-export function addressesOf(
+export function findProxyAddresses(
   context: CommandContext,
   settings: JsonObject,
   given: readonly string[] | undefined,
 ): readonly ControlPlaneAddress[] {
   if (given && given.length > 0) return given.map(parseAddress);
   const port = Number(settings['CAUSEWAY_XDS_PORT'] ?? 0);
-  const { hostname } = connectionOf(context.config, context.flags()).server;
+  const { hostname } = resolveConnection(context.config, context.flags()).server;
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (port === 0 || host === '') throw new UsageError('name where the control plane serves proxies: --xds HOST:PORT');
   return [{ host, port }];

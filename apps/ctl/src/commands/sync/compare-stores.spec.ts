@@ -2,7 +2,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { JsonObject, Kind } from '@causeway/resources';
 import { MeshView } from '@causeway/sync';
 import { compareStores } from './compare-stores';
-import { resourceOf } from '../../refs';
+import { toResource } from '../../refs';
 
 function kindNamed(name: string): Kind {
   const kind = coreKinds.kind(name);
@@ -12,7 +12,7 @@ function kindNamed(name: string): Kind {
 
 const mesh = { name: 'default', parameters: {} };
 const zones = ['east', 'west'].map((name) =>
-  resourceOf(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
+  toResource(kindNamed('Zone'), { name, labels: { 'kuma.io/origin': 'global' }, spec: { enabled: true } }),
 );
 const view = MeshView.of([mesh], zones);
 
@@ -88,8 +88,8 @@ describe('compareStores, of zone east', () => {
   ];
   it.each(stores.map(([title, ...rest]) => ({ title, rest })))('$title', ({ rest: [name, global, zone, want] }) => {
     const kind = kindNamed(name);
-    const inGlobal = global.map((item) => resourceOf(kind, item));
-    const inZone = zone.map((item) => resourceOf(kind, item));
+    const inGlobal = global.map((item) => toResource(kind, item));
+    const inZone = zone.map((item) => toResource(kind, item));
     const found = compareStores({ kind, zone: 'east', inGlobal, inZone, view });
     expect(
       found.map(({ where, state, id, parts }) => [where, state, `${id.zone}/${id.name}`, ...parts].join(' ')),

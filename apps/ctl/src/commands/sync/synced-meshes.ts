@@ -10,7 +10,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import { resourceOf, selectionOf } from '../../refs';
+import { toResource, toSelection } from '../../refs';
 import { textAt } from '../../render';
 
 /**
@@ -45,8 +45,8 @@ export async function servedMeshes(
 export async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
   if (!kind) return [];
   // Of two Meshes with one range the older has it.
-  return (await api.list(selectionOf(kind, {}))).documents.map((item) => ({
-    ...resourceOf(kind, item),
+  return (await api.list(toSelection(kind, {}))).documents.map((item) => ({
+    ...toResource(kind, item),
     creationOrder: Date.parse(textAt(item, 'creationTime')) || 0,
   }));
 }

@@ -2,8 +2,8 @@ import { isIPv6 } from 'node:net';
 import { joinBundleText, type JoinBundle } from '@causeway/identity';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt, type Output } from '../../render';
-import { claimsOf, describeToken } from '../../settings/token-claims';
-import { addressesOf, authorityFor, tokenCommandAtGlobal } from '../proxies/bootstrap';
+import { decodeClaims, describeToken } from '../../settings/token-claims';
+import { findProxyAddresses, authorityFor, tokenCommandAtGlobal } from '../proxies/bootstrap';
 import { readGiven } from '../proxies/local-files';
 
 /** Of commands that issue tokens: what an agent joins with, instead of the token by itself. */
@@ -37,7 +37,11 @@ export function refuseWithoutBundle(
 }
 
 /** Where an agent joins, and how it knows that it is there. `zone`: the one that is meant. */
-export async function joinPlaceOf(context: CommandContext, options: BundleOptions, zone?: string): Promise<JoinPlace> {
+export async function findJoinPlace(
+  context: CommandContext,
+  options: BundleOptions,
+  zone?: string,
+): Promise<JoinPlace> {
   const api = await context.api();
   const settings = await api.rest.json({ path: '/config' });
   const here = textAt(settings, 'CAUSEWAY_ZONE_NAME');
@@ -49,7 +53,7 @@ export async function joinPlaceOf(context: CommandContext, options: BundleOption
   if (zone !== undefined && zone !== here)
     throw new UsageError(`this is the control plane of zone ${JSON.stringify(here)}, not of ${JSON.stringify(zone)}`);
   const authority = await authorityFor(api, settings, options);
-  const controlPlanes = addressesOf(context, settings, options.xds).map(({ host, port }) =>
+  const controlPlanes = findProxyAddresses(context, settings, options.xds).map(({ host, port }) =>
     isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,
   );
   return { controlPlanes, zone: here, ...(authority !== undefined && { authority }) };
@@ -62,7 +66,7 @@ export function printGivenBundle(
   { tokenFile = '' }: { readonly tokenFile?: string },
 ): number {
   const token = readGiven(tokenFile).trim();
-  const claims = claimsOf(token);
+  const claims = decodeClaims(token);
   if (claims?.use !== 'zone' || claims.subject !== `zone ${place.zone}`)
     throw new UsageError(`--token-file: ${tokenFile} holds no token of zone ${place.zone}`);
   context.print(joinBundleText({ ...place, mesh: '', token }));

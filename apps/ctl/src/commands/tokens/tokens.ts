@@ -4,12 +4,12 @@ import type { JsonObject } from '@causeway/resources';
 import { ApiError } from '@causeway/api-client';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
-import { listed, meshOption, outputOption, secondsOf, type SetExitCode } from '../../options';
+import { listed, meshOption, outputOption, parseSeconds, type SetExitCode } from '../../options';
 import { printWarnings } from '../delete';
 import { structured, textAt, textsAt, type Output } from '../../render';
 import { tokenCommandAtGlobal } from '../proxies/bootstrap';
-import { claimsOf, type TokenUse } from '../../settings/token-claims';
-import { joinPlaceOf, printGivenBundle, refuseWithoutBundle, type BundleOptions } from './join-bundle';
+import { decodeClaims, type TokenUse } from '../../settings/token-claims';
+import { findJoinPlace, printGivenBundle, refuseWithoutBundle, type BundleOptions } from './join-bundle';
 import { chosenUses, issuedTokens, listTokens, type ListTokensOptions, type TokenUseOptions } from './list-tokens';
 
 export interface ZoneTokenOptions extends BundleOptions {
@@ -36,7 +36,7 @@ export async function issueZoneToken(
 ): Promise<number> {
   const { bundle = false, tokenFile, validFor = TOKEN_VALIDITY, output } = options;
   refuseWithoutBundle(options);
-  const place = bundle ? await joinPlaceOf(context, options, zone) : undefined;
+  const place = bundle ? await findJoinPlace(context, options, zone) : undefined;
   if (place && tokenFile !== undefined) return printGivenBundle(context, place, options);
   const scope = options.scope ?? (bundle ? ['ingress'] : undefined);
   const order = { zone, ...(scope ? { scope: [...scope] } : {}) };
@@ -103,7 +103,7 @@ export async function issueDataplaneToken(
     ...(machines === undefined ? {} : { machines: Number(machines) }),
     ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
   };
-  const place = bundle ? await joinPlaceOf(context, options) : undefined;
+  const place = bundle ? await findJoinPlace(context, options) : undefined;
   const printed = (token: string): string => (place ? joinBundleText({ ...place, mesh, token }) : token);
   const body = await issue(context, 'dataplane', order, { validFor, output, printed });
   if (!body) return 0;
@@ -165,7 +165,7 @@ async function issue(
 
 /** A duration as the control plane reads it, which knows no weeks. */
 function inServerUnits(duration: string): string {
-  return duration.includes('w') ? `${secondsOf(duration, '--valid-for')}s` : duration;
+  return duration.includes('w') ? `${parseSeconds(duration, '--valid-for')}s` : duration;
 }
 
 /** `causeway tokens revoke ID`: by id, or by the token itself, of a user, a zone or a Dataplane. */
@@ -185,7 +185,7 @@ export async function revokeToken(
 /** Id and use of a token by itself; undefined for what is no token. */
 function claimed(token: string): { readonly id: string; readonly use: TokenUse } | undefined {
   if (token.split('.').length !== 3) return undefined;
-  const claims = claimsOf(token);
+  const claims = decodeClaims(token);
   if (!claims || claims.id === '') throw new UsageError('this is neither the id of a token nor a token');
   return { id: claims.id, use: claims.use };
 }

@@ -1,9 +1,9 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { ProgramContext } from '../../context';
-import { messageOf } from '../../control-plane';
+import { formatApiError } from '../../control-plane';
 import { objectAt, structured, table, textAt, type Output } from '../../render';
-import { connectionOf } from '../../settings/connection';
+import { resolveConnection } from '../../settings/connection';
 
 /** One program and its version. */
 interface Versioned {
@@ -41,7 +41,7 @@ interface Servers {
 
 /** The control plane that is asked and, if it is the global, what its zones run. */
 async function serversOf(context: ProgramContext): Promise<Servers> {
-  const api = await connectApi({ ...connectionOf(context.config, context.flags()), signal: context.signal });
+  const api = await connectApi({ ...resolveConnection(context.config, context.flags()), signal: context.signal });
   try {
     const facts = await api.rest.json({ path: '/' });
     const zone = textAt(facts, 'zone');
@@ -50,7 +50,7 @@ async function serversOf(context: ProgramContext): Promise<Servers> {
     return { servers: [self, ...(zone === '' ? await zonesOf(api) : [])], failure: undefined };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { servers: [], failure: messageOf(error) };
+    return { servers: [], failure: formatApiError(error) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import { kindOf, UsageError, type CommandContext } from '../../context';
+import { requireKind, UsageError, type CommandContext } from '../../context';
 import { objectAt, textAt } from '../../render';
 import type { Command } from 'commander';
 import type { SetExitCode } from '../../options';
@@ -56,7 +56,7 @@ function entryOf(context: CommandContext, given: string, { mesh, namespace }: Qu
 /** The kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
 function typeOf({ registry }: CommandContext, noun: string): string {
   const known = registry.noun(noun.toLowerCase());
-  return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : kindOf(registry, noun).name);
+  return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : requireKind(registry, noun).name);
 }
 
 function isSame(a: JsonObject, b: JsonObject): boolean {

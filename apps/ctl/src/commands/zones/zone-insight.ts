@@ -11,7 +11,7 @@ export interface InsightSums {
 }
 
 /** Sums over the kinds of an insight. */
-export function sumsOf(insight: JsonObject): InsightSums {
+export function sumInsight(insight: JsonObject): InsightSums {
   const kinds = listAt(insight, 'kinds');
   const numbers = (key: string): number[] => kinds.map((kind) => Number(kind[key] ?? 0));
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -46,7 +46,7 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
     const until = new Date(Number(newIncarnation['until'])).toISOString();
     due.push(
-      `${who}: began a new incarnation, first seen ${ago(newIncarnation['since'], now)}; ${sumsOf(insight).held} resources that it does not name are kept until ${until}`,
+      `${who}: began a new incarnation, first seen ${ago(newIncarnation['since'], now)}; ${sumInsight(insight).held} resources that it does not name are kept until ${until}`,
       `  where these were deleted indeed: causeway zones ${command}`,
     );
   }
@@ -54,7 +54,7 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
 }
 
 /** Since when a zone is offline, and why; undefined if it is not offline. */
-export function absenceOf(
+export function readAbsence(
   insight: JsonObject,
   now: number,
 ): { readonly age: string; readonly line: string } | undefined {
@@ -80,7 +80,7 @@ function facts(insight: JsonObject, now: number): string[] {
   const [peer, version, globalVersion] = ['peer', 'version', 'globalVersion'].map((key) => textAt(insight, key));
   return [
     ...line('Health', `${textAt(insight, 'health')}, as of ${ago(insight['renewedAt'], now)}`),
-    ...line('Away', absenceOf(insight, now)?.line.slice('away '.length) ?? ''),
+    ...line('Away', readAbsence(insight, now)?.line.slice('away '.length) ?? ''),
     ...line('Peer', [peer, version].filter((part) => part !== '').join(' ')),
     ...line('Global', [textAt(insight, 'globalInstanceId'), globalVersion].filter((part) => part !== '').join(' ')),
     ...listAt(insight, 'sessions').flatMap((session) =>
@@ -90,7 +90,7 @@ function facts(insight: JsonObject, now: number): string[] {
       ),
     ),
     ...line('Ended', endedText(objectAt(insight, 'endedStream'), now)),
-    ...(absenceOf(insight, now) ? [] : line('Last error', textAt(insight, 'lastError'))),
+    ...(readAbsence(insight, now) ? [] : line('Last error', textAt(insight, 'lastError'))),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
 import { objectAt, structured, table, textAt, type Output, listAt } from '../../render';
-import { absenceOf, pendingDecisions, seconds, sumsOf } from './zone-insight';
+import { readAbsence, pendingDecisions, seconds, sumInsight } from './zone-insight';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
 import { registerZoneDecisions } from './zone-decisions';
@@ -31,7 +31,7 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
   for (const item of items) {
     const insight = objectAt(item, 'zoneInsight');
     const zone = asked === undefined ? textAt(item, 'name') : undefined;
-    const away = absenceOf(insight, context.now());
+    const away = readAbsence(insight, context.now());
     if (away) context.printError(`zone ${textAt(item, 'name')}: ${away.line}`);
     for (const line of pendingDecisions(insight, zone, context.now())) context.printError(line);
   }
@@ -48,10 +48,10 @@ export async function zoneOfServer(context: CommandContext): Promise<string | un
 function row(item: JsonObject, asked: string | undefined, now: number): string[] {
   const insight = objectAt(item, 'zoneInsight');
   const sessions = listAt(insight, 'sessions');
-  const { lag, waiting, rejected, held } = sumsOf(insight);
+  const { lag, waiting, rejected, held } = sumInsight(insight);
   const known = textAt(insight, 'health') !== '';
   const unknown = asked === undefined ? 'never joined' : 'unknown here';
-  const away = absenceOf(insight, now);
+  const away = readAbsence(insight, now);
   const behind = waiting === 0 ? seconds(lag) : `${seconds(lag)} (${waiting})`;
   return [
     textAt(item, 'name'),

@@ -32,7 +32,7 @@ type Single = Extract<
 type StringMatcher = Extract<NonNullable<Single['matcher']>, { $case: 'valueMatch' }>['value'];
 
 /** How a listener chooses its chains. @throws UnsupportedConfig */
-export function chainChoiceOf(chains: readonly FilterChain[], matcher: MatcherTree | undefined): ChainChoice {
+export function decodeChainChoice(chains: readonly FilterChain[], matcher: MatcherTree | undefined): ChainChoice {
   return matcher ? byTree(matcher) : byMatches(chains);
 }
 

@@ -1,7 +1,7 @@
 import { Cluster, Cluster_DiscoveryType, HttpProtocolOptions, type OutlierDetection } from '@causeway/proto-gen';
-import { localitiesOf, textValuesOf, type EndpointLocality } from './endpoints';
-import { clientTlsOf, type ClientTls } from './tls-settings';
-import { asMessage, msOf, UnsupportedConfig } from './unsupported-config';
+import { decodeLocalities, readTextValues, type EndpointLocality } from './endpoints';
+import { decodeClientTls, type ClientTls } from './tls-settings';
+import { asMessage, decodeDuration, UnsupportedConfig } from './unsupported-config';
 
 /** When an endpoint that cannot be reached gets nothing for a while. Times in ms. */
 export interface EjectionRule {
@@ -56,7 +56,7 @@ export function decodeCluster(bytes: Uint8Array): ClusterPlan {
     name,
     ...endpointsOf(cluster),
     transports: transportsOf(cluster),
-    connectTimeout: msOf(cluster.connectTimeout, PRESET.connectTimeout),
+    connectTimeout: decodeDuration(cluster.connectTimeout, PRESET.connectTimeout),
     maxConnections: circuitBreakers?.thresholds[0]?.maxConnections ?? PRESET.maxConnections,
     panicPercent: commonLbConfig?.healthyPanicThreshold?.value ?? PRESET.panicPercent,
     isWeighted: commonLbConfig?.localityConfigSpecifier?.$case === 'localityWeightedLbConfig',
@@ -72,24 +72,24 @@ function endpointsOf({ name, clusterDiscoveryType, edsClusterConfig, loadAssignm
   if (type === EDS) return { endpoints: { name: edsClusterConfig?.serviceName || name }, isResolved: false };
   if (type !== STATIC && type !== STRICT_DNS)
     throw new UnsupportedConfig('type', 'is neither EDS, STATIC nor STRICT_DNS');
-  const localities = loadAssignment ? localitiesOf(loadAssignment) : [];
+  const localities = loadAssignment ? decodeLocalities(loadAssignment) : [];
   return { endpoints: { localities }, isResolved: type === STRICT_DNS };
 }
 
 function transportsOf({ transportSocket, transportSocketMatches }: Cluster): readonly TransportChoice[] {
   const matches = transportSocketMatches.map(({ match, transportSocket }) => ({
-    match: textValuesOf(match),
-    transport: clientTlsOf(transportSocket),
+    match: readTextValues(match),
+    transport: decodeClientTls(transportSocket),
   }));
-  return [...matches, { match: {}, transport: clientTlsOf(transportSocket) }];
+  return [...matches, { match: {}, transport: decodeClientTls(transportSocket) }];
 }
 
 function ejectionOf(rule: OutlierDetection): EjectionRule {
   return {
     failures: rule.consecutiveLocalOriginFailure ?? 5,
-    interval: msOf(rule.interval, 10_000),
-    base: msOf(rule.baseEjectionTime, 30_000),
-    longest: msOf(rule.maxEjectionTime, 300_000),
+    interval: decodeDuration(rule.interval, 10_000),
+    base: decodeDuration(rule.baseEjectionTime, 30_000),
+    longest: decodeDuration(rule.maxEjectionTime, 300_000),
     mostPercent: rule.maxEjectionPercent ?? 10,
   };
 }

@@ -28,11 +28,11 @@ const HEALTHY: readonly HealthStatus[] = [HealthStatus.UNKNOWN, HealthStatus.HEA
 
 /** @throws UnsupportedConfig */
 export function decodeEndpoints(bytes: Uint8Array): readonly EndpointLocality[] {
-  return localitiesOf(ClusterLoadAssignment.decode(bytes));
+  return decodeLocalities(ClusterLoadAssignment.decode(bytes));
 }
 
 /** The endpoints of an assignment, also of one that stands in a cluster. */
-export function localitiesOf({ endpoints }: Pick<ClusterLoadAssignment, 'endpoints'>): readonly EndpointLocality[] {
+export function decodeLocalities({ endpoints }: Pick<ClusterLoadAssignment, 'endpoints'>): readonly EndpointLocality[] {
   const lowest = Math.max(0, ...endpoints.map(({ priority }) => priority));
   if (lowest > LOWEST_PRIORITY) throw new UnsupportedConfig('priority', `is ${lowest}, at most ${LOWEST_PRIORITY}`);
   return endpoints.map(({ locality, priority, loadBalancingWeight, lbEndpoints }) => ({
@@ -52,11 +52,11 @@ function endpointOf({ hostIdentifier, healthStatus, metadata }: LocalityLbEndpoi
     address,
     port: portSpecifier.value,
     isHealthy: HEALTHY.includes(healthStatus),
-    match: textValuesOf(metadata?.filterMetadata[SOCKET_MATCH]),
+    match: readTextValues(metadata?.filterMetadata[SOCKET_MATCH]),
   };
 }
 
 /** The values of a struct as text. */
-export function textValuesOf(struct: object = {}): Readonly<Record<string, string>> {
+export function readTextValues(struct: object = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(struct).map(([key, value]) => [key, String(value)]));
 }

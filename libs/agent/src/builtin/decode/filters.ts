@@ -13,7 +13,7 @@ import {
 } from '@causeway/proto-gen';
 import { callerRule, connectionRule } from './callers';
 import { routePlan, type RoutePlan, type WeightedCluster } from './routes';
-import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 import type { CallerRule } from './verified-caller';
 
 /** Which cluster a connection goes to. */
@@ -66,7 +66,7 @@ type HttpFilter = HttpConnectionManager['httpFilters'][number];
 type Draft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
 
 /** What the filters of a chain do together. @throws UnsupportedConfig for a filter that is not known. */
-export function forwardingOf({ filters }: Pick<FilterChain, 'filters'>): Forwarding {
+export function decodeForwarding({ filters }: Pick<FilterChain, 'filters'>): Forwarding {
   const draft: Draft = {};
   for (const filter of filters) addFilter(draft, filter);
   const { statPrefix, choice, idle = IDLE, maxAge, attempts = 1, pause = PAUSE, access, limit, lost = [] } = draft;
@@ -75,7 +75,7 @@ export function forwardingOf({ filters }: Pick<FilterChain, 'filters'>): Forward
 }
 
 function addFilter(draft: Draft, filter: Filter): void {
-  const config = typedConfigOf(filter);
+  const config = readTypedConfig(filter);
   const access = asMessage(NetworkRbac, config);
   if (access) return addAccess(draft, access.statPrefix, callerRule(access));
   const state = asMessage(SetFilterState, config);
@@ -112,7 +112,7 @@ function limitOf({ limit }: Draft): NonNullable<Forwarding['limit']> {
 }
 
 function rateOf({ tokenBucket, statPrefix }: NetworkLocalRateLimit) {
-  const each = msOf(tokenBucket?.fillInterval, 1_000);
+  const each = decodeDuration(tokenBucket?.fillInterval, 1_000);
   const perSecond = ((tokenBucket?.tokensPerFill ?? 1) * 1_000) / each;
   return { statPrefix, perSecond, burst: tokenBucket?.maxTokens ?? 1 };
 }
@@ -140,10 +140,13 @@ function addTcp(draft: Draft, tcp: TcpProxy): void {
   Object.assign(draft, {
     statPrefix,
     choice,
-    idle: msOf(tcp.idleTimeout, IDLE),
-    maxAge: tcp.maxDownstreamConnectionDuration && msOf(tcp.maxDownstreamConnectionDuration, Infinity),
+    idle: decodeDuration(tcp.idleTimeout, IDLE),
+    maxAge: tcp.maxDownstreamConnectionDuration && decodeDuration(tcp.maxDownstreamConnectionDuration, Infinity),
     attempts: maxConnectAttempts ?? 1,
-    pause: { base: msOf(backoffOptions?.baseInterval, PAUSE.base), cap: msOf(backoffOptions?.maxInterval, PAUSE.cap) },
+    pause: {
+      base: decodeDuration(backoffOptions?.baseInterval, PAUSE.base),
+      cap: decodeDuration(backoffOptions?.maxInterval, PAUSE.cap),
+    },
   } satisfies Draft);
 }
 
@@ -184,8 +187,8 @@ function addHttp(draft: Draft, http: HttpConnectionManager): void {
   Object.assign(draft, {
     statPrefix,
     choice,
-    idle: msOf(http.streamIdleTimeout, IDLE),
-    maxAge: maxAge && msOf(maxAge, Infinity),
+    idle: decodeDuration(http.streamIdleTimeout, IDLE),
+    maxAge: maxAge && decodeDuration(maxAge, Infinity),
     attempts: HTTP_ATTEMPTS,
     pause: HTTP_PAUSE,
     lost: [

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { CLIENT_CERT_HEADER, NO_CLUSTER } from '@causeway/xds-translation';
 import { FilterChain, Listener, type ListenerFilter, TlsInspector } from '@causeway/proto-gen';
-import { chainChoiceOf, type ChainChoice } from './chain-choice';
-import { forwardingOf, type Forwarding } from './filters';
-import { serverTlsOf, type ServerTls } from './tls-settings';
-import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+import { decodeChainChoice, type ChainChoice } from './chain-choice';
+import { decodeForwarding, type Forwarding } from './filters';
+import { decodeServerTls, type ServerTls } from './tls-settings';
+import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 import { NOBODY } from './verified-caller';
 
 /** One way to take connections. */
@@ -54,7 +54,7 @@ export function decodeListener(bytes: Uint8Array): ListenerPlan {
     at: addressOf(listener),
     inspection: inspectionOf(listener),
     chains,
-    choose: chainChoiceOf(filterChains, filterChainMatcher),
+    choose: decodeChainChoice(filterChains, filterChainMatcher),
   };
 }
 
@@ -93,13 +93,13 @@ function inspectionOf(listener: Listener): Inspection | undefined {
   return listenerFilters.length === 0
     ? undefined
     : {
-        timeout: msOf(listenerFiltersTimeout, INSPECTION_TIMEOUT),
+        timeout: decodeDuration(listenerFiltersTimeout, INSPECTION_TIMEOUT),
         continuesOnTimeout: continueOnListenerFiltersTimeout,
       };
 }
 
 function expectInspector(filter: ListenerFilter): void {
-  const config = typedConfigOf(filter);
+  const config = readTypedConfig(filter);
   if (!asMessage(TlsInspector, config)) throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
 }
 
@@ -107,9 +107,9 @@ function chainOf(chain: FilterChain): ChainPlan {
   return {
     name: chain.name,
     content: createHash('sha256').update(FilterChain.encode(chain).finish()).digest('hex'),
-    tls: serverTlsOf(chain.transportSocket),
-    handshakeTimeout: msOf(chain.transportSocketConnectTimeout, HANDSHAKE_TIMEOUT),
-    forwarding: forwardingOf(chain),
+    tls: decodeServerTls(chain.transportSocket),
+    handshakeTimeout: decodeDuration(chain.transportSocketConnectTimeout, HANDSHAKE_TIMEOUT),
+    forwarding: decodeForwarding(chain),
     needsClientCertHeader: needsClientCertHeader(chain),
   };
 }

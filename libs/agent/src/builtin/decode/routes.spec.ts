@@ -1,6 +1,6 @@
 import { NetworkLocalRateLimit, RouteConfiguration, TcpProxy } from '@causeway/proto-gen';
 import { packFilter } from '@causeway/xds-server';
-import { forwardingOf } from './filters';
+import { decodeForwarding } from './filters';
 import { decodeRoutes, type RoutePlan } from './routes';
 import { clusterAt } from './weighted-choice';
 
@@ -85,7 +85,7 @@ describe('shares of connections', () => {
     ];
     const clusterSpecifier = { $case: 'weightedClusters' as const, value: { clusters } };
     const filter = packFilter('tcp', TcpProxy, { statPrefix: 'redis', clusterSpecifier });
-    expect(forwardingOf({ filters: [{ ...filter, disabled: false }] } as never).choice).toEqual({
+    expect(decodeForwarding({ filters: [{ ...filter, disabled: false }] } as never).choice).toEqual({
       type: 'weighted',
       clusters: [
         { cluster: 'a', weight: 70 },
@@ -100,7 +100,7 @@ it('limits of all sources together are not kept, and said; those of each source 
   const limitWith = (shareKey: string) => {
     const tokenBucket = { maxTokens: 2, tokensPerFill: 2, fillInterval: { seconds: 1, nanos: 0 } };
     const limit = packFilter('limit', NetworkLocalRateLimit, { statPrefix: 'in', tokenBucket, shareKey });
-    return forwardingOf({ filters: [limit, tcp].map((each) => ({ ...each, disabled: false })) });
+    return decodeForwarding({ filters: [limit, tcp].map((each) => ({ ...each, disabled: false })) });
   };
   const { limit, lost } = limitWith('inbound shop/web');
   expect([limit, lost]).toEqual([undefined, [expect.stringContaining('by source only')]]);

@@ -1,5 +1,5 @@
 import { RouteConfiguration, type Route, type RouteAction } from '@causeway/proto-gen';
-import { msOf } from './unsupported-config';
+import { decodeDuration } from './unsupported-config';
 
 /** A part of connections: `weight` of the sum of all parts. */
 export interface WeightedCluster {
@@ -69,5 +69,5 @@ function rewrites({ prefixRewrite, regexRewrite, hostRewriteSpecifier }: RouteAc
 
 /** Envoy's preset of 15 s counts for no route of the zone: all of them say how long. */
 function ends({ timeout, retryPolicy }: RouteAction): boolean {
-  return msOf(timeout, 0) > 0 || msOf(retryPolicy?.perTryTimeout, 0) > 0;
+  return decodeDuration(timeout, 0) > 0 || decodeDuration(retryPolicy?.perTryTimeout, 0) > 0;
 }

@@ -1,5 +1,5 @@
 import { SPIFFECertValidatorConfig, TlsSecret } from '@causeway/proto-gen';
-import { textOf, type TextSource } from './tls-settings';
+import { decodeTextSource, type TextSource } from './tls-settings';
 import { asMessage, UnsupportedConfig } from './unsupported-config';
 
 /** A secret: the workload's certificate, or the authorities of each trust domain. */
@@ -12,7 +12,7 @@ export function decodeSecret(bytes: Uint8Array): Secret {
   const { type } = TlsSecret.decode(bytes);
   switch (type?.$case) {
     case 'tlsCertificate': {
-      const [chain, key] = [textOf(type.value.certificateChain), textOf(type.value.privateKey)];
+      const [chain, key] = [decodeTextSource(type.value.certificateChain), decodeTextSource(type.value.privateKey)];
       if (!chain || !key) throw new UnsupportedConfig('tlsCertificate', 'has no chain or no key');
       return { type: 'certificate', chain, key };
     }
@@ -20,7 +20,7 @@ export function decodeSecret(bytes: Uint8Array): Secret {
       const spiffe = asMessage(SPIFFECertValidatorConfig, type.value.customValidatorConfig?.typedConfig);
       if (!spiffe) throw new UnsupportedConfig('validationContext', 'has no authorities by trust domain');
       const domains = spiffe.trustDomains.flatMap(({ name, trustBundle }) => {
-        const pem = textOf(trustBundle);
+        const pem = decodeTextSource(trustBundle);
         return pem ? [[name, pem] as const] : [];
       });
       return { type: 'trust', domains: new Map(domains) };

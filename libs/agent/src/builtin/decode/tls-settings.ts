@@ -10,7 +10,7 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import type { SecureVersion } from 'node:tls';
-import { asMessage, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+import { asMessage, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 
 /** Text of a resource, or the file that holds it. */
 export type TextSource = { readonly text: string } | { readonly path: string };
@@ -66,9 +66,9 @@ const NAME_TYPES: ReadonlyMap<SubjectAltNameMatcher_SanType, NameRule['type']> =
 ]);
 
 /** How the servers of a cluster are spoken to: by TLS, or in plaintext. */
-export function clientTlsOf(socket: TransportSocket | undefined): ClientTls | 'plaintext' {
+export function decodeClientTls(socket: TransportSocket | undefined): ClientTls | 'plaintext' {
   if (!socket) return 'plaintext';
-  const config = typedConfigOf(socket);
+  const config = readTypedConfig(socket);
   if (asMessage(RawBuffer, config)) return 'plaintext';
   const tls = asMessage(UpstreamTlsContext, config);
   if (!tls) throw new UnsupportedConfig('transportSocket', `${config.typeUrl} is not known`);
@@ -76,9 +76,9 @@ export function clientTlsOf(socket: TransportSocket | undefined): ClientTls | 'p
 }
 
 /** How a chain's clients speak; undefined for plaintext. */
-export function serverTlsOf(socket: TransportSocket | undefined): ServerTls | undefined {
+export function decodeServerTls(socket: TransportSocket | undefined): ServerTls | undefined {
   if (!socket) return undefined;
-  const config = typedConfigOf(socket);
+  const config = readTypedConfig(socket);
   if (asMessage(RawBuffer, config)) return undefined;
   const tls = asMessage(DownstreamTlsContext, config);
   if (!tls) throw new UnsupportedConfig('transportSocket', `${config.typeUrl} is not known`);
@@ -126,7 +126,7 @@ function validationOf(common: CommonTlsContext | undefined): {
 function beliefOf(validation: CertificateValidationContext | undefined, trustSecret: string | undefined): Belief {
   if (trustSecret !== undefined) return { type: 'secret', name: trustSecret };
   if (!validation) return { type: 'anybody' };
-  const pem = validation.trustedCa && textOf(validation.trustedCa);
+  const pem = validation.trustedCa && decodeTextSource(validation.trustedCa);
   if (!pem) throw new UnsupportedConfig('validationContext', 'names no authority');
   return { type: 'authorities', pem };
 }
@@ -135,12 +135,12 @@ function ownOf(common: CommonTlsContext | undefined): TlsSettings['own'] {
   const secret = common?.tlsCertificateSdsSecretConfigs[0]?.name;
   if (secret !== undefined) return { secret };
   const certificate = common?.tlsCertificates[0];
-  const [chain, key] = [textOf(certificate?.certificateChain), textOf(certificate?.privateKey)];
+  const [chain, key] = [decodeTextSource(certificate?.certificateChain), decodeTextSource(certificate?.privateKey)];
   return chain && key && { chain, key };
 }
 
 /** The text of a data source, or its file; undefined where it says nothing. */
-export function textOf(source: DataSource | undefined): TextSource | undefined {
+export function decodeTextSource(source: DataSource | undefined): TextSource | undefined {
   const specifier = source?.specifier;
   switch (specifier?.$case) {
     case undefined:

@@ -14,7 +14,7 @@ export class UnsupportedConfig extends Error {
 }
 
 /** A google.protobuf.Duration in ms; `preset` where there is none. */
-export function msOf(
+export function decodeDuration(
   duration: { readonly seconds: number; readonly nanos: number } | undefined,
   preset: number,
 ): number {
@@ -26,7 +26,7 @@ interface Configured {
 }
 
 /** The typed config of a filter or a transport socket. */
-export function typedConfigOf(configured: Configured & { readonly name: string }): Any {
+export function readTypedConfig(configured: Configured & { readonly name: string }): Any {
   const { configType, name } = configured;
   if (configType?.$case === 'typedConfig' && isAny(configType.value)) return configType.value;
   throw new UnsupportedConfig(name, 'has no typed config');

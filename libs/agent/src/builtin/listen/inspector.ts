@@ -10,7 +10,7 @@ const PLAIN: Opening = { isTls: false, serverName: '', alpn: [] };
  * Looks at the first bytes of a connection, and puts them back. Undefined where the client has gone before them; `timeout` where they do
  * not come in time and the listener does not go on without.
  */
-export function openingOf(socket: Socket, by: Inspection, clock: Clock): Promise<Opening | 'timeout' | undefined> {
+export function readOpening(socket: Socket, by: Inspection, clock: Clock): Promise<Opening | 'timeout' | undefined> {
   return new Promise((resolve) => {
     let seen: Buffer = Buffer.alloc(0);
     const timer = clock.after(by.timeout, () => done(by.continuesOnTimeout ? PLAIN : 'timeout'));

@@ -9,7 +9,7 @@ import type { ClusterChoice, Forwarding } from '../decode/filters';
 import type { PlaneStats, Stats } from '../stats';
 import type { TlsContexts } from '../tls/tls-material';
 import type { Upstream } from '../upstream/upstream';
-import { openingOf } from './inspector';
+import { readOpening } from './inspector';
 import { SourceLimits } from './source-limits';
 import { reset, splice, type Leg } from './splice';
 import { TlsTerminator } from './tls-terminator';
@@ -187,7 +187,7 @@ export class PlaneListener {
   private async inspect(socket: Socket): Promise<Opening | undefined> {
     const { inspection } = this.plan;
     if (!inspection) return { isTls: false, serverName: '', alpn: [] };
-    const opening = await openingOf(socket, inspection, this.tools.clock);
+    const opening = await readOpening(socket, inspection, this.tools.clock);
     if (opening !== 'timeout') return opening;
     this.stats.add('downstream_pre_cx_timeout');
     return undefined;

@@ -1,10 +1,10 @@
 import type { EncodedResource } from '@causeway/xds-server';
-import type { Unobeyed } from '../../plane';
+import type { UnsupportedFeature } from '../../plane';
 import type { PlaneLimits } from '../plane-engine';
 import type { StatSnapshot } from '../stats';
 
 /** What the process of the agent tells one that carries connections. `plane` tells several planes of one machine apart. */
-export type PlaneOrder = { readonly id: number; readonly plane: number } & (
+export type PlaneCommand = { readonly id: number; readonly plane: number } & (
   | { readonly order: 'open'; readonly limits: PlaneLimits }
   /** Resources are so from now on; nothing is done about it before `start` or `take`. */
   | { readonly order: 'put'; readonly resources: readonly EncodedResource[] }
@@ -17,7 +17,7 @@ export type PlaneOrder = { readonly id: number; readonly plane: number } & (
 
 /** What such a process says. Each order is answered once. */
 export type PlaneReport =
-  | { readonly report: 'done'; readonly id: number; readonly answer: PlaneAnswer }
+  | { readonly report: 'done'; readonly id: number; readonly answer: PlaneResponse }
   | {
       readonly report: 'needs';
       readonly plane: number;
@@ -26,15 +26,15 @@ export type PlaneReport =
       readonly isNeeded: boolean;
     };
 
-export interface PlaneAnswer {
+export interface PlaneResponse {
   /** What cannot be obeyed. */
   readonly refusal?: string;
-  readonly unobeyed?: readonly Unobeyed[];
+  readonly unobeyed?: readonly UnsupportedFeature[];
   readonly stats?: StatSnapshot;
 }
 
 /** Both sides are this program: what has the mark of an order is one. */
-export function isPlaneOrder(message: unknown): message is PlaneOrder {
+export function isPlaneCommand(message: unknown): message is PlaneCommand {
   return typeof message === 'object' && message !== null && 'order' in message;
 }
 

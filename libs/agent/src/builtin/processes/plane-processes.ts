@@ -6,15 +6,15 @@ import type { PlaneProcessesState, Unobeyed } from '../../plane';
 import type { CacheChange } from '../../resources/resource-cache';
 import type { PlaneResources } from '../decoded-resources';
 import type { PlaneEngine, PlaneLimits } from '../plane-engine';
-import { sumOf, type StatSnapshot } from '../stats';
-import { isPlaneReport, type PlaneAnswer, type PlaneOrder, type PlaneReport } from './plane-messages';
+import { sumSnapshots, type StatSnapshot } from '../stats';
+import { isPlaneReport, type PlaneResponse, type PlaneCommand, type PlaneReport } from './plane-messages';
 
 /** Resources of one message. */
 const BATCH = 500;
 const RESTART = { base: 100, cap: 10_000 };
 const ENTRY = join(__dirname, 'plane-worker');
 
-type OrderWithoutId = PlaneOrder extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
+type OrderWithoutId = PlaneCommand extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
 
 export interface PlaneProcessesOptions {
   /** How many; as many as the machine has cores is most. */
@@ -117,7 +117,7 @@ interface ProcessEvents {
 
 /** One process: orders and their answers. */
 class PlaneProcess {
-  private readonly waiting = new Map<number, (answer: PlaneAnswer) => void>();
+  private readonly waiting = new Map<number, (answer: PlaneResponse) => void>();
   private orders = 0;
 
   constructor(
@@ -143,7 +143,7 @@ class PlaneProcess {
   }
 
   /** Resolves with its answer; with an empty one where the process ends before. */
-  tell(order: OrderWithoutId): Promise<PlaneAnswer> {
+  tell(order: OrderWithoutId): Promise<PlaneResponse> {
     const id = ++this.orders;
     return new Promise((resolve) => {
       if (!this.worker.isConnected()) return resolve({});
@@ -220,16 +220,16 @@ class RemoteEngine implements PlaneEngine {
     this.events.ended();
   }
 
-  async unobeyed(): Promise<readonly Unobeyed[]> {
+  async unobeyed(): Promise<readonly UnsupportedFeature[]> {
     const [first] = await this.ask();
     return first?.unobeyed ?? [];
   }
 
   async stats(): Promise<StatSnapshot> {
-    return sumOf((await this.ask()).map(({ stats = [] }) => stats));
+    return sumSnapshots((await this.ask()).map(({ stats = [] }) => stats));
   }
 
-  private ask(): Promise<readonly PlaneAnswer[]> {
+  private ask(): Promise<readonly PlaneResponse[]> {
     const { plane } = this;
     return Promise.all(this.events.processes().map((process) => process.tell({ order: 'describe', plane })));
   }

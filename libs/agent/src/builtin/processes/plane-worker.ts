@@ -2,7 +2,7 @@ import { systemClock } from '@causeway/runtime';
 import type { EncodedResource } from '@causeway/xds-server';
 import type { PlaneResources } from '../decoded-resources';
 import { PlaneCore } from '../plane-core';
-import { isPlaneOrder, type PlaneAnswer, type PlaneOrder, type PlaneReport } from './plane-messages';
+import { isPlaneCommand, type PlaneResponse, type PlaneCommand, type PlaneReport } from './plane-messages';
 
 /** The resources of a plane, as the agent's process tells them. */
 class ToldResources implements PlaneResources {
@@ -52,7 +52,7 @@ function report(message: PlaneReport): void {
   process.send?.(message);
 }
 
-async function obey(order: PlaneOrder): Promise<PlaneAnswer> {
+async function applyCommand(order: PlaneCommand): Promise<PlaneResponse> {
   const { plane } = order;
   if (order.order === 'open') {
     const resources = new ToldResources(plane);
@@ -82,13 +82,13 @@ async function obey(order: PlaneOrder): Promise<PlaneAnswer> {
   }
 }
 
-function refused(refusal: string | undefined): PlaneAnswer {
+function refused(refusal: string | undefined): PlaneResponse {
   return refusal === undefined ? {} : { refusal };
 }
 
 process.on('message', (message: unknown) => {
-  if (!isPlaneOrder(message)) return;
-  void obey(message).then((answer) => report({ report: 'done', id: message.id, answer }));
+  if (!isPlaneCommand(message)) return;
+  void applyCommand(message).then((answer) => report({ report: 'done', id: message.id, answer }));
 });
 // The agent’s process has ended: its signals are not for this one, which ends with it.
 process.on('disconnect', () => process.exit(0));

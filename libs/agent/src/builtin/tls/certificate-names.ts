@@ -6,7 +6,7 @@ const SPIFFE = 'spiffe://';
 const ALT_NAME = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 
 /** The URIs among the alternative names of a certificate. */
-export function urisOf({ subjectAltName }: Pick<X509Certificate, 'subjectAltName'>): readonly string[] {
+export function listUris({ subjectAltName }: Pick<X509Certificate, 'subjectAltName'>): readonly string[] {
   return altNamesOf(subjectAltName ?? '').flatMap(([type, value]) => (type === 'URI' ? [value] : []));
 }
 
@@ -25,17 +25,17 @@ function unquoted(value: string): string {
 }
 
 /** The SPIFFE ids among URIs, and the one trust domain that they are of; undefined where there is none, or more than one. */
-export function spiffeIdsOf(
+export function findSpiffeIds(
   uris: readonly string[],
 ): { readonly ids: readonly string[]; readonly trustDomain: string } | undefined {
   const ids = uris.filter((uri) => uri.startsWith(SPIFFE));
-  const domains = new Set(ids.map(trustDomainOf));
+  const domains = new Set(ids.map(readTrustDomain));
   const [trustDomain] = domains;
   return domains.size === 1 && trustDomain !== undefined && trustDomain !== '' ? { ids, trustDomain } : undefined;
 }
 
 /** The trust domain of a SPIFFE id. */
-export function trustDomainOf(id: string): string {
+export function readTrustDomain(id: string): string {
   const rest = id.slice(SPIFFE.length);
   const end = rest.indexOf('/');
   return end < 0 ? rest : rest.slice(0, end);

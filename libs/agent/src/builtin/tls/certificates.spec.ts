@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { TestAuthority } from '../../../../../test/support/test-authority';
-import { hasName, spiffeIdsOf, trustDomainOf, urisOf } from './certificate-names';
+import { hasName, findSpiffeIds, readTrustDomain, listUris } from './certificate-names';
 import { isVouchedFor } from './peer-check';
 
 const certificateOf = async (by: TestAuthority, names: Parameters<TestAuthority['issue']>[0], validFor?: number) =>
@@ -34,9 +34,9 @@ describe('a certificate', () => {
 
   it('has URIs, whatever is in them', async () => {
     const odd = 'spiffe://a/b, URI:spiffe://c/d';
-    expect(urisOf(await certificateOf(west, { uri: 'spiffe://a/b', dns: 'x.example' }))).toEqual(['spiffe://a/b']);
-    expect(urisOf(await certificateOf(west, { uri: odd }))).toEqual([odd]);
-    expect(urisOf(await certificateOf(west, { dns: 'x.example' }))).toEqual([]);
+    expect(listUris(await certificateOf(west, { uri: 'spiffe://a/b', dns: 'x.example' }))).toEqual(['spiffe://a/b']);
+    expect(listUris(await certificateOf(west, { uri: odd }))).toEqual([odd]);
+    expect(listUris(await certificateOf(west, { dns: 'x.example' }))).toEqual([]);
   });
 
   it.each<[string, readonly string[], string | undefined]>([
@@ -46,11 +46,11 @@ describe('a certificate', () => {
     ['no id', ['kuma://x/y'], undefined],
     ['an id without a domain', ['spiffe:///b'], undefined],
   ])('%s: the trust domain', (_, uris, want) => {
-    expect(spiffeIdsOf(uris)?.trustDomain).toBe(want);
+    expect(findSpiffeIds(uris)?.trustDomain).toBe(want);
   });
 
   it('a trust domain ends at the path', () => {
-    expect(['spiffe://a', 'spiffe://a/b/c', 'spiffe://'].map(trustDomainOf)).toEqual(['a', 'a', '']);
+    expect(['spiffe://a', 'spiffe://a/b/c', 'spiffe://'].map(readTrustDomain)).toEqual(['a', 'a', '']);
   });
 
   it('has one of the expected names, exactly or by its beginning', async () => {

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { TlsSettings } from '../decode/tls-settings';
-import { hasName, spiffeIdsOf, urisOf } from './certificate-names';
+import { hasName, findSpiffeIds, listUris } from './certificate-names';
 
 /** Most certificates between that of a workload and its authority. */
 const MAX_INTERMEDIATES = 4;
@@ -35,7 +35,7 @@ export function checkPeer(
     return refused('fail_verify_error', `its certificate is not believed: ${reasonOf(socket)}`);
   let ids: readonly string[] = [];
   if (belief.type === 'secret') {
-    const spiffe = spiffeIdsOf(urisOf(certificate));
+    const spiffe = findSpiffeIds(listUris(certificate));
     if (!spiffe) return refused('fail_verify_error', 'its certificate has no SPIFFE id of one trust domain');
     const authorities = domains?.get(spiffe.trustDomain);
     if (!authorities || certificate.ca || !isVouchedFor(certificate, authorities, now))

@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import type { EncodedResource } from '@causeway/xds-server';
 import type { Secret } from '../decode/secrets';
 import type { TextSource, TlsSettings } from '../decode/tls-settings';
-import { trustDomainOf } from './certificate-names';
+import { readTrustDomain } from './certificate-names';
 import type { TrustDomains } from './peer-check';
 
 /** Secrets by their names, as they are now. */
@@ -123,7 +123,7 @@ interface Pair {
 /** The trust domains of the names that are expected; undefined where any name is. */
 function expectedDomains({ names }: TlsSettings, { pemOf }: Trust): readonly string[] | undefined {
   if (names.length === 0 || names.some(({ type, match }) => type !== 'URI' || match !== 'exact')) return undefined;
-  return [...new Set(names.map(({ value }) => trustDomainOf(value)))].filter((domain) => pemOf.has(domain)).sort();
+  return [...new Set(names.map(({ value }) => readTrustDomain(value)))].filter((domain) => pemOf.has(domain)).sort();
 }
 
 function keyOf(source: TextSource): string {

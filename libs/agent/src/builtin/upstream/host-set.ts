@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClusterPlan } from '../decode/clusters';
 import type { Endpoint, EndpointLocality } from '../decode/endpoints';
 import { Host, type HostPlace } from './host';
-import { chosenBy, healthOf, priorityLoad } from './priority-load';
+import { chosenBy, computeHealth, priorityLoad } from './priority-load';
 
 /** Host names to addresses, as they are known now. */
 export type Addresses = (name: string) => readonly string[];
@@ -126,7 +126,7 @@ export class HostSet {
     if (this.plan?.isWeighted !== true) return { candidates: [serving.flat()], shares: [1] };
     const shares = localities.map(({ weight, hosts }, i) => {
       const able = (serving[i] ?? []).length > 0;
-      return able ? weight * (panics ? 1 : healthOf(countOf(hosts, this.canServe))) : 0;
+      return able ? weight * (panics ? 1 : computeHealth(countOf(hosts, this.canServe))) : 0;
     });
     return { candidates: serving, shares };
   }

@@ -8,7 +8,7 @@ export interface HostCount {
 const OVERPROVISIONING = 1.4;
 
 /** How able a group is to take all of its traffic, 0 to 1. */
-export function healthOf({ total, healthy }: HostCount): number {
+export function computeHealth({ total, healthy }: HostCount): number {
   return total === 0 ? 0 : Math.min(1, (OVERPROVISIONING * healthy) / total);
 }
 
@@ -20,7 +20,7 @@ export function priorityLoad(
   priorities: readonly HostCount[],
   panicPercent: number,
 ): readonly { readonly share: number; readonly panics: boolean }[] {
-  const able = priorities.map(healthOf);
+  const able = priorities.map(computeHealth);
   const sum = Math.min(
     1,
     able.reduce((all, each) => all + each, 0),

@@ -1,5 +1,5 @@
 import { globalIdentity, NotFound, Forbidden, type Registry, type Resource } from '@causeway/resources';
-import { type PendingIncarnation, QUARANTINED, quarantineOf, type Quarantine } from '@causeway/sync';
+import { type PendingIncarnation, QUARANTINED, readQuarantine, type Quarantine } from '@causeway/sync';
 import { confirmPeerIncarnation } from '../../session/peer-state';
 import type { DoubtfulClaims, Adoption, RefusedStores } from './zone-incidents';
 import type { ZoneRights } from './zone-rights';
@@ -73,7 +73,7 @@ export class Quarantines {
   of(zone: Resource): Quarantine {
     const known = this.read.get(zone);
     if (known) return known;
-    const quarantine = quarantineOf(zone.spec['quarantine'], zone.id.name, this.registry);
+    const quarantine = readQuarantine(zone.spec['quarantine'], zone.id.name, this.registry);
     this.read.set(zone, quarantine);
     return quarantine;
   }

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import { Fenced, type Note, type SessionRecord } from '@causeway/store';
+import { Fenced, type MetadataEntry, type SessionRecord } from '@causeway/store';
 import {
   pendingIncarnationDocument,
   reportDocument,
@@ -89,7 +89,11 @@ export class ZoneInsights {
    * nothing is written about the former one.
    */
   private async writeNow(zones: readonly string[]): Promise<void> {
-    const described = zones.map((zone): Note => ({ area: INSIGHT_AREA, key: zone, value: this.describe(zone) }));
+    const described = zones.map((zone): MetadataEntry => ({
+      area: INSIGHT_AREA,
+      key: zone,
+      value: this.describe(zone),
+    }));
     const ended = described.filter(({ value }) => value && !isOnline(value));
     const open = described.filter((note) => !ended.includes(note));
     await Promise.all([
@@ -98,7 +102,7 @@ export class ZoneInsights {
     ]);
   }
 
-  private async writeNotes(notes: readonly Note[], session?: number): Promise<void> {
+  private async writeNotes(notes: readonly MetadataEntry[], session?: number): Promise<void> {
     const [zone = ''] = notes.map(({ key }) => key);
     const right = session === undefined ? {} : { session: { zone, session } };
     try {

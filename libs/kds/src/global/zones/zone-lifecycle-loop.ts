@@ -1,7 +1,7 @@
 import type { Meshes } from '@causeway/meshes';
 import { globalIdentity, jsonEqual, type Registry, type Resource } from '@causeway/resources';
 import {
-  batchesOf,
+  splitIntoBatches,
   errorText,
   onAbort,
   underSignals,
@@ -14,12 +14,12 @@ import {
   followIndex,
   type Change,
   type IndexChange,
-  type Note,
+  type MetadataEntry,
   type IndexReader,
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
-import { lostRulesOf, reportedLoss, type LostRule } from '@causeway/sync';
+import { readLostRules, reportedLoss, type LostRule } from '@causeway/sync';
 import { forgottenPoint, peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../session/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
@@ -140,7 +140,7 @@ async function reportSessions(
   );
   const byMesh = new Map(ruled);
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
-    const loss = liveness.lossOf(zone, lostRulesOf(zone.spec['lost'], byMesh, lost));
+    const loss = liveness.lossOf(zone, readLostRules(zone.spec['lost'], byMesh, lost));
     const { lost: _, disconnectedSince: __, peer: ___, ...others } = zone.status ?? {};
     const status = { ...others, ...liveness.sessionOf(zone), ...(loss && { lost: { ...loss } }) };
     if (jsonEqual(zone.status ?? {}, status)) return [];
@@ -177,7 +177,7 @@ async function deleteForbidden(
 ): Promise<void> {
   const ids = forbidden.take();
   if (ids.length > 0) logger.warn('deleting copies that their zones may not send', { count: ids.length });
-  for (const batch of batchesOf(ids, BATCH)) {
+  for (const batch of splitIntoBatches(ids, BATCH)) {
     const changes = batch.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
     await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
   }
@@ -230,10 +230,10 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
   logger.info('deleting what is left of a deleted zone', { zone, resources: remains.length });
   const fence = { epoch: term.epoch, holder: term.holder };
   // Notes first: a session that opens meanwhile must not resume from points of what is deleted.
-  for (const notes of batchesOf(forgotten, BATCH)) {
+  for (const notes of splitIntoBatches(forgotten, BATCH)) {
     await store.write({ changes: [], onRefusal: 'skip', fence, session, notes });
   }
-  for (const batch of batchesOf(remains, BATCH)) {
+  for (const batch of splitIntoBatches(remains, BATCH)) {
     const changes = batch.map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
     await store.write({ changes, onRefusal: 'skip', fence, session });
   }
@@ -242,9 +242,9 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
 }
 
 /** Deletions of all notes about a zone. */
-async function notesOf(store: ResourceStore, zone: string): Promise<readonly Note[]> {
+async function notesOf(store: ResourceStore, zone: string): Promise<readonly MetadataEntry[]> {
   const area = peerArea(zone);
-  const own = (await store.notes(area)).map(({ key }): Note => ({ area, key, value: null }));
+  const own = (await store.notes(area)).map(({ key }): MetadataEntry => ({ area, key, value: null }));
   const others = [...ZONE_AREAS.map((name) => ({ area: name, key: zone })), reportedNote(zone)];
   return [...own, ...others.map((note) => ({ ...note, value: null }))];
 }

@@ -1,9 +1,9 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { Note, SessionRecord } from '@causeway/store';
+import type { MetadataEntry, SessionRecord } from '@causeway/store';
 import {
   lostSince,
-  lostStateOf,
+  readLostState,
   reportedLoss,
   reportedSession,
   zoneLoss,
@@ -37,7 +37,7 @@ export interface KnownZones {
 
 /** What the store says of the zones' sessions. */
 export interface ZoneSigns {
-  readonly insights: readonly Pick<Note, 'key' | 'value'>[];
+  readonly insights: readonly Pick<MetadataEntry, 'key' | 'value'>[];
   readonly sessions: readonly Pick<SessionRecord, 'zone' | 'up' | 'down'>[];
 }
 
@@ -161,6 +161,6 @@ function signOf(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
 
 /** The longest wait after which a Zone is reported as lost for somebody: that much time has passed at least. */
 function reportedAfter(zone: Resource, rules: LostRules): number {
-  const meshes = [...rules.meshes].filter(([mesh]) => lostStateOf(zone, mesh)).map(([, { after }]) => after);
-  return Math.max(lostStateOf(zone) ? rules.zone.after : 0, ...meshes);
+  const meshes = [...rules.meshes].filter(([mesh]) => readLostState(zone, mesh)).map(([, { after }]) => after);
+  return Math.max(readLostState(zone) ? rules.zone.after : 0, ...meshes);
 }

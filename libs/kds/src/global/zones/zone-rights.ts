@@ -1,4 +1,4 @@
-import { targetOf, type AccessPolicy } from '@causeway/access';
+import { toAccessTarget, type AccessPolicy } from '@causeway/access';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 
@@ -9,7 +9,7 @@ export type ZoneRights = Pick<AccessPolicy, 'decideZone' | 'zoneDigest' | 'onZon
 export function zoneRefusal(rights: ZoneRights | undefined, id: Identity): string | undefined {
   // The digest is empty for the many zones that no binding names.
   if (!rights || rights.zoneDigest(id.zone) === '') return undefined;
-  const { allowed, reason } = rights.decideZone(id.zone, targetOf(id));
+  const { allowed, reason } = rights.decideZone(id.zone, toAccessTarget(id));
   return allowed ? undefined : reason;
 }
 

@@ -1,6 +1,6 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
-import { Fenced, type Note } from '@causeway/store';
+import { Fenced, type MetadataEntry } from '@causeway/store';
 import { confirmIncarnation, judgeIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
 import type { KumaIncarnation } from '../kuma-incarnation';
 import type { ConfirmationListener, PeerState, ResumePoint } from '../peer-state';
@@ -109,7 +109,7 @@ export class AbsenceHold implements ConfirmationListener {
    * Notes that forget the points reached in an incarnation that was rolled back: its store issues the same revisions again
    * for other state.
    */
-  forgottenPoints(): Note[] {
+  forgottenPoints(): MetadataEntry[] {
     return this.rolledBack === undefined ? [] : this.options.peerState.forgetPoints(this.rolledBack);
   }
 

@@ -1,5 +1,5 @@
 import type { Identity } from '@causeway/resources';
-import type { Change, Note, WriteResult } from '@causeway/store';
+import type { Change, MetadataEntry, WriteResult } from '@causeway/store';
 
 /** Most changes in one write: larger writes delay all others (docs/design.md §2.4). */
 const BATCH = 500;
@@ -11,7 +11,7 @@ const SHARED_BATCH = 100;
 const BATCH_BYTES = 1024 * 1024;
 
 /** One write with the fence of a session or term. */
-export type FencedWrite = (changes: readonly Change[], notes: readonly Note[]) => Promise<WriteResult>;
+export type FencedWrite = (changes: readonly Change[], notes: readonly MetadataEntry[]) => Promise<WriteResult>;
 
 /** A change and its approximate size. */
 export interface SizedChange {
@@ -35,7 +35,7 @@ export class BatchWriter {
   }
 
   /** The result of each change. Writes nothing where there are neither changes nor notes. */
-  async write(changes: readonly SizedChange[], notes: readonly Note[]): Promise<WriteResult['results']> {
+  async write(changes: readonly SizedChange[], notes: readonly MetadataEntry[]): Promise<WriteResult['results']> {
     const results: WriteResult['results'][number][] = [];
     if (changes.length === 0 && notes.length === 0) return results;
     let from = 0;
@@ -59,7 +59,7 @@ export function orderCountedIn(result: WriteResult['results'][number] | undefine
 }
 
 /** The notes once a batch before theirs has raised a creation order, or none has. */
-function notesAfter(notes: readonly Note[], isRaised: boolean): readonly Note[] {
+function notesAfter(notes: readonly MetadataEntry[], isRaised: boolean): readonly MetadataEntry[] {
   return isRaised ? notes.filter((note) => note.unlessRaised !== true) : notes;
 }
 

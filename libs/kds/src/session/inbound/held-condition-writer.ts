@@ -1,5 +1,5 @@
 import {
-  conditionOf,
+  findCondition,
   identityKey,
   withCondition,
   withoutConditions,
@@ -47,7 +47,7 @@ export class HeldConditionWriter {
   markedCopies(kind: string): string[] {
     const { index, receiver } = this.options;
     return [...index.ofKind(kind)]
-      .filter((copy) => conditionOf(copy.status, SyncCondition.held) && isOwnedByStream(copy, receiver))
+      .filter((copy) => findCondition(copy.status, SyncCondition.held) && isOwnedByStream(copy, receiver))
       .map(({ id }) => identityKey(id));
   }
 

@@ -1,5 +1,5 @@
 import type { Tracer } from '@causeway/runtime';
-import type { Note } from '@causeway/store';
+import type { MetadataEntry } from '@causeway/store';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { InboundChanges, Rejection } from '@causeway/sync';
 import type { ResumePoint } from '../peer-state';
@@ -122,7 +122,11 @@ export class InboundApplier {
     return this.absences.close();
   }
 
-  private notes(kind: string, changes: InboundChanges<CopyPut>, point: ResumePoint | undefined): readonly Note[] {
+  private notes(
+    kind: string,
+    changes: InboundChanges<CopyPut>,
+    point: ResumePoint | undefined,
+  ): readonly MetadataEntry[] {
     if (!point) return [];
     const { completed } = changes;
     const { absences } = this;

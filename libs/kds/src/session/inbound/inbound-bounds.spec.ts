@@ -1,7 +1,7 @@
 import { Registry } from '@causeway/resources';
 import { RateLimitedLogger, type LogFields, type Logger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
-import type { Change, Note, WriteResult } from '@causeway/store';
+import type { Change, MetadataEntry, WriteResult } from '@causeway/store';
 import { BatchWriter, type SizedChange } from './batch-writer';
 import { InboundScheduler } from './inbound-scheduler';
 import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, peerText, rejectionText } from '../peer-limits';
@@ -13,13 +13,13 @@ const sized = (bytes: number): SizedChange => ({ change: { type: 'delete', id, e
 describe('writes', () => {
   const batches = async (changes: readonly SizedChange[], isShared = false): Promise<readonly number[]> => {
     const sizes: number[] = [];
-    const notes: (readonly Note[])[] = [];
-    const once = (batch: readonly Change[], noted: readonly Note[]): Promise<WriteResult> => {
+    const notes: (readonly MetadataEntry[])[] = [];
+    const once = (batch: readonly Change[], noted: readonly MetadataEntry[]): Promise<WriteResult> => {
       sizes.push(batch.length);
       notes.push(noted);
       return Promise.resolve({ revision: sizes.length, incarnation: '', results: [] });
     };
-    const note: Note = { area: 'a', key: 'k', value: null };
+    const note: MetadataEntry = { area: 'a', key: 'k', value: null };
     await new BatchWriter(once, () => isShared).write(changes, [note]);
     expect(notes.map(({ length }) => length)).toEqual([...sizes.slice(1).map(() => 0), 1]);
     return sizes;

@@ -8,7 +8,7 @@ const TOLERANCE = 8;
  * traffic of a MeshMultiZoneService. Absent where it has one at most. Every change of it is a write in each zone, so it stays
  * (`before`) while it is right to an eighth: of 100 instances 12 may come and go.
  */
-export function toldInstances(before: unknown, healthy: number): number | undefined {
+export function instancesToReport(before: unknown, healthy: number): number | undefined {
   const now = Math.min(healthy, MAX_INSTANCES);
   if (!(now > 1)) return undefined;
   const isRight = typeof before === 'number' && Math.abs(now - before) * TOLERANCE <= before;

@@ -13,7 +13,7 @@ export interface WaitLimit {
  * Lets a read wait until the index contains what the read must show: the revision that the client names, and every
  * write made through this process, so that one replica always shows its own writes (docs/design.md §2).
  */
-export class Freshness {
+export class ReadYourWrites {
   private newestWrite = 0;
 
   constructor(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { toldInstances } from './told-instances';
+import { instancesToReport } from './instances-to-report';
 
 describe('how many instances other zones are told of', () => {
   it.each([
@@ -16,18 +16,18 @@ describe('how many instances other zones are told of', () => {
     ['odd', 5, 5],
     [undefined, 2_000_000, 100_000],
   ])('of %s, now %d: %s', (before, healthy, told) => {
-    expect(toldInstances(before, healthy)).toBe(told);
+    expect(instancesToReport(before, healthy)).toBe(told);
   });
 
   it('is right to an eighth, and does not move while instances go to and fro', () => {
     const count = fc.integer({ min: 2, max: 100_000 });
     fc.assert(
       fc.property(count, fc.array(fc.integer({ min: -1, max: 1 }), { maxLength: 50 }), (start, steps) => {
-        const first = toldInstances(undefined, start);
+        const first = instancesToReport(undefined, start);
         let told = first;
         for (const step of steps) {
           const now = Math.max(2, start + step);
-          told = toldInstances(told, now);
+          told = instancesToReport(told, now);
           if (Math.abs((told ?? 1) - now) * 8 > (told ?? 1)) throw new Error(`${now} is told as ${told}`);
         }
         if (start >= 8 && told !== first) throw new Error(`${start} was told anew`);

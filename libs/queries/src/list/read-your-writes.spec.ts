@@ -1,15 +1,15 @@
 import { Unavailable } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import { ResourceIndex } from '@causeway/store';
-import { Freshness } from './freshness';
+import { ReadYourWrites } from './read-your-writes';
 
 const at = (revision: number): { incarnation: string; revision: number } => ({ incarnation: 'i', revision });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function setUp(head: number): { index: ResourceIndex; clock: FakeClock; freshness: Freshness } {
+function setUp(head: number): { index: ResourceIndex; clock: FakeClock; freshness: ReadYourWrites } {
   const index = new ResourceIndex();
   const clock = new FakeClock();
-  const freshness = new Freshness(index, { head: () => Promise.resolve(at(head)) }, { clock, longest: 1_000 });
+  const freshness = new ReadYourWrites(index, { head: () => Promise.resolve(at(head)) }, { clock, longest: 1_000 });
   freshness.follow();
   index.load({ point: at(5), resources: [], tombstones: [] });
   return { index, clock, freshness };
@@ -48,7 +48,7 @@ describe('Freshness', () => {
   });
 
   it('has nothing to show before the first load', async () => {
-    const freshness = new Freshness(
+    const freshness = new ReadYourWrites(
       new ResourceIndex(),
       { head: () => Promise.resolve(at(1)) },
       { clock: new FakeClock(), longest: 1 },
