@@ -60,7 +60,7 @@ async function measured<T>(
 /** Makes the store that of a zone with services, each with an address. */
 async function fill(store: ResourceStore): Promise<void> {
   const self: MetadataEntry = { area: 'identity', key: 'self', value: { ...OWNER, storeId: 'bench' } };
-  await store.write({ changes: [], onRefusal: 'abort', notes: [self] });
+  await store.write({ changes: [], onRefusal: 'abort', metadata: [self] });
   for (const change of [put, patch])
     for (let n = 0; n < RESOURCES; n += BATCH) {
       const changes = Array.from({ length: Math.min(BATCH, RESOURCES - n) }, (_, i) => change(n + i));

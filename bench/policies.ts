@@ -6,7 +6,7 @@ import {
   RetryPolicy,
   SHIPPED_GROUP,
   TimeoutPolicy,
-  type PoliciesAffected,
+  type PolicyChangeSet,
   type ShippedPolicy,
 } from '@causeway/policies';
 import type { Identity, JsonObject } from '@causeway/resources';
@@ -43,7 +43,7 @@ class World {
   readonly routes = new RouteTable({ zone: '' });
   readonly table = new PolicyTable(this.routes);
 
-  putService(i: number, version = 0): PoliciesAffected {
+  putService(i: number, version = 0): PolicyChangeSet {
     const service = serviceOf(i);
     const ports = [
       { port: 80, name: 'http' },
@@ -56,7 +56,7 @@ class World {
     });
   }
 
-  putRoute(i: number, version = 0): PoliciesAffected {
+  putRoute(i: number, version = 0): PolicyChangeSet {
     const rules = ['/a', '/'].map((value, n) => ({
       name: `${n === 0 ? 'some' : 'all'}${version}`,
       matches: [{ path: { type: 'PathPrefix', value } }],
@@ -71,7 +71,7 @@ class World {
   }
 
   /** One in 100 policies is for a Namespace, every second of the others for a service, the rest for a route where its kind has them. */
-  putPolicy(i: number, version = 0): PoliciesAffected {
+  putPolicy(i: number, version = 0): PolicyChangeSet {
     const kind = KINDS[i % KINDS.length]?.kind ?? '';
     const on = (i * 7919) % SERVICES;
     const isBackend = kind === CircuitBreakerPolicy.kind;
@@ -85,7 +85,7 @@ class World {
     return this.put(policy, { targetRefs: [target], ...specOf(kind, version) }, i + 2);
   }
 
-  putMeshWide(version: number): PoliciesAffected {
+  putMeshWide(version: number): PolicyChangeSet {
     const spec = specOf(TimeoutPolicy.kind, version);
     return this.put(
       id(TimeoutPolicy.kind, 'all', 'n0'),
@@ -94,12 +94,12 @@ class World {
     );
   }
 
-  put(policy: Identity, spec: JsonObject, creationOrder: number): PoliciesAffected {
+  put(policy: Identity, spec: JsonObject, creationOrder: number): PolicyChangeSet {
     return this.table.putPolicy({ id: policy, creationOrder, generation: 1, spec });
   }
 
   /** Reads the effective specs that a change may have changed, as proxies are told of them; returns how many there are. */
-  read({ rules, backends, meshes }: PoliciesAffected): number {
+  read({ rules, backends, meshes }: PolicyChangeSet): number {
     let found = 0;
     for (const { kind, mesh } of meshes) found += this.read(below(this, kind, mesh));
     for (const { kind, frontend: key, group } of rules) found += this.readRules(kind, key, group);
@@ -162,7 +162,7 @@ function fill(world: World): number {
 }
 
 /** All that a kind of policy says in a mesh. */
-function below({ routes }: World, kind: string, mesh: string): PoliciesAffected {
+function below({ routes }: World, kind: string, mesh: string): PolicyChangeSet {
   const frontends = [...routes.frontends()].filter(({ id: { mesh: of } }) => of === mesh).map(({ key }) => key);
   const isBackend = kind === CircuitBreakerPolicy.kind;
   return {
@@ -173,7 +173,7 @@ function below({ routes }: World, kind: string, mesh: string): PoliciesAffected 
   };
 }
 
-function all(): PoliciesAffected {
+function all(): PolicyChangeSet {
   return { rules: [], backends: [], meshes: KINDS.map(({ kind }) => ({ kind, mesh: 'default' })), policies: [] };
 }
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { evaluate, RouteTable, type Affected, type Route } from '@causeway/routing';
+import { evaluate, RouteTable, type ChangeSet, type Route } from '@causeway/routing';
 import type { Identity } from '@causeway/resources';
 import { numberSetting, report } from './support/report';
 
@@ -38,7 +38,7 @@ function route(i: number, weight: number): Route {
 }
 
 /** Reads what a change made stale, as its users do; returns how many matches there were. */
-function read(table: RouteTable, { groups }: Affected, known: ReadonlyMap<string, Identity>): number {
+function read(table: RouteTable, { groups }: ChangeSet, known: ReadonlyMap<string, Identity>): number {
   let matches = 0;
   for (const { frontend: key, group } of groups) {
     const service = known.get(key);

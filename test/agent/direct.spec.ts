@@ -241,13 +241,13 @@ describeWhere(
       instance('here', '10.7.1.2'),
       instance('here', '10.7.1.3'),
     );
-    const what = plane.unobeyed;
+    const what = plane.unsupported;
     expect([...what].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
       { name: 'vip:241.0.0.1:80', what: '1 endpoint of zone east for callers with an identity only (mTLS)' },
       { name: 'vip:241.0.0.2:80', what: '2 endpoints of zone west for callers with an identity only (mTLS)' },
     ]);
     await put(settings({ mtls: 'Off' }), instance('here', '192.0.2.9'));
-    expect(plane.unobeyed[0]).toMatchObject({ what: '1 endpoint outside trustedNetworks' });
+    expect(plane.unsupported[0]).toMatchObject({ what: '1 endpoint outside trustedNetworks' });
   });
 
   it('serves where anyone may call in plain text only', async () => {

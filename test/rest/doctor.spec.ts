@@ -160,7 +160,7 @@ describe('GET /_doctor', () => {
   it('says that a mass end of leases is held', async () => {
     await open({ cp: { role: 'zone', zone: 'east', federated: false } });
     const notes = [{ area: 'agent-leases', key: 'hold', value: { since: NOW, expired: 40, total: 100 } }];
-    await rest.store.write({ changes: [], onRefusal: 'abort', notes });
+    await rest.store.write({ changes: [], onRefusal: 'abort', metadata: notes });
     const { checks } = await look();
     expect(checks['leases']).toEqual([
       {

@@ -105,15 +105,16 @@ describe('what an operator keeps away, on a global of two replicas', () => {
       value: { incarnation: 'x', revision: 1, view: '' },
     }));
     const beside = ['zone-refusal', 'zone-doubt', 'zone-insight'].map((area) => ({ area, key: 'east', value: {} }));
-    await leader.store.write({ changes: [], onRefusal: 'abort', notes: [...notes, ...beside] });
+    await leader.store.write({ changes: [], onRefusal: 'abort', metadata: [...notes, ...beside] });
     await east.leave();
     await other.left('east');
     await leader.delete('Zone', 'east');
     const { revision } = await leader.store.head();
     await other.index.reached(revision);
     await keeper.round();
-    expect(await leader.store.notes('sync/east')).toEqual([]);
-    for (const { area } of beside) expect([area, await leader.store.note(area, 'east')]).toEqual([area, undefined]);
+    expect(await leader.store.listMetadata('sync/east')).toEqual([]);
+    for (const { area } of beside)
+      expect([area, await leader.store.readMetadata(area, 'east')]).toEqual([area, undefined]);
     expect(await leader.sessions.session('east')).toBeUndefined();
     expect(leader.names('MeshService')).toEqual([]);
 

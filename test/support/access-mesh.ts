@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import {
-  judgeCall,
+  evaluateCall,
   shippedDefinition,
   shippedDefinitionName,
   shippedPolicies,
@@ -172,7 +172,7 @@ export class AccessMesh {
     if (instances === 'pending' || instances.length !== 1) throw new Error(`${name} has no instance to be judged`);
     const isBuiltin = this.kind !== 'envoy';
     return instances.every(
-      ({ isHttp, ...each }) => judgeCall({ ...each, seesRequests: isHttp && !isBuiltin }, id, asked).isAllowed,
+      ({ isHttp, ...each }) => evaluateCall({ ...each, seesRequests: isHttp && !isBuiltin }, id, asked).isAllowed,
     );
   }
 

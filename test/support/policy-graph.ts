@@ -1,6 +1,6 @@
 import { PolicyTable, policyDefinition, type DefinitionSpec, type StoredPolicy } from '@causeway/policies';
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
-import { RouteTable, type Affected, type RouteRule } from '@causeway/routing';
+import { RouteTable, type ChangeSet, type RouteRule } from '@causeway/routing';
 
 const identity = (kind: string, name: string, namespace: string): Identity => ({
   kind,
@@ -78,7 +78,7 @@ export class PolicyGraph {
     return `${kind}/default//${namespace}/${name}`;
   }
 
-  private followed(affected: Affected): void {
+  private followed(affected: ChangeSet): void {
     this.table.routesChanged(affected);
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { policyDefinition, PolicyTable, type DefinitionSpec } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject, type Labels } from '@causeway/resources';
-import { RouteTable, type Affected, type RouteSpec } from '@causeway/routing';
+import { RouteTable, type ChangeSet, type RouteSpec } from '@causeway/routing';
 
 const semantics = 'colours it';
 const group = 'policies.example.com';
@@ -218,7 +218,7 @@ export class TrialTables {
   private apply(one: Stored, gone: boolean): void {
     const { table, routes } = this;
     const { id, type } = one;
-    const routed = (affected: Affected): void => void table.routesChanged(affected);
+    const routed = (affected: ChangeSet): void => void table.routesChanged(affected);
     if (type === 'definition') {
       const spec = trialKinds[id.name];
       if (gone) table.removeDefinition(id.name);

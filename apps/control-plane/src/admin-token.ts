@@ -39,14 +39,14 @@ export async function ensureAdminToken(context: TokenTaskContext, tokens: Authen
   const { cp, clock, logger, settings, store } = context;
   const file = settings.CAUSEWAY_ADMIN_TOKEN_FILE ?? join(stateFolder(cp, settings), 'admin.token');
   if (file === 'off') return;
-  const former = await store.note(NOTE.area, NOTE.key);
+  const former = await store.readMetadata(NOTE.area, NOTE.key);
   const end = former?.['expiresAt'];
   if (typeof end === 'number' && end > clock.now()) return;
   try {
     const issue = () => tokens.issue({ name: 'admin', groups: [ADMINS], validFor: VALIDITY, issuedBy: 'first start' });
     const { id, expiresAt, written } = await writeToken(file, former?.['file'] === file, issue);
     const value = { id, file: written, host: hostname(), expiresAt: Date.parse(expiresAt) };
-    await store.write({ changes: [], onRefusal: 'abort', fence: context.term, notes: [{ ...NOTE, value }] });
+    await store.write({ changes: [], onRefusal: 'abort', fence: context.term, metadata: [{ ...NOTE, value }] });
     logger.info('a token of an administrator was written', { file: written, id, expiresAt });
   } catch (error) {
     if (!isFileError(error)) throw error;

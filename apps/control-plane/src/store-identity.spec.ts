@@ -13,8 +13,8 @@ it('two replicas that both find no identity have the same one', async () => {
   // The other has looked before the first one wrote.
   let looked = false;
   const other = Object.create(store) as typeof store;
-  other.note = (area, key) => {
-    if (key !== 'self' || looked) return store.note(area, key);
+  other.readMetadata = (area, key) => {
+    if (key !== 'self' || looked) return store.readMetadata(area, key);
     looked = true;
     return Promise.resolve(undefined);
   };

@@ -18,16 +18,16 @@ export interface StoreIdentity {
  */
 export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<StoreIdentity> {
   const zone = ownZone(cp);
-  const known = read(await store.note(AREA, KEY));
+  const known = read(await store.readMetadata(AREA, KEY));
   if (known && (known.role !== cp.role || known.zone !== zone)) {
     throw new Error(`this database belongs to ${ownerName(known.zone)}, not to ${ownerName(zone)}`);
   }
   if (known && known.storeId !== '') return { storeId: known.storeId };
   // Drawn when the database was made: of two replicas that find no identity both write the same one.
-  const drawn = await store.note(AREA, DRAWN);
+  const drawn = await store.readMetadata(AREA, DRAWN);
   const value = { role: cp.role, zone, storeId: textOf(drawn?.['storeId']) || randomUUID() };
-  await store.write({ changes: [], onRefusal: 'abort', notes: [{ area: AREA, key: KEY, value }] });
-  return { storeId: textOf((await store.note(AREA, KEY))?.['storeId']) };
+  await store.write({ changes: [], onRefusal: 'abort', metadata: [{ area: AREA, key: KEY, value }] });
+  return { storeId: textOf((await store.readMetadata(AREA, KEY))?.['storeId']) };
 }
 
 /** What the note says; undefined where there is none that can be read, which binds nobody. */

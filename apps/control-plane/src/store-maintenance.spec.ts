@@ -12,7 +12,7 @@ it('is ready although the database was away at the first look, and nothing chang
     return [{ area, key: 'made', value: {} }];
   };
   const notReady = defaultsReadiness({
-    store: { notes },
+    store: { listMetadata: notes },
     index: new ResourceIndex(),
     shutdown: new AbortController().signal,
   });

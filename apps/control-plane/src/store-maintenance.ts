@@ -91,7 +91,7 @@ export async function runPeriodically(
 
 /** What is looked at for the defaults. */
 interface DefaultsSource {
-  readonly store: Pick<ResourceStore, 'notes'>;
+  readonly store: Pick<ResourceStore, 'listMetadata'>;
   readonly index: IndexReader;
   /** Aborts when the program is to end: it looks no more then. */
   readonly shutdown: AbortSignal;
@@ -105,7 +105,7 @@ export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): (
   let written = false;
   const look = async (): Promise<void> => {
     if (written || shutdown.aborted) return;
-    written = (await store.notes('defaults').catch(() => [])).length > 0;
+    written = (await store.listMetadata('defaults').catch(() => [])).length > 0;
     if (written) unsubscribe();
   };
   const unsubscribe = index.subscribe(() => void look());

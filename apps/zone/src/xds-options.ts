@@ -194,6 +194,6 @@ async function announce(
   const value = { since: clock.now() };
   const areas = isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME) ? [] : [ENROLMENT_REPLICAS];
   const notes = [...areas, IDENTITY_PATH_REPLICAS].map((area) => ({ area, key: instance, value }));
-  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', notes });
+  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', metadata: notes });
   await retryWhileUnavailable(write, { clock, logger, signal });
 }

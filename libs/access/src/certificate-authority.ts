@@ -11,7 +11,10 @@ import { secretText } from './global-secrets';
  */
 export const AUTHORITY_SECRET = 'kds-tls-authority';
 
-/** The GlobalSecret with the authority of a control plane: of the global for zones and REST, of a zone for its REST. */
+/**
+ * Returns the name of the GlobalSecret with the authority of a control plane: the global's for zones and REST, a zone's
+ * for its REST.
+ */
 export function authoritySecret(cp: ControlPlane = GLOBAL): string {
   return cp.role === 'global' ? AUTHORITY_SECRET : 'rest-tls-authority';
 }
@@ -41,11 +44,11 @@ export interface CertificateSubject {
   /** Host names and IP addresses. */
   readonly names: readonly string[];
   readonly now: number;
-  /** Whose server it is; the global's by default. */
+  /** Control plane of the server; the global by default. */
   readonly cp?: ControlPlane | undefined;
 }
 
-/** Loaded with the first certificate: loading takes longer than the rest of a start. */
+/** Loaded with the first certificate: loading takes longer than the rest of the start. */
 async function library(): Promise<typeof X509> {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
@@ -53,7 +56,7 @@ async function library(): Promise<typeof X509> {
   return x509;
 }
 
-/** A new self-signed authority, valid for 10 years, that may sign server certificates only. */
+/** Creates a self-signed authority, valid for 10 years, that may sign server certificates only. */
 export async function createAuthority(now: number, cp: ControlPlane = GLOBAL): Promise<CertifiedKey> {
   const x509 = await library();
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
@@ -72,7 +75,7 @@ export async function createAuthority(now: number, cp: ControlPlane = GLOBAL): P
   return { certificate: certificate.toString('pem'), privateKey: await exported(keys.privateKey) };
 }
 
-/** A new server certificate for the names of `subject`, signed by the authority. */
+/** Creates a server certificate for the names of `subject`, signed by the authority. */
 export async function createServerCertificate(
   authority: CertifiedKey,
   subject: CertificateSubject,
@@ -101,7 +104,7 @@ export async function createServerCertificate(
   return { certificate: certificate.toString('pem'), privateKey: await exported(keys.privateKey) };
 }
 
-/** The content of the authority secret: both PEM blocks, one after the other. */
+/** Formats the content of the authority secret: both PEM blocks, one after the other. */
 export function authorityText({ certificate, privateKey }: CertifiedKey): string {
   return `${certificate.trim()}\n${privateKey.trim()}\n`;
 }

@@ -1,4 +1,4 @@
-/** Who users and zones are, and what they may do (libs/access/README.md). */
+/** Authentication and authorisation of users and zones (libs/access/README.md). */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
 export { type IssuedZoneToken, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token-issuer';
 export { zoneTokenFacts } from './zones/zone-token';

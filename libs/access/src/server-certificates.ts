@@ -17,7 +17,7 @@ import { globalSecretId, isOwnGlobalSecret, putSecret } from './global-secrets';
 export interface ServerCertificates {
   /** The chain and the key in use. */
   current(): CertifiedKey;
-  /** PEM of the authority that clients have to trust; undefined if it is not known here. */
+  /** PEM of the authority that clients must trust; undefined if it is unknown here. */
   authority(): string | undefined;
   /** Why the certificate in use is not the configured one; undefined if it is. */
   fault(): string | undefined;
@@ -33,7 +33,7 @@ export interface SelfIssuedCertificateOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose authority it is; the global's by default. */
+  /** Control plane of the authority; the global by default. */
   readonly cp?: ControlPlane;
   /** Names and addresses of this machine; called at each check, since addresses change. */
   readonly names: () => readonly string[];
@@ -79,7 +79,8 @@ export class SelfIssuedCertificates implements ServerCertificates {
   static async open(options: SelfIssuedCertificateOptions): Promise<SelfIssuedCertificates> {
     const issued = await issueByStored(options);
     if (issued.ok) return new SelfIssuedCertificates(options, issued.issued, undefined);
-    // The operator needs a running control plane to repair the secret; until then nobody trusts this certificate.
+    // // The operator needs a running control plane to repair the secret; until then clients do not trust this
+    // certificate.
     const secret = authoritySecret(options.cp);
     options.logger.error('clients cannot trust the certificate shown', { secret, reason: issued.reason });
     const own = await issue(options, await createAuthority(options.clock.now(), options.cp));
@@ -148,14 +149,17 @@ export class SelfIssuedCertificates implements ServerCertificates {
   }
 }
 
-/** PEM of the authority that all ports of a control plane share which have no files; undefined where none was made yet. */
+/**
+ * Returns the PEM of the authority that all ports of a control plane share unless they have files; undefined if none
+ * was created yet.
+ */
 export function sharedAuthority(index: IndexReader, cp: ControlPlane, clock: Clock): string | undefined {
   const held = index.get(globalSecretId(authoritySecret(cp), ownZone(cp)));
   const reading = held && parseAuthority(held, clock.now());
   return reading?.ok === true ? `${reading.authority.certificate.trim()}\n` : undefined;
 }
 
-/** A certificate signed by the stored authority, or why there is none. Throws Unavailable. */
+/** Issues a certificate signed by the stored authority, or returns why there is none. Throws Unavailable. */
 async function issueByStored(
   options: SelfIssuedCertificateOptions,
 ): Promise<
@@ -176,7 +180,7 @@ async function issue(options: SelfIssuedCertificateOptions, authority: Certified
   return { authority, names, at, server: await createServerCertificate(authority, { names, now: at, cp: options.cp }) };
 }
 
-/** The stored authority; created if there is none. Throws Unavailable. */
+/** Returns the stored authority; created if there is none. Throws Unavailable. */
 async function ensureAuthority({
   store,
   registry,

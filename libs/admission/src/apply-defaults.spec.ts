@@ -86,7 +86,7 @@ describe('applyDefaults', () => {
     await store.write({
       changes: [],
       onRefusal: 'abort',
-      notes: [{ area: 'defaults', key: newest ? identityKey(newest) : '', value: null }],
+      metadata: [{ area: 'defaults', key: newest ? identityKey(newest) : '', value: null }],
     });
     expect(await applyDefaults({ store, controlPlane: east, clock })).toEqual([newest]);
     await remove(store, newest);
@@ -126,6 +126,6 @@ describe('applyDefaults', () => {
     const run = applyDefaults({ store, controlPlane: global, clock, fence: { epoch: 7, holder: 'nobody' } });
     await expect(run).rejects.toThrow();
     expect((await store.snapshot()).resources).toEqual([]);
-    expect(await store.notes('defaults')).toEqual([]);
+    expect(await store.listMetadata('defaults')).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ const AREA = 'defaults';
  */
 export async function applyDefaults(parts: DefaultsParts): Promise<readonly Identity[]> {
   const { store, controlPlane, clock, fence } = parts;
-  const marked = new Set((await store.notes(AREA)).map((note) => note.key));
+  const marked = new Set((await store.listMetadata(AREA)).map((note) => note.key));
   const missing = defaultChanges(controlPlane).filter((change) => !marked.has(identityKey(change.id)));
   if (missing.length === 0) return [];
   const notes = missing.map((change): MetadataEntry => ({
@@ -38,7 +38,12 @@ export async function applyDefaults(parts: DefaultsParts): Promise<readonly Iden
     key: identityKey(change.id),
     value: { at: clock.now() },
   }));
-  const { results } = await store.write({ changes: missing, onRefusal: 'skip', notes, ...(fence ? { fence } : {}) });
+  const { results } = await store.write({
+    changes: missing,
+    onRefusal: 'skip',
+    metadata: notes,
+    ...(fence ? { fence } : {}),
+  });
   return missing.filter((_, i) => results[i]?.type === 'written').map((change) => change.id);
 }
 

@@ -1,4 +1,4 @@
-import { DefinitionJudge } from '@causeway/kinds';
+import { DefinitionEvaluator } from '@causeway/kinds';
 import { shippedPolicies } from '@causeway/policies';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store/testing';
@@ -22,7 +22,7 @@ describe('the definitions that control planes bring', () => {
     const store = new MemoryStore();
     await applyShipped({ store, controlPlane: global });
     const { resources } = await store.snapshot();
-    const judged = new DefinitionJudge().judge(resources);
+    const judged = new DefinitionEvaluator().evaluate(resources);
     expect(judged.map(({ kind, message }) => kind?.name ?? message).sort()).toEqual(
       shippedPolicies.map(({ kind }) => kind).sort(),
     );

@@ -54,7 +54,7 @@ export interface Plane {
   /** Of a plane that has processes of its own. */
   readonly processes?: PlaneProcessesState | undefined;
   /** What it is told and does not do, as of a moment ago; absent: all is done. */
-  readonly unobeyed?: readonly UnsupportedFeature[];
+  readonly unsupported?: readonly UnsupportedFeature[];
   /** Of a plane that works by rules of the kernel. */
   readonly rules?: PlaneRules | undefined;
   /** Resolves when it has begun; that it serves is told by `state`. Rejects where it can never run here. */

@@ -35,7 +35,7 @@ describe('the life of an authority under the leaders of a zone', () => {
     backend = await createPostgresBackend({ url: database.url, poolSize: 2 });
   });
   beforeEach(async () => {
-    await backend.store.write({ changes: [], onRefusal: 'abort', notes: [NO_REQUEST, NO_AUTHORITY] });
+    await backend.store.write({ changes: [], onRefusal: 'abort', metadata: [NO_REQUEST, NO_AUTHORITY] });
     clock = new FakeClock(Date.parse('2026-11-23T00:00:00Z'));
     gaps = NOBODY;
     errors = [];

@@ -29,7 +29,7 @@ export function waitedFor({ missing, unheard }: TrustGaps): readonly string[] {
 /** Dependencies of an `AuthorityLifecycle`. */
 export interface AuthorityLifecycleOptions {
   readonly authority: ZoneAuthority;
-  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>;
   readonly evidence: TrustEvidence;
   /** How long nobody must have been missing before a new authority is used while there are zones that say nothing of their proxies, ms. */
   readonly margin: number;
@@ -100,7 +100,7 @@ export class AuthorityLifecycle {
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
       logger.warn('an order to the certificate authority is refused', { order: order.type, by, error: error.message });
-      await store.write({ changes: [], onRefusal: 'abort', fence, notes: [NO_REQUEST] });
+      await store.write({ changes: [], onRefusal: 'abort', fence, metadata: [NO_REQUEST] });
       return state;
     }
   }

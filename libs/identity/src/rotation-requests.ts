@@ -44,19 +44,19 @@ export function checkOrder({ type }: RotationOrder, step: RotationStep): void {
 /** Orders of operators to the leader: any replica leaves one in the store, the leader carries it out. The newest counts. */
 export class RotationRequests {
   constructor(
-    private readonly store: Pick<ResourceStore, 'note' | 'write'>,
+    private readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>,
     private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
   /** The order that waits. Throws Unavailable. */
   async pending(): Promise<RotationRequest | undefined> {
-    return decodeRequest((await this.store.note(REQUEST_NOTE.area, REQUEST_NOTE.key)) ?? {});
+    return decodeRequest((await this.store.readMetadata(REQUEST_NOTE.area, REQUEST_NOTE.key)) ?? {});
   }
 
   /** Leaves an order for the leader. Throws Unavailable. */
   async leave(order: RotationOrder, by: string): Promise<void> {
     const note = requestNote({ order, at: this.clock.now(), by });
-    await this.store.write({ changes: [], onRefusal: 'abort', notes: [note] });
+    await this.store.write({ changes: [], onRefusal: 'abort', metadata: [note] });
   }
 }
 

@@ -126,7 +126,8 @@ describe("a zone's authority", () => {
     const der = createPrivateKey(opened.text).export({ format: 'der', type: 'pkcs8' });
     const { d = '' } = createPrivateKey(opened.text).export({ format: 'jwk' });
     const scalar = Buffer.from(d, 'base64url');
-    const tables = JSON.stringify(await a.store.notes(AUTHORITY_NOTE.area)) + JSON.stringify(await a.store.snapshot());
+    const tables =
+      JSON.stringify(await a.store.listMetadata(AUTHORITY_NOTE.area)) + JSON.stringify(await a.store.snapshot());
     for (const bytes of [der, scalar]) {
       for (const form of ['base64', 'base64url', 'hex'] as const) expect(tables).not.toContain(bytes.toString(form));
     }
@@ -156,7 +157,7 @@ describe("a zone's authority", () => {
       const a = await replica();
       const fence = await lead(a, 'a');
       await authority(a).ensure(fence);
-      const note = await a.store.note(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
+      const note = await a.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
       const text = JSON.stringify(note);
       const broken: Record<string, object> = {
         changed: JSON.parse(text.replace(/"sealed":"(.)/, (_, c: string) => `"sealed":"${c === 'A' ? 'B' : 'A'}`)),
@@ -165,10 +166,10 @@ describe("a zone's authority", () => {
         'of a signer that is not there': { ...note, signing: 'x' },
       };
       const value = JSON.parse(JSON.stringify(broken[what]));
-      await a.store.write({ changes: [], onRefusal: 'abort', notes: [{ ...AUTHORITY_NOTE, value }] });
+      await a.store.write({ changes: [], onRefusal: 'abort', metadata: [{ ...AUTHORITY_NOTE, value }] });
       const zone = authority(a);
       for (const attempt of [zone.ensure(fence), sign(zone)]) await expect(attempt).rejects.toBeInstanceOf(Unavailable);
-      expect(await a.store.note(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key)).toEqual(value);
+      expect(await a.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key)).toEqual(value);
     },
   );
 

@@ -39,7 +39,7 @@ export interface CertificateSigner {
 
 /** Dependencies and settings of a `ZoneAuthority`. */
 export interface ZoneAuthorityOptions {
-  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>;
   readonly keys: SealingKeys;
   readonly zone: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -77,7 +77,7 @@ export class ZoneAuthority implements CertificateSigner {
 
   /** The stored state; undefined before the first leader made the authority. Throws Unavailable. */
   async state(): Promise<State | undefined> {
-    const note = await this.options.store.note(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
+    const note = await this.options.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
     if (note === undefined) return undefined;
     const state = decodeAuthorityState(note);
     if (!state) throw new Unavailable('the stored certificate authority cannot be read');
@@ -227,7 +227,7 @@ export class ZoneAuthority implements CertificateSigner {
       const state = await decide(held);
       if (state === held && more.length === 0) return state;
       const notes = [{ ...AUTHORITY_NOTE, value: stored(state) }, ...more];
-      await this.options.store.write({ changes: [], onRefusal: 'abort', fence, notes });
+      await this.options.store.write({ changes: [], onRefusal: 'abort', fence, metadata: notes });
       return state;
     });
     this.work = result.catch(() => undefined);

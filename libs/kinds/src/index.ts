@@ -6,11 +6,11 @@ export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { declaredKind, undeclaredKind } from './declared/declared-kind';
 export {
-  DefinitionJudge,
+  DefinitionEvaluator,
   MAX_DECLARED_KINDS,
   type DefinitionParts,
-  type JudgedDefinition,
-} from './declared/judge-definitions';
+  type EvaluatedDefinition,
+} from './declared/evaluate-definitions';
 export { defaultResources } from './default-resources';
 export {
   Enrolment,

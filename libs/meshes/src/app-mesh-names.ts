@@ -12,20 +12,26 @@ import {
 import { isJsonArray, Label, ownZone, type ControlPlane, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** The value of the label `causeway.io/made-with` of a MeshNaming that keeps what stood at the upgrade. */
+/** Value of the label `causeway.io/made-with` of a MeshNaming that preserves the names in use at the upgrade. */
 export const KEPT_AT_UPGRADE = 'Upgrade';
 
-/** The suffixes that one stored MeshNaming gives. Nothing that is stored is believed: what cannot be one is left out. */
+/**
+ * Returns the suffixes that one stored MeshNaming gives. Stored values are checked again: invalid suffixes are left
+ * out.
+ */
 export function suffixesIn({ spec }: Pick<Resource, 'spec'>): readonly string[] {
   const { suffixes } = spec;
   if (!isJsonArray(suffixes)) return [];
   return suffixes.filter((one) => typeof one === 'string').filter((one) => suffixProblem(one) === undefined);
 }
 
-/** Whether a MeshNaming counts at a control plane: the global's everywhere, a zone's in that zone. */
+/** Whether a MeshNaming applies at a control plane: the global's everywhere, a zone's in that zone. */
 export const namesHere = ({ zone }: Identity, cp: ControlPlane): boolean => zone === '' || zone === ownZone(cp);
 
-/** The suffixes under which a mesh names its VirtualServices at this control plane (docs/reference/app-mesh.md, Names). Linear in the MeshNamings. */
+/**
+ * Returns the suffixes under which a mesh names its VirtualServices at this control plane (docs/reference/app-mesh.md,
+ * Names). Linear in the MeshNamings.
+ */
 export function meshSuffixes(index: Pick<IndexReader, 'ofKind'>, mesh: string, cp: ControlPlane): ReadonlySet<string> {
   const suffixes = new Set<string>();
   for (const naming of index.ofKind(MeshNaming.name)) {
@@ -35,12 +41,13 @@ export function meshSuffixes(index: Pick<IndexReader, 'ofKind'>, mesh: string, c
   return suffixes;
 }
 
-/** Who has a hostname by a generator that the owner of a service does not choose the name for. */
+/** Claim on a hostname by a generator whose name the owner of the service does not choose. */
 export type Giver = ClaimRank;
 
 /**
- * The strongest claim on a hostname by a generator other than those of names at App Mesh; undefined where none makes it. On the global:
- * the claim that some zone would have. Costs the generators, and the services only where a template can give the name at all.
+ * Returns the strongest claim on a hostname by a generator other than those of App Mesh names; undefined if none claims
+ * it. On the global: the claim that some zone would have. Linear in the generators; reads services only where a
+ * template can produce the name.
  */
 export function otherGiver(
   index: Pick<IndexReader, 'ofKind'>,
@@ -71,7 +78,7 @@ function* given(
 ): Generator<Resource> {
   if (!template) return;
   for (const { kind, required } of selectors) {
-    // Whether a service was made there is another matter in each zone.
+    // // Whether a service was made in this zone is answered differently by each zone.
     const wanted = cp.role === 'zone' ? required : required.filter(({ key }) => key !== Label.origin);
     for (const service of index.ofKind(kind)) {
       if (service.id.mesh !== mesh || !hasLabels(wanted, service)) continue;

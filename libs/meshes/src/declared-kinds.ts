@@ -1,19 +1,19 @@
-import { coreKinds, DefinitionJudge, type JudgedDefinition } from '@causeway/kinds';
+import { coreKinds, DefinitionEvaluator, type EvaluatedDefinition } from '@causeway/kinds';
 import { Registry, type Kind, type KindSource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
 const DEFINITIONS = 'MetaresourceDefinition';
 
 /**
- * The kinds that the MetaresourceDefinitions of an index declare now. It subscribes to nothing: each look compares one number, and
- * definitions are judged anew when it differs.
+ * Kinds that the MetaresourceDefinitions of an index declare now. It subscribes to nothing: each read compares one
+ * version number, and evaluates the definitions again if it differs.
  */
 export class DeclaredKinds implements KindSource {
-  private readonly judge = new DefinitionJudge();
+  private readonly evaluate = new DefinitionEvaluator();
   private seen = -1;
   private changes = 0;
   private current: readonly Kind[] = [];
-  private latest: readonly JudgedDefinition[] = [];
+  private latest: readonly EvaluatedDefinition[] = [];
 
   constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>) {}
 
@@ -27,8 +27,8 @@ export class DeclaredKinds implements KindSource {
     return this.current;
   }
 
-  /** Every definition, and what it comes to. */
-  get judged(): readonly JudgedDefinition[] {
+  /** Every definition with its evaluation. */
+  get evaluated(): readonly EvaluatedDefinition[] {
     this.look();
     return this.latest;
   }
@@ -37,7 +37,7 @@ export class DeclaredKinds implements KindSource {
     const version = this.index.versionOf(DEFINITIONS);
     if (version === this.seen) return;
     this.seen = version;
-    this.latest = this.judge.judge(this.index.ofKind(DEFINITIONS));
+    this.latest = this.evaluate.evaluate(this.index.ofKind(DEFINITIONS));
     const kinds = this.latest.flatMap(({ kind }) => (kind ? [kind] : []));
     // A write of a status changes no kind.
     if (kinds.length === this.current.length && kinds.every((kind, i) => kind === this.current[i])) return;
@@ -46,7 +46,7 @@ export class DeclaredKinds implements KindSource {
   }
 }
 
-/** The kinds of the product, and those that the definitions of this index declare at each moment. */
+/** Returns the registry of an index: the kinds of the product and those that its definitions declare at each moment. */
 export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'versionOf'>): Registry {
   return new Registry(coreKinds.kinds, new DeclaredKinds(index));
 }

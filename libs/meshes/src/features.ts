@@ -1,9 +1,9 @@
 import { compareText } from '@causeway/resources';
 import type { MeshState } from './meshes';
 
-/** Something that a Mesh can say it supports. */
+/** A feature that a Mesh can publish as supported. */
 export interface Feature {
-  /** As `pkg/features` of the Gateway API names it; clients compare names. */
+  /** Name as in `pkg/features` of the Gateway API; clients compare it. */
   readonly name: string;
   /** The tests that prove it, as `file › words of the title`; a feature without any is not published. */
   readonly tests: readonly string[];
@@ -15,8 +15,8 @@ export interface Feature {
 const MAX_FEATURES = 64;
 
 /**
- * What a mesh may support: the features of the Gateway API that concern a mesh, and off-cluster gateways. The Mesh resource is
- * no feature (row T000-40). Whoever builds one names its tests here, and every accepted Mesh publishes it.
+ * Features that a mesh may support: those of the Gateway API that concern a mesh, and off-cluster gateways. The Mesh
+ * resource itself is no feature (row T000-40). To add one, name its tests here; every accepted Mesh then publishes it.
  */
 export const FEATURES: readonly Feature[] = [
   { name: 'Mesh', tests: ['test/envoy/routes.spec.ts › MeshBasic'] },
@@ -41,8 +41,8 @@ export const FEATURES: readonly Feature[] = [
 ];
 
 /**
- * `status.supportedFeatures` of an accepted Mesh (rows T000-12, T000-37): each proven feature once, in order of code units, 64
- * at most.
+ * Returns `status.supportedFeatures` of an accepted Mesh (rows T000-12, T000-37): each proven feature once, in order of
+ * code units, at most 64.
  */
 export function supportedFeatures(features: readonly Feature[] = FEATURES): readonly { readonly name: string }[] {
   const names = new Set(features.filter(({ tests }) => tests.length > 0).map(({ name }) => name));

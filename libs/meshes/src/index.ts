@@ -1,4 +1,4 @@
-/** What the Meshes mean at this control plane (libs/meshes/README.md). */
+/** State and meaning of Meshes at this control plane (libs/meshes/README.md). */
 export { KEPT_AT_UPGRADE, meshSuffixes, namesHere, otherGiver, suffixesIn } from './app-mesh-names';
 export { findMtlsMode, type MeshAccess, type MtlsMode } from './access';
 export { DeclaredKinds, getRegistry } from './declared-kinds';

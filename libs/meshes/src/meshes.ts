@@ -15,32 +15,32 @@ import { isTerminating, readMemberSelector, type MeshOwner } from './membership'
 import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
 import { RangeReservations } from './range-reservations';
 
-/** The owner that a control plane is unless its settings say otherwise. */
+/** The owner of a control plane without settings. */
 export const DEFAULT_MESH_OWNER: MeshOwner = Object.freeze({
   controllerName: 'causeway.io/control-plane',
   expectedName: 'default',
 });
 
-/** What a Mesh means here. */
+/** State of a mesh at this control plane. */
 export interface MeshState {
   readonly name: string;
   /** Absent for an assumed Mesh. */
   readonly resource?: Resource<MeshSpec>;
   /**
-   * `ours` names our controller. `foreign` names another: its members are stored and not served (row T000-07). `assumed` is
-   * the expected Mesh where it is missing or foreign: it is served as with an empty spec (row T000-22).
+   * `ours` names our controller. `foreign` names another: its members are stored and not served (row T000-07).
+   * `assumed` is the expected Mesh if it is missing or foreign: it is served with an empty spec (row T000-22).
    */
   readonly claim: 'ours' | 'foreign' | 'assumed';
-  /** The settings in force; empty where there are none and where they are refused (row T000-35). */
+  /** The settings in force; empty if there are none or if they are refused (row T000-35). */
   readonly parameters: MeshParametersSpec;
   /**
-   * Who may call. It counts also where the settings are refused for their address ranges. Undefined of a foreign Mesh, and while
-   * the settings cannot be read: then nothing may change, least of all towards more access.
+   * Who may call. It also applies if the settings are refused because of their address ranges. Undefined for a foreign
+   * Mesh, and while the settings cannot be read: then access must not change, least of all be widened.
    */
   readonly access: MeshAccess | undefined;
   /**
-   * From which namespaces, and of which kinds, routes may be bound (T002-02); undefined allows all. It counts also where the
-   * settings are refused for their address ranges.
+   * Namespaces and kinds whose routes may be bound (T002-02); undefined allows all. It also applies if the settings are
+   * refused because of their address ranges.
    */
   readonly allowedRoutes?: NonNullable<MeshParametersSpec['allowedRoutes']>;
   /** Why the parameters are refused. Services then keep the addresses they have. */
@@ -49,16 +49,19 @@ export interface MeshState {
   readonly terminating: boolean;
 }
 
-/** The expected Mesh is somebody else's: it is left alone, and its members are served as with an empty spec (row T000-20). */
+/**
+ * The expected Mesh belongs to another controller: it is not changed, and its members are served with an empty spec
+ * (row T000-20).
+ */
 export interface MeshMismatch {
   readonly name: string;
-  /** What the Mesh has. */
+  /** `controllerName` of the Mesh. */
   readonly controllerName: string;
-  /** What this control plane is called. */
+  /** `controllerName` of this control plane. */
   readonly ownName: string;
 }
 
-/** What a table of Meshes reads. */
+/** Dependencies of the table of Meshes. */
 export interface MeshesOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>;
   readonly owner: MeshOwner;
@@ -68,14 +71,14 @@ export interface MeshesOptions {
   readonly zoneRanges?: ZoneRanges;
 }
 
-/** The ranges of virtual IPs that a zone is configured with. */
+/** Configured ranges of virtual IPs of a zone. */
 export interface ZoneRanges {
   readonly settings: readonly RangeSetting[];
-  /** Takes ranges that are neither private nor reserved. */
+  /** Accepts ranges that are neither private nor reserved. */
   readonly force: boolean;
 }
 
-/** Kinds that a table is derived from. */
+/** Kinds that the table is derived from. */
 const SOURCES = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'] as const;
 
 interface Table {
@@ -86,8 +89,8 @@ interface Table {
 }
 
 /**
- * All Meshes as this control plane sees them. The answers are of the moment at which they are asked for: a table is made
- * anew when a Mesh, a referent or a Namespace has changed since, linear in the number of Meshes.
+ * All Meshes as this control plane sees them. Reads are always current: the table is rebuilt on read if a Mesh, a
+ * referenced resource or a Namespace has changed, linear in the number of Meshes.
  */
 export class Meshes {
   private table: Table | undefined;
@@ -98,22 +101,22 @@ export class Meshes {
     return this.options.owner;
   }
 
-  /** Changes whenever an answer may have; for those who derive something from several answers. */
+  /** Changes whenever a result may have changed; for callers that derive something from several results. */
   get version(): string {
     return SOURCES.map((kind) => this.options.index.versionOf(kind)).join('.');
   }
 
-  /** What the mesh of this name means; undefined where there is none. */
+  /** Returns the state of the mesh of this name; undefined if there is none. */
   state(name: string): MeshState | undefined {
     return this.current().states.get(name);
   }
 
-  /** Whether documents may name this mesh: the expected one always exists, any other has a Mesh (row T000-22). */
+  /** Whether documents may name this mesh: the expected one always exists, any other needs a Mesh (row T000-22). */
   exists(name: string): boolean {
     return this.state(name) !== undefined;
   }
 
-  /** What is wrong with the expected Mesh; undefined where it is ours or missing. */
+  /** Describes why the expected Mesh is foreign; undefined if it is ours or missing. */
   mismatch(): MeshMismatch | undefined {
     const { expectedName: name, controllerName: ownName } = this.owner;
     const controllerName = this.state(name)?.resource?.spec.controllerName ?? ownName;
@@ -125,7 +128,7 @@ export class Meshes {
     return this.current().states.values();
   }
 
-  /** Whether services of this mesh get addresses, names and routes here. */
+  /** Whether services of this mesh get addresses, names and routes at this control plane. */
   isServed(name: string): boolean {
     const state = this.state(name);
     return state !== undefined && state.claim !== 'foreign';
@@ -136,26 +139,29 @@ export class Meshes {
     return [...this.all()].filter(({ claim }) => claim !== 'foreign');
   }
 
-  /** The Meshes, sorted, whose `namespaceSelector` selects a namespace; those of others and ending ones do not count. */
+  /**
+   * Returns the Meshes, sorted, whose `namespaceSelector` selects a namespace; foreign and terminating ones are left
+   * out.
+   */
   candidatesOf(namespace: string): readonly string[] {
     const { selecting, candidates } = this.current();
     const known = candidates.get(namespace);
     if (known) return known;
     if (selecting.length === 0) return [];
     const found = this.selecting(this.labelsOf(namespace));
-    // Remembered only for what is stored: users choose the names of namespaces.
+    // // Cached only for stored namespaces: users choose the names of namespaces.
     if (this.options.index.get(globalIdentity('Namespace', namespace))) candidates.set(namespace, found);
     return found;
   }
 
-  /** The Meshes, sorted, whose `namespaceSelector` selects a namespace of these labels. */
+  /** Returns the Meshes, sorted, whose `namespaceSelector` selects a namespace with these labels. */
   selecting(labels: Labels): readonly string[] {
     return this.current()
       .selecting.filter(({ selector }) => selectsLabels(selector, labels))
       .map(({ mesh }) => mesh);
   }
 
-  /** The labels of a namespace, as selectors see them. */
+  /** Returns the labels of a namespace as selectors see them. */
   labelsOf(namespace: string): Labels {
     const stored = this.options.index.get(globalIdentity('Namespace', namespace));
     return { ...namespaceLabels(namespace), ...stored?.labels };
@@ -215,7 +221,7 @@ export class Meshes {
     return conflict === undefined ? result : { ok: false, message: conflict };
   }
 
-  /** Why a mesh cannot have these ranges in this zone; elsewhere it may. */
+  /** Returns why a mesh cannot have these ranges in this zone; other zones may accept them. */
   private zoneFault(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
     const { settings, force } = this.options.zoneRanges ?? { settings: [], force: true };
     for (const [owner, range = ''] of Object.entries(ranges)) {
@@ -226,7 +232,10 @@ export class Meshes {
   }
 }
 
-/** The older first: of two Meshes with one range it keeps its settings. What was made by Kuma ranks last, by name. */
+/**
+ * Orders the older first: of two Meshes with one range, the older keeps its settings. Resources made by Kuma rank last,
+ * by name.
+ */
 function byAge(a: Resource, b: Resource): number {
   const [first, second] = [a.creationOrder || Infinity, b.creationOrder || Infinity];
   return first === second ? compareText(a.id.name, b.id.name) : first - second;

@@ -19,10 +19,13 @@ import type { IndexReader } from '@causeway/store';
 /** The spec of a Mesh. */
 export type MeshSpec = SpecOf<typeof Mesh>;
 
-/** The value of a YAML or JSON text; throws an Error with the reason and the place where there is none. */
+/** Parses YAML or JSON text; throws an Error with the reason and the position if the text is invalid. */
 export type ParseText = (text: string) => unknown;
 
-/** The settings that a Mesh names, or why there are none: the message of its condition Accepted, reason InvalidParameters. */
+/**
+ * The settings that a Mesh references, or why there are none: the message of its condition Accepted, reason
+ * InvalidParameters.
+ */
 export type ParametersResult =
   { readonly ok: true; readonly parameters: MeshParametersSpec } | { readonly ok: false; readonly message: string };
 
@@ -32,8 +35,8 @@ const OWN_GROUP = 'causeway.io';
 const NONE: ParametersResult = { ok: true, parameters: {} };
 
 /**
- * The settings that `parametersRef` names (rows T000-08, T000-30 to T000-34): a MeshParameters of our group without a
- * namespace, or a ConfigMap with one. A version in the group is dropped.
+ * Reads the settings that `parametersRef` names (rows T000-08, T000-30 to T000-34): a MeshParameters of our group
+ * without a namespace, or a ConfigMap with one. A version in the group is ignored.
  */
 export function readParameters(
   ref: ParametersRef | undefined,

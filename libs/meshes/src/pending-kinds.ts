@@ -1,18 +1,19 @@
-import { DefinitionJudge, MetaresourceDefinition, MAX_DECLARED_KINDS, type DefinitionParts } from '@causeway/kinds';
+import { DefinitionEvaluator, MetaresourceDefinition, MAX_DECLARED_KINDS, type DefinitionParts } from '@causeway/kinds';
 import { jsonEqual, type Kind, type KindSource, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
 /**
- * The kinds as the documents of a batch leave them: a definition counts for what comes later. Of one batch as many new or changed definitions
- * count as can declare kinds; each costs a look at all definitions. A kind is the same object while its definition says the same.
+ * Kinds as the documents of a batch leave them: a definition applies to the documents after it. The number of new or
+ * changed definitions that count in one batch is the number that can declare kinds; each costs a pass over all
+ * definitions. A kind stays the same object while its definition is unchanged.
  */
 export class PendingKinds implements KindSource {
-  private readonly judge = new DefinitionJudge();
+  private readonly evaluate = new DefinitionEvaluator();
   private readonly pending = new Map<string, DefinitionParts>();
   private readonly together: Registry;
   private changes = 0;
   private seen = -1;
-  private judged: { readonly version: number; readonly kinds: readonly Kind[] } = { version: -1, kinds: [] };
+  private evaluated: { readonly version: number; readonly kinds: readonly Kind[] } = { version: -1, kinds: [] };
 
   /** `known` has what the definitions of `index` declare. */
   constructor(
@@ -22,7 +23,7 @@ export class PendingKinds implements KindSource {
     this.together = known.declaring(this);
   }
 
-  /** The kinds for the next document. */
+  /** Registry for the next document. */
   get registry(): Registry {
     return this.pending.size === 0 ? this.known : this.together;
   }
@@ -36,14 +37,14 @@ export class PendingKinds implements KindSource {
 
   get kinds(): readonly Kind[] {
     const { version } = this;
-    if (this.judged.version !== version) {
-      const kinds = this.judge.judge(this.definitions()).flatMap(({ kind }) => (kind ? [kind] : []));
-      this.judged = { version, kinds };
+    if (this.evaluated.version !== version) {
+      const kinds = this.evaluate.evaluate(this.definitions()).flatMap(({ kind }) => (kind ? [kind] : []));
+      this.evaluated = { version, kinds };
     }
-    return this.judged.kinds;
+    return this.evaluated.kinds;
   }
 
-  /** Takes what a document is going to be stored as; other kinds than MetaresourceDefinition mean nothing here. */
+  /** Records the resource as which a document will be stored; kinds other than MetaresourceDefinition are ignored. */
   take({ id, labels, spec }: Pick<Resource, 'id' | 'labels' | 'spec'>): void {
     if (id.kind !== MetaresourceDefinition.name || this.pending.size === MAX_DECLARED_KINDS) return;
     const stored = this.index.get(id);
@@ -52,7 +53,7 @@ export class PendingKinds implements KindSource {
     this.changes += 1;
   }
 
-  /** Begins the batch anew: no document has been taken. */
+  /** Starts the batch again: no document is recorded. */
   reset(): void {
     this.pending.clear();
     this.changes += 1;

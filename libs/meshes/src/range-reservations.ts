@@ -6,14 +6,15 @@ interface Entry {
   readonly range: AddressRange;
 }
 
-/** The address ranges that Meshes have taken: those of two meshes never share an address. */
+/** Address ranges reserved by Meshes: ranges of two meshes never share an address. */
 export class RangeReservations {
   /** Disjoint from mesh to mesh, in order of family and first address. */
   private readonly entries: Entry[] = [];
 
   /**
-   * Reserves the ranges of one mesh (kind → range), all or none: returns why none can be taken, which names both meshes. A
-   * text that is no range is left to its own check. Logarithmic in the ranges taken, but for the place of an insertion.
+   * Reserves the ranges of one mesh (kind → range), all or none: returns why they cannot be reserved, naming both
+   * meshes. Text that is no range is ignored here; it has its own check. Logarithmic in the reserved ranges, except for
+   * the insertion itself.
    */
   reserve(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
     const wanted = Object.entries(ranges).flatMap(([kind, text]): Entry[] => {
@@ -34,7 +35,7 @@ export class RangeReservations {
 
   private overlapping(range: AddressRange): Entry | undefined {
     const place = this.placeOf(range);
-    // Ranges of one mesh may lie in each other, three at most.
+    // // Ranges of one mesh may contain each other, at most three.
     for (let i = Math.max(0, place - 3); i < Math.min(this.entries.length, place + 1); i++) {
       const entry = this.entries[i];
       if (entry && overlaps(entry.range, range)) return entry;
@@ -42,7 +43,7 @@ export class RangeReservations {
     return undefined;
   }
 
-  /** The index of the first entry that begins after `range` does. */
+  /** Returns the index of the first entry that begins after `range`. */
   private placeOf(range: AddressRange): number {
     let [low, high] = [0, this.entries.length];
     while (low < high) {

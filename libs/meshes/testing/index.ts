@@ -1,2 +1,4 @@
-/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+/**
+ * Test support of this lib: internals that tests and benchmarks of other libs import. Nothing that ships imports it.
+ */
 export type { MeshesOptions } from '../src/meshes';

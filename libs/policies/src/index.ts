@@ -7,13 +7,13 @@ export {
   type AccessClause,
   type AccessRequest,
   type AccessRules,
-  type AccessVerdict,
+  type AccessResult,
   type CallerTerm,
   type IdMatch,
 } from './access/access-rules';
 export { formerId, namespacedIds, revokedIds, type ChangingIds } from './access/changing-ids';
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
-export { judgeCall, type InboundVerdict, type JudgedInbound } from './access/judge-inbound';
+export { evaluateCall, type CallResult, type InboundAccess } from './access/evaluate-call';
 export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { isUnseenByGrpc } from './shipped/grpc-headers';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
@@ -30,7 +30,7 @@ export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-l
 export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
 export { shippedDefinition, shippedDefinitionName, shippedPolicies } from './shipped/shipped-policies';
-export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
+export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type UnsupportedField } from './shipped/shipped-policy';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
 export { type Fold, type ScopeState, type Source, type Sources } from './fold/fold';
 export { mergePatch, plainValue, tracedSpec } from './fold/traced';
@@ -53,13 +53,13 @@ export { MAX_TARGET_REFS } from './model/target-refs';
 export {
   findCallers,
   MAX_SCOPES,
-  policyVerdict,
-  type AncestorVerdict,
-  type PolicyVerdict,
-  type ScopeVerdict,
-} from './reads/verdict';
+  evaluatePolicy,
+  type AncestorResult,
+  type PolicyEvaluation,
+  type ScopeResult,
+} from './reads/evaluate-policy';
 export { type BackendAt, type Effective, type RuleAt } from './table/effective';
-export { type PoliciesAffected } from './table/marks';
+export { type PolicyChangeSet } from './table/policy-change-set';
 export { type TargetObject } from './table/objects';
 export { PolicyTable } from './table/policy-table';
 export { affectedBy, levelsOfKind, policyKeysOn, type AffectedBy } from './reads/affected';

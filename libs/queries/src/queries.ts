@@ -110,7 +110,7 @@ export interface Queries {
   readonly audit: AuditQueries;
   readonly backups: BackupQueries;
   /** Interfaces note their writes here, so that reads show them. */
-  readonly freshness: ReadYourWrites;
+  readonly readYourWrites: ReadYourWrites;
   readonly json: ResourceJson;
   /** Ends all watches and stops following the index. */
   readonly close: () => void;
@@ -122,15 +122,15 @@ export function createQueries(sources: QuerySources): Queries {
   const { userAccess, zoneAccess } = sources;
   const at = { cp, index, meshes };
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
-  const freshness = new ReadYourWrites(index, store, { clock, longest: limits.revisionWait });
+  const readYourWrites = new ReadYourWrites(index, store, { clock, timeout: limits.revisionWait });
   const sorted = new SortedIndex(index);
   const lister = new Lister(index, sorted);
   const expensive = new ConcurrencyLimit(EXPENSIVE);
-  const resources = new ResourceQueries({ ...at, registry, lister, freshness });
-  const watches = new Watches({ index, meshes, store, lister, freshness, clock, limits });
-  const hostnames = new HostnameQueries({ ...at, freshness, resources, insights, expensive });
+  const resources = new ResourceQueries({ ...at, registry, lister, readYourWrites });
+  const watches = new Watches({ index, meshes, store, lister, readYourWrites, clock, limits });
+  const hostnames = new HostnameQueries({ ...at, readYourWrites, resources, insights, expensive });
   const { affected, stop } = affectedStatus(index, meshes.owner, sources.policies);
-  const stops = [freshness.follow(), sorted.follow(), stop];
+  const stops = [readYourWrites.follow(), sorted.follow(), stop];
   return {
     resources,
     defaultMesh: meshes.owner.expectedName,
@@ -140,9 +140,17 @@ export function createQueries(sources: QuerySources): Queries {
     leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    routes: new RouteQueries({ ...at, freshness, hostnames, expensive, routes, policies, callers: sources.callers }),
-    policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies }),
-    discovery: new Discovery({ ...at, freshness, expensive, instances: sources.instances }),
+    routes: new RouteQueries({
+      ...at,
+      readYourWrites,
+      hostnames,
+      expensive,
+      routes,
+      policies,
+      callers: sources.callers,
+    }),
+    policies: new PolicyQueries({ meshes, resources, readYourWrites, expensive, policies }),
+    discovery: new Discovery({ ...at, readYourWrites, expensive, instances: sources.instances }),
     doctor: new Doctor({ ...at, registry, store, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
@@ -153,7 +161,7 @@ export function createQueries(sources: QuerySources): Queries {
     workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     backups: new BackupQueries(sources),
-    freshness,
+    readYourWrites,
     json: new ResourceJson(registry, affected),
     close: () => {
       watches.close();

@@ -3,7 +3,7 @@ export { type Destination, type ResolvedBackend } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
 export { foreignReference, NO_NAMESPACE, PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';
 export { parentStatuses, ROUTED_BY_XROUTE, type ParentStatus } from './binding/route-status';
-export { type Affected } from './binding/marks';
+export { type ChangeSet } from './binding/change-set';
 export { listPlaces, type Place, type Places } from './binding/places';
 export {
   connectionAction,

@@ -78,7 +78,7 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     listener.on('notification', ({ payload }) => heard.push(payload));
     await listener.query('LISTEN causeway_log');
     const note = { area: 'insights', key: 'east', value: { seen: 1 } };
-    await near.store.write({ changes: [], notes: [note], onRefusal: 'abort' });
+    await near.store.write({ changes: [], metadata: [note], onRefusal: 'abort' });
     await admin.query("NOTIFY causeway_log, 'afterwards'");
     await until(() => heard.includes('afterwards'));
     expect(heard).toEqual(['afterwards']);

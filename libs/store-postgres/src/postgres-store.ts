@@ -69,7 +69,7 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     return this.reader.head();
   }
 
-  floor(): Promise<number> {
+  compactionRevision(): Promise<number> {
     return this.reader.floor();
   }
 
@@ -129,12 +129,12 @@ export class PostgresStore implements ResourceStore, StoreMaintenance {
     }
   }
 
-  async note(area: string, key: string): Promise<JsonObject | undefined> {
+  async readMetadata(area: string, key: string): Promise<JsonObject | undefined> {
     const row = await this.options.database.find(NoteRow, (rows) => rows.findOneBy({ area, key }));
     return row?.value;
   }
 
-  notes(area: string): Promise<readonly MetadataEntry[]> {
+  listMetadata(area: string): Promise<readonly MetadataEntry[]> {
     return this.options.database.find(NoteRow, (rows) => rows.find({ where: { area }, order: { key: 'ASC' } }));
   }
 

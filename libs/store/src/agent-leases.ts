@@ -35,7 +35,7 @@ export interface CheckedInbound {
 }
 
 /** Something that the proxy of a Dataplane is told and cannot do. */
-export interface UnobeyedPart {
+export interface UnsupportedPart {
   /** The listener or the cluster. */
   readonly name: string;
   readonly what: string;
@@ -48,7 +48,7 @@ export interface SharedClients {
 }
 
 /** What an agent says of a Dataplane besides its spec. */
-export type AgentFinding = CheckedInbound | UnobeyedPart | SharedClients;
+export type AgentFinding = CheckedInbound | UnsupportedPart | SharedClients;
 
 /** A lease as it is stored; instants are ms since 1970 by the store's clock. */
 export interface AgentLease extends LeaseKey, LeaseAgent {

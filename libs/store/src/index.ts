@@ -49,7 +49,7 @@ export type {
   AgentLeaseStore,
   AgentFinding,
   CheckedInbound,
-  UnobeyedPart,
+  UnsupportedPart,
   SharedClients,
   LeaseAgent,
   LeaseAnswer,

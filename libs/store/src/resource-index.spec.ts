@@ -90,7 +90,7 @@ describe('ResourceIndex', () => {
     apply(13, gone(resource('a', 1), 11), gone(resource('b', 2), 12), gone(resource('c', 3), 13));
     expect([...index.tombstones()]).toHaveLength(3);
     apply(14, put(resource('c', 14)));
-    index.apply({ revision: 15, changes: [], floor: 11 });
+    index.apply({ revision: 15, changes: [], compactionRevision: 11 });
     expect([...index.tombstones()].map(({ id }) => id.name)).toEqual(['b']);
     expect([...index.tombstonesOf('Thing')].map(([key]) => key)).toEqual([keyOf('b')]);
     index.load({ point: { incarnation: 'next', revision: 1 }, resources: [], tombstones: [] });

@@ -25,7 +25,7 @@ export interface IndexReader {
   /** How far the index is; undefined before the first load. */
   readonly point: StorePoint | undefined;
   /** The index has forgotten the deletions up to this revision. */
-  readonly floor: number;
+  readonly compactionRevision: number;
   /** Number of living resources. */
   readonly size: number;
   get(id: Identity): Resource | undefined;
@@ -84,7 +84,7 @@ export class ResourceIndex implements IndexReader {
     return this.current;
   }
 
-  get floor(): number {
+  get compactionRevision(): number {
     return this.forgotten;
   }
 
@@ -173,7 +173,7 @@ export class ResourceIndex implements IndexReader {
       this.addTombstone(key, change.tombstone);
       return { key, id, before, after: undefined };
     });
-    this.forgetTombstones(batch.floor ?? 0);
+    this.forgetTombstones(batch.compactionRevision ?? 0);
     this.moveTo({ incarnation: this.current.incarnation, revision: batch.revision }, false, changes);
   }
 

@@ -113,7 +113,7 @@ export interface WriteRequest {
   /** Refused as `outdated`, each change of it, unless this is unchanged; what a store writes in parts stops there. */
   readonly unchanged?: ReadSet;
   /** Written with the changes or not at all. */
-  readonly notes?: readonly MetadataEntry[];
+  readonly metadata?: readonly MetadataEntry[];
   /**
    * With `skip`: is called with the results of each part that is durable, in the order of the changes, before `write`
    * resolves or throws. Which parts a store writes is its choice.
@@ -167,7 +167,7 @@ export interface ChangeBatch {
   readonly revision: number;
   readonly changes: readonly StoreChange[];
   /** The store has purged the tombstones up to this revision; a reader may drop them too. */
-  readonly floor?: number;
+  readonly compactionRevision?: number;
 }
 
 /** The whole state of a store at one point. */
@@ -205,7 +205,7 @@ export interface ResourceStore {
   /** Incarnation and newest committed revision, read from the primary. */
   head(): Promise<StorePoint>;
   /** Deletions after this revision are still known: a reader at this revision or later can be sent all changes since. */
-  floor(): Promise<number>;
+  compactionRevision(): Promise<number>;
   /**
    * The key by which this store recognises the resume points that it issued: random, made once, and part of every
    * backup, so that a restored store recognises those of after the backup too (docs/design.md §2.7). Never leaves the
@@ -225,8 +225,8 @@ export interface ResourceStore {
    */
   watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch>;
   /** One note, or all of an area. */
-  note(area: string, key: string): Promise<JsonObject | undefined>;
-  notes(area: string): Promise<readonly MetadataEntry[]>;
+  readMetadata(area: string, key: string): Promise<JsonObject | undefined>;
+  listMetadata(area: string): Promise<readonly MetadataEntry[]>;
   /** Releases connections; watches end. */
   close(): Promise<void>;
 }

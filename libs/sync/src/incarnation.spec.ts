@@ -1,7 +1,7 @@
 import {
   confirmIncarnation,
   isConfirmed,
-  judgeIncarnation,
+  decideIncarnation,
   isIncarnationComplete,
   NO_INCARNATION,
   type AwaitedZone,
@@ -12,7 +12,7 @@ const HOLD = 300;
 const held: KnownIncarnation = { accepted: 'a', pending: { incarnation: 'b', since: 100 } };
 
 describe('judgeIncarnation', () => {
-  it.each<[string, KnownIncarnation, string, number, ReturnType<typeof judgeIncarnation>]>([
+  it.each<[string, KnownIncarnation, string, number, ReturnType<typeof decideIncarnation>]>([
     ['accepts the first incarnation ever seen', NO_INCARNATION, 'a', 0, { known: { accepted: 'a' } }],
     ['recognises the accepted incarnation', { accepted: 'a' }, 'a', 0, { known: { accepted: 'a' } }],
     ['holds the absences of a new incarnation', { accepted: 'a' }, 'b', 100, { known: held, heldUntil: 400 }],
@@ -27,11 +27,11 @@ describe('judgeIncarnation', () => {
     ],
     ['forgets a pending incarnation when the accepted one is back', held, 'a', 399, { known: { accepted: 'a' } }],
   ])('%s', (...[, known, incarnation, now, want]) => {
-    expect(judgeIncarnation(known, incarnation, now, HOLD)).toEqual(want);
+    expect(decideIncarnation(known, incarnation, now, HOLD)).toEqual(want);
   });
 
   it('returns the same object if nothing changed', () => {
-    expect(judgeIncarnation(held, 'b', 200, HOLD).known).toBe(held);
+    expect(decideIncarnation(held, 'b', 200, HOLD).known).toBe(held);
   });
 });
 

@@ -12,7 +12,7 @@ export interface KnownIncarnation {
 }
 
 /** Whether a resource that is absent from a peer's state was deleted. */
-export interface IncarnationVerdict {
+export interface IncarnationDecision {
   readonly known: KnownIncarnation;
   /** Undefined if absences are deletions; else absent resources are held until then, ms since 1970. */
   readonly heldUntil?: number;
@@ -41,12 +41,12 @@ export const NO_INCARNATION: KnownIncarnation = Object.freeze({ accepted: '' });
  * held for `hold` ms from its first sight (docs/design.md §5). The first incarnation ever seen is accepted at once.
  * Returns the same `known` object if nothing changed.
  */
-export function judgeIncarnation(
+export function decideIncarnation(
   known: KnownIncarnation,
   incarnation: string,
   now: number,
   hold: number,
-): IncarnationVerdict {
+): IncarnationDecision {
   if (known.accepted === '' || known.accepted === incarnation) {
     const settled = known.accepted === incarnation && known.pending === undefined;
     return { known: settled ? known : { accepted: acceptedAs(incarnation) } };

@@ -45,7 +45,7 @@ export {
   confirmIncarnation,
   isConfirmed,
   isIncarnationComplete,
-  judgeIncarnation,
+  decideIncarnation,
   NO_INCARNATION,
   rolledBackIncarnation,
   type KnownIncarnation,

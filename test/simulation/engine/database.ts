@@ -92,8 +92,8 @@ export class SimStore implements ResourceStore {
     return this.link.call(() => this.inner.head());
   }
 
-  floor(): Promise<number> {
-    return this.link.call(() => this.inner.floor());
+  compactionRevision(): Promise<number> {
+    return this.link.call(() => this.inner.compactionRevision());
   }
 
   pointKey(): Promise<string> {
@@ -140,15 +140,15 @@ export class SimStore implements ResourceStore {
     }
   }
 
-  note(area: string, key: string): ReturnType<ResourceStore['note']> {
-    return this.link.call(() => this.inner.note(area, key));
+  readMetadata(area: string, key: string): ReturnType<ResourceStore['readMetadata']> {
+    return this.link.call(() => this.inner.readMetadata(area, key));
   }
 
-  notes(area: string): ReturnType<ResourceStore['notes']> {
+  listMetadata(area: string): ReturnType<ResourceStore['listMetadata']> {
     const { disk, process } = this.link;
     return this.link.call(() => {
       disk.notesRead.set(`${process.name} ${area}`, process.timeline.now);
-      return this.inner.notes(area);
+      return this.inner.listMetadata(area);
     });
   }
 

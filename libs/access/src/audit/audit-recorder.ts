@@ -12,19 +12,22 @@ import { auditFields, auditSource, auditText, type AuditLog, type AuditRecord } 
 import type { AuditInterface, AuditSource, AuditSubject } from '@causeway/store';
 import type { Caller } from '../authorization/caller';
 
-/** Most refusals that wait, and most of one statement. */
+/** Maximum number of queued refusals, and of refusals in one statement. */
 const MAX_WAITING = 1_000;
 const BATCH = 500;
-/** From the first refusal that waits to the statement, ms. With BATCH it bounds what refusals cost the database. */
+/**
+ * Delay between the first queued refusal and the statement, ms. With BATCH it bounds the load of refusals on the
+ * database.
+ */
 const GATHER = 500;
 
-/** Refusals of one address that are recorded, so that one caller cannot have those of others dropped. */
+/** Rate of recorded refusals of one address, so that one caller cannot displace the refusals of others. */
 const RATE_PER_ADDRESS: Rate = { perSecond: 20, burst: 100 };
 
-/** Fields of a refused document that its reason names. */
+/** Maximum number of fields of a refused document that the reason names. */
 const MAX_FIELDS = 5;
 
-/** From where a caller speaks, as its connection shows it. */
+/** Origin of a request, as its connection shows it. */
 export interface CallerOrigin {
   readonly address: string;
   readonly via: AuditInterface;
@@ -34,14 +37,14 @@ export interface CallerOrigin {
   readonly trace?: RequestTrace | undefined;
 }
 
-/** What the recorder has not stored. */
+/** Entries that the recorder has not stored. */
 export interface AuditRecorderStatus {
   readonly waiting: number;
-  /** Refusals that were not recorded since the start: too many came, or the database was away. */
+  /** Refusals that were not recorded since the start: too many arrived, or the database was unavailable. */
   readonly dropped: number;
 }
 
-/** What the recorder works with. */
+/** Dependencies of an AuditRecorder. */
 export interface AuditRecorderParts {
   readonly log: AuditLog;
   readonly clock: Clock;
@@ -54,7 +57,7 @@ interface WaitingRefusal {
   readonly at: number;
 }
 
-/** Who asks and from where, for the context of a write and for the recorder. */
+/** Returns caller and origin of a request, for the context of a write and for the recorder. */
 export function toAuditSource({ user, groups, by, tokenId }: Caller, origin: CallerOrigin): AuditSource {
   const { address, via, userAgent = '', requestId, trace } = origin;
   const ids = { tokenId, requestId, traceId: trace?.traceId };
@@ -62,7 +65,7 @@ export function toAuditSource({ user, groups, by, tokenId }: Caller, origin: Cal
 }
 
 /**
- * Why something was refused, as the audit log says it. Of an Invalid it names the fields and repeats no value, since a
+ * Formats why a request was refused for the audit log. For Invalid it names the fields and repeats no value, since a
  * value may be a secret; `confidential` leaves out the fields too: their names may come from the user.
  */
 export function refusalReason(error: DomainError, confidential: boolean): string {
@@ -74,8 +77,8 @@ export function refusalReason(error: DomainError, confidential: boolean): string
 }
 
 /**
- * Records what no write carries into the audit log: activities before they are answered, refusals without anybody waiting
- * for it. Interfaces share one recorder.
+ * Records in the audit log what no write records: activities before their response is sent, and refusals without
+ * delaying the response. Interfaces share one recorder.
  */
 export class AuditRecorder {
   private readonly waiting: WaitingRefusal[] = [];
@@ -89,7 +92,7 @@ export class AuditRecorder {
     this.rates = new TokenBuckets(RATE_PER_ADDRESS, parts.clock);
   }
 
-  /** Records a refusal soon; drops and counts it where too many wait or come from one address. */
+  /** Queues a refusal; drops and counts it if too many are queued or come from one address. */
   refused(source: AuditSource, subject: AuditSubject, reason: string): void {
     if (this.waiting.length >= MAX_WAITING || this.rates.take(source.address) !== undefined) {
       this.dropped += 1;
@@ -107,7 +110,10 @@ export class AuditRecorder {
     this.schedule();
   }
 
-  /** Records an activity that has happened. Throws Unavailable when it is not recorded: then do not answer it as done. */
+  /**
+   * Records an activity that has happened. Throws Unavailable if it cannot be recorded: then the caller must not report
+   * success.
+   */
   async done(source: AuditSource, subject: AuditSubject): Promise<void> {
     const record = { ...source, ...boundedSubject(subject), result: 'done', reason: '', age: 0 } as const;
     this.parts.logger.info('audit', auditFields(source, record, { result: 'done' }));
@@ -118,7 +124,7 @@ export class AuditRecorder {
     return { waiting: this.waiting.length, dropped: this.dropped };
   }
 
-  /** Stores what waits; call it when nobody records any more. */
+  /** Stores queued entries; call it when no more are recorded. */
   async close(): Promise<void> {
     this.timer?.cancel();
     await this.storing;
@@ -136,7 +142,7 @@ export class AuditRecorder {
     });
   }
 
-  /** Refusals that cannot be stored are dropped: the log of the program has them. */
+  /** Drops refusals that cannot be stored; the log of the program has them. */
   private async store(): Promise<void> {
     const { log, clock, logger } = this.parts;
     const batch = this.waiting.splice(0, BATCH);

@@ -8,22 +8,25 @@ import { CallerRights } from '../authorization/caller-rights';
 import { subjectKeys } from '../authorization/compiled-policy';
 import type { AccessTarget, Verb } from '../authorization/grants';
 
-/** How often the caller of an open answer is authenticated again, ms: what a verifier learns by time alone ends it then. */
+/**
+ * Interval at which the caller of an open response is authenticated again, ms: it catches tokens that expire or issuers
+ * that change without an event.
+ */
 const INTERVAL = 60_000;
 
 /** Reviews that begin in one turn of the event loop: each verifies a signature. */
 const SLICE = 100;
 
-/** A response that stays open: who gets it, and how it is found out again who that is. */
+/** A response that stays open: its caller, and how the caller is authenticated again. */
 export interface StreamedResponse {
   readonly rights: CallerRights;
-  /** The caller by the same credentials, now. Rejects when they do not hold any more. */
+  /** Authenticates the caller again with the same credentials. Rejects when they are no longer valid. */
   readonly authenticate: () => Promise<Caller>;
-  /** Is called at most once, when the caller may not have the answer any more, with the reason. */
+  /** Called at most once, with the reason, when the caller may no longer receive the response. */
   readonly end: (reason: DomainError) => void;
 }
 
-/** What an AccessMonitor hears of changes from. */
+/** Sources of changes that an AccessMonitor watches. */
 export interface AccessMonitorParts {
   readonly authenticator: Pick<Authenticator, 'onChange'>;
   readonly policy: AccessPolicy;
@@ -31,9 +34,9 @@ export interface AccessMonitorParts {
 }
 
 /**
- * Ends answers that stay open (watches, long streams) when their caller loses what let it in: its token is revoked or
- * expires, its issuer or key is trusted no longer, or a binding is changed. A change of trust has every answer reviewed, a
- * change of bindings those of the affected callers; reviews of many answers give way to other work.
+ * Ends open responses (watches, long streams) when their caller loses access: its token is revoked or expires, its
+ * issuer or key is no longer trusted, or a binding changes. A change of trust reviews every response, a change of
+ * bindings those of the affected callers; reviews of many responses yield to other work.
  */
 export class AccessMonitor {
   private readonly open = new Set<MonitoredResponse>();
@@ -50,8 +53,8 @@ export class AccessMonitor {
   }
 
   /**
-   * Watches over an answer until it is closed. The caller is authenticated at once too, so that a change since the request
-   * came is not missed.
+   * Monitors a response until it is closed. The caller is authenticated at once too, so that a change since the request
+   * arrived is not missed.
    */
   watch(answer: StreamedResponse): MonitoredResponse {
     const monitored = new MonitoredResponse(answer, this.parts, () => {
@@ -73,13 +76,13 @@ export class AccessMonitor {
     if (!this.reviewing) void this.reviewStale();
   }
 
-  /** Changes that come meanwhile add to `stale`: an answer waits once, however many changes there are. */
+  /** Changes that arrive during a review add to `stale`: a response is queued once, however many changes there are. */
   private async reviewStale(): Promise<void> {
     this.reviewing = true;
     let begun = 0;
     for (const answer of this.stale) {
       this.stale.delete(answer);
-      // Not awaited: the keys of one issuer may take long to come.
+      // // Not awaited: fetching the keys of one issuer may take long.
       void answer.review();
       begun += 1;
       if (begun % SLICE === 0) await yieldToEventLoop();
@@ -88,7 +91,7 @@ export class AccessMonitor {
   }
 }
 
-/** One response that an AccessMonitor watches over. */
+/** A response that an AccessMonitor monitors. */
 export class MonitoredResponse {
   private readonly needed: { readonly verb: Verb; readonly target: AccessTarget }[] = [];
   private timer: Timer | undefined;
@@ -100,7 +103,7 @@ export class MonitoredResponse {
     private readonly onClose: () => void,
   ) {}
 
-  /** Throws AccessDenied without this right, and ends the answer when it is lost later. */
+  /** Throws AccessDenied without this right, and ends the response when the right is lost later. */
   needs(verb: Verb, target: AccessTarget): void {
     this.answer.rights.check(verb, target);
     this.needed.push({ verb, target });
@@ -111,7 +114,7 @@ export class MonitoredResponse {
     return subjectKeys(this.answer.rights.caller).some((key) => subjects.has(key));
   }
 
-  /** Ends the answer unless its caller may still have it. */
+  /** Ends the response unless its caller may still receive it. */
   async review(): Promise<void> {
     try {
       const caller = await this.answer.authenticate();
@@ -129,14 +132,14 @@ export class MonitoredResponse {
     }
   }
 
-  /** Nothing is reviewed or ended any more. Idempotent. */
+  /** Stops reviewing and ending responses. Idempotent. */
   close(): void {
     this.closed = true;
     this.timer?.cancel();
     this.onClose();
   }
 
-  /** Without a token nothing ends by time. */
+  /** Without a token, no response ends by time. */
   private reviewIn({ by }: Caller, left: number): void {
     this.timer?.cancel();
     if (this.closed || (by !== 'user-token' && by !== 'oidc')) return;

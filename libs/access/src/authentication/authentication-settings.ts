@@ -12,7 +12,7 @@ export interface OidcIssuer {
   readonly groupsClaim: string;
   readonly usernamePrefix: string;
   readonly groupsPrefix: string;
-  /** How long keys are trusted that cannot be fetched again, ms. */
+  /** Maximum age of cached keys if they cannot be fetched again, ms. */
   readonly jwksMaxAge: number;
 }
 
@@ -21,10 +21,12 @@ export const AUTHENTICATION_ID = globalIdentity('AuthenticationConfiguration', '
 
 const DEFAULT_MAX_AGE = 24 * 3_600_000;
 
-/** A user of an issuer is nobody whom a RoleBinding names without it. */
+/** Prefix of the names of an issuer's users: a RoleBinding must name the user with it. */
 const DEFAULT_USERNAME_PREFIX = 'oidc:';
 
-/** What the stored AuthenticationConfiguration says, decoded once for each change; follows the index until `close`. */
+/**
+ * Settings of the stored AuthenticationConfiguration, decoded once for each change; follows the index until `close`.
+ */
 export class AuthenticationSettings {
   private resource: Resource | undefined;
   private keys: TrustedKeys = { keys: new Map(), revoked: new Set() };
@@ -42,7 +44,7 @@ export class AuthenticationSettings {
     });
   }
 
-  /** The global's public keys and revocations. */
+  /** Public keys and revocations of the global. */
   get trustedKeys(): TrustedKeys {
     return this.keys;
   }

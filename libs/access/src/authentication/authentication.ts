@@ -14,24 +14,26 @@ import { TokenKeyPublisher, unpublishedRevocations } from './token-key-publisher
 import { UserTokenIssuer } from './user-token-issuer';
 import { UserTokenVerifier } from './user-token-verifier';
 
-/** What authentication of users is made of. */
+/** Dependencies of `createAuthentication`. */
 export interface AuthenticationDependencies extends TokenDependencies {
   /** The static token of an administrator. */
   readonly operatorToken?: string | undefined;
 }
 
-/** Who users are, at one replica; follows the index until `close`. */
+/** Authentication of users at one replica; follows the index until `close`. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   /** The user tokens of this control plane. */
   readonly tokens: UserTokenIssuer;
-  /** How many user tokens that were presented to this replica expire soon (`PresentedTokens`). */
+  /** Returns how many user tokens that were presented to this replica expire soon (`PresentedTokens`). */
   expiringTokens(): number;
-  /** A loop for a term of the global's leader, by which zones get to know the keys and revocations of user tokens. */
+  /**
+   * Creates a loop for a term of the global's leader that publishes the keys and revocations of user tokens to zones.
+   */
   createKeyPublisher(): ControlLoop;
-  /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
+  /** Returns warnings for the operator who deletes this resource: which tokens end because their key is deleted. */
   deletionWarnings(id: Identity): readonly string[];
-  /** Secrets of tokens that cannot be used, or not whole, with the reason. */
+  /** Secrets of tokens that cannot be used, in whole or in part, with the reason. */
   faults(): readonly string[];
   close(): void;
 }

@@ -11,7 +11,7 @@ function token(name: string, exp?: number): string {
   return `${part({ alg: 'RS256' })}.${part({ Name: name, ...(exp === undefined ? {} : { exp }) })}.signature`;
 }
 
-/** Takes every token of its name, until it is told otherwise, and counts what it is asked. */
+/** Takes every token of its name, until it is set to refuse, and counts its questions. */
 class NameVerifier implements TokenVerifier {
   asked = 0;
   trusts = true;

@@ -3,29 +3,29 @@ import { BoundedMap, type Clock } from '@causeway/runtime';
 import { anonymous, operator, type Caller } from '../authorization/caller';
 import { Unauthenticated } from '../unauthenticated';
 
-/** Longest bearer token that is looked at, in characters. Tokens with many groups have a few thousand. */
+/** Maximum length of a bearer token, in characters. Tokens with many groups have a few thousand. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** Verified tokens that are remembered. */
+/** Maximum number of cached verified tokens. */
 const MAX_REMEMBERED = 10_000;
 
-/** How long at most a token counts as verified, ms: what a verifier learns by time alone is asked again. */
+/** Maximum time for which a token counts as verified, ms: then expiry and changed issuers are checked again. */
 const REMEMBERED_FOR = 60_000;
 
-/** Verifies one sort of bearer token. */
+/** Verifies one type of bearer token. */
 export interface TokenVerifier {
   /**
-   * The caller that the token proves; undefined for a token of another sort (another issuer). Throws Unauthenticated for
-   * one of its own sort that is not valid.
+   * Returns the caller that the token proves; undefined for a token of another type (another issuer). Throws
+   * Unauthenticated for an invalid token of its own type.
    */
   verify(token: string): Promise<Caller | undefined>;
-  /** Calls `listener` after a change that may end what was proven, until the returned function is called. */
+  /** Calls `listener` after a change that may invalidate a token, until the returned function is called. */
   onChange?(listener: () => void): () => void;
 }
 
-/** What an Authenticator is made of. */
+/** Dependencies of an Authenticator. */
 export interface AuthenticatorParts {
-  /** Asked in order; the first that knows the sort of a token decides. */
+  /** Asked in order; the first that knows the type of a token decides. */
   readonly verifiers: readonly TokenVerifier[];
   readonly clock: Pick<Clock, 'now'>;
   /** The static token of an administrator, from the settings. */
@@ -39,8 +39,8 @@ interface Remembered {
 }
 
 /**
- * Finds out who sends a request, by its bearer token alone. A
- * verified token is remembered by its hash until it expires, for a minute at most, and until a verifier reports a change.
+ * Authenticates the sender of a request by its bearer token alone. A verified token is cached by its hash until it
+ * expires, for at most a minute, and until a verifier reports a change.
  */
 export class Authenticator {
   private remembered = new BoundedMap<Remembered>(MAX_REMEMBERED);
@@ -49,17 +49,17 @@ export class Authenticator {
 
   constructor(private readonly parts: AuthenticatorParts) {
     this.useOperatorToken(parts.operatorToken);
-    // Before anybody else hears of the change, so that who asks again is judged anew.
+    // // Before other listeners, so that a caller that authenticates again is verified again.
     this.onChange(() => this.forget());
   }
 
-  /** Replaces the static token of an administrator: requests with the former one are refused from now on. */
+  /** Replaces the static token of an administrator: from now on, requests with the former one are refused. */
   useOperatorToken(token: string | undefined): void {
     this.operatorDigest = token === undefined ? undefined : digestOf(token);
     for (const listener of this.listeners) listener();
   }
 
-  /** The caller of a token; `anonymous` without one. Throws Unauthenticated, which says which check failed. */
+  /** Returns the caller of a token; `anonymous` without one. Throws Unauthenticated, which says which check failed. */
   async authenticate(token: string | undefined): Promise<Caller> {
     if (token === undefined) return anonymous;
     if (token.length > MAX_TOKEN_LENGTH)
@@ -75,12 +75,12 @@ export class Authenticator {
     if (known && now < known.until) return known.caller;
     const memory = this.remembered;
     const caller = await this.verify(token);
-    // Into the memory of the start: a verdict from before `forget` is not kept after it.
+    // // Into the cache as it was at the start: a result from before `forget` must not be cached after it.
     memory.set(key, { caller, until: Math.min(caller.until ?? Infinity, now + REMEMBERED_FOR) });
     return caller;
   }
 
-  /** Has every token verified anew. */
+  /** Discards the cache: every token is verified again. */
   private forget(): void {
     this.remembered = new BoundedMap(MAX_REMEMBERED);
   }
@@ -96,8 +96,8 @@ export class Authenticator {
   }
 
   /**
-   * Calls `listener` after a change that may end what a token proved, until the returned function is called: an interface
-   * then judges again who keeps a stream open.
+   * Calls `listener` after a change that may invalidate a token, until the returned function is called: interfaces then
+   * review who keeps a stream open.
    */
   onChange(listener: () => void): () => void {
     const stops = this.parts.verifiers.map((verifier) => verifier.onChange?.(listener));

@@ -6,28 +6,28 @@ import type { Caller } from '../authorization/caller';
 export class RateLimited extends Unavailable {
   constructor(
     message: string,
-    /** Until the next request is taken, ms. */
+    /** Time until the next request is accepted, ms. */
     readonly retryAfter: number,
   ) {
     super(message);
   }
 }
 
-/** Requests a second in the long run; twice as many at once. 0 is no limit. */
+/** Requests a second on average; twice as many at once. 0 means no limit. */
 export interface CallerRateSettings {
-  /** Of one user. */
+  /** Limit for one user. */
   readonly user: number;
-  /** Of one address, where callers send no credentials or such that are refused. */
+  /** Limit for one address whose callers send no credentials, or credentials that are refused. */
   readonly address: number;
 }
 
-/** As many requests at once as a second's limit times this. */
+/** Burst size, as a multiple of the limit a second. */
 const BURST = 2;
 
 /**
- * Rate limits of callers, for all interfaces of a process together: a bucket a user, and one an address for who was not
- * recognised. Who uses the local socket (`CAUSEWAY_ADMIN_SOCKET`) has none. Memory is bounded: the buckets of 10,000 users
- * and as many addresses are kept, and a forgotten one starts full.
+ * Rate limits of callers, shared by all interfaces of a process: one bucket for each user, and one for each address of
+ * unauthenticated callers. Users of the local socket (`CAUSEWAY_ADMIN_SOCKET`) have no limit. Memory is bounded: the
+ * buckets of 10,000 users and as many addresses are kept, and an evicted one starts full.
  */
 export class CallerRates {
   private readonly users: TokenBuckets | undefined;
@@ -38,7 +38,7 @@ export class CallerRates {
     this.addresses = address > 0 ? bucketsOf(address, clock) : undefined;
   }
 
-  /** Counts a request; throws RateLimited where it is one too many. */
+  /** Counts a request; throws RateLimited if it exceeds the limit. */
   take({ user, by }: Caller, address: string): void {
     if (by === 'local-socket') return;
     if (by === 'nothing') return this.takeUnrecognised(address);

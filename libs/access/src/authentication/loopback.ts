@@ -1,6 +1,9 @@
 import { isIPv4 } from 'node:net';
 
-/** True for addresses that only this machine reaches. It says nothing of who connects: an agent or a proxy may pass on what others send. */
+/**
+ * True for addresses that only this machine reaches. It does not prove who connects: an agent or a proxy may forward
+ * requests of others.
+ */
 export function isLoopback(address: string): boolean {
   if (address === 'localhost' || address === '::1') return true;
   const ipv4 = address.toLowerCase().startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;

@@ -10,20 +10,20 @@ interface Answer {
 describe('whether somebody may stay', () => {
   let clock: FakeClock;
   let asked: { readonly answer: (answer: Answer) => void; readonly refuse: (error: Error) => void }[];
-  let told: string[];
+  let received: string[];
   let review: StayReview<Answer>;
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   beforeEach(() => {
     clock = new FakeClock(1_000);
-    [asked, told] = [[], []];
+    [asked, received] = [[], []];
     review = new StayReview<Answer>({
       ask: () => new Promise((answer, refuse) => void asked.push({ answer, refuse })),
       clock,
       expired: 'it has expired',
-      answered: ({ name }) => told.push(name),
-      refused: (error) => told.push(error instanceof Error ? `refused: ${error.message}` : ''),
-      dropped: ({ name }) => told.push(`dropped ${name}`),
+      answered: ({ name }) => received.push(name),
+      refused: (error) => received.push(error instanceof Error ? `refused: ${error.message}` : ''),
+      dropped: ({ name }) => received.push(`dropped ${name}`),
     });
     review.review();
   });
@@ -37,9 +37,9 @@ describe('whether somebody may stay', () => {
     review.review();
     expect(asked).toHaveLength(1);
     await answer({ name: 'first', until: 9_000 });
-    expect([told, asked.length, review.endsAt]).toEqual([['first'], 1, Infinity]);
+    expect([received, asked.length, review.endsAt]).toEqual([['first'], 1, Infinity]);
     await answer({ name: 'second', until: 5_000 });
-    expect([told, asked.length, review.endsAt]).toEqual([['first', 'second'], 0, 5_000]);
+    expect([received, asked.length, review.endsAt]).toEqual([['first', 'second'], 0, 5_000]);
   });
 
   it('is not refused by an answer that a change has overtaken', async () => {
@@ -47,7 +47,7 @@ describe('whether somebody may stay', () => {
     asked.shift()?.refuse(new Forbidden('not yet'));
     await settled();
     await answer({ name: 'allowed' });
-    expect([told, review.endsAt]).toEqual([['allowed'], Infinity]);
+    expect([received, review.endsAt]).toEqual([['allowed'], Infinity]);
   });
 
   it('is asked again when its time is over, and refused by an answer that is over already', async () => {
@@ -60,13 +60,13 @@ describe('whether somebody may stay', () => {
     expect(asked).toHaveLength(1);
     await answer({ name: 'late', until: 2_000 });
     review.review();
-    expect([told, asked.length]).toEqual([['first', 'dropped late', 'refused: it has expired'], 0]);
+    expect([received, asked.length]).toEqual([['first', 'dropped late', 'refused: it has expired'], 0]);
   });
 
   it('tells nobody anything after its end, and gives back what comes then', async () => {
     review.close();
     await answer({ name: 'late' });
     review.review();
-    expect([told, asked.length]).toEqual([['dropped late'], 0]);
+    expect([received, asked.length]).toEqual([['dropped late'], 0]);
   });
 });

@@ -1,24 +1,24 @@
 import type { Clock } from '@causeway/runtime';
 import { Unauthenticated } from '../unauthenticated';
 
-/** Who is asked whether somebody may stay, and who is told. */
+/** Callbacks of a StayReview: the question whether somebody may stay, and the refusal. */
 export interface StayReviewOptions<A extends { readonly until?: number }> {
-  /** Rejects where the caller may not stay; `until`: how long the answer holds, ms since 1970, for ever where absent. */
+  /** Rejects if the caller may not stay; `until`: how long the answer is valid, ms since 1970, for ever if absent. */
   readonly ask: () => Promise<A>;
   readonly clock: Pick<Clock, 'now'>;
-  /** What is said of an answer that holds no longer. */
+  /** Message for an answer that is no longer valid. */
   readonly expired: string;
   readonly answered: (answer: A) => void;
-  /** Is called at most once, and nothing after it. */
+  /** Called at most once, and last. */
   readonly refused: (error: unknown) => void;
-  /** An answer that came too late: what it holds is to be released. */
+  /** An answer that arrived too late: the callback releases its resources. */
   readonly dropped?: (answer: A) => void;
 }
 
 /**
- * Whether somebody who is let in may stay: asked by `review`, at the beginning and after each change, and by `checkTime` once the
- * time of the answer is over. One question at a time: what changes while it is asked is asked about again, so no older answer
- * stands over a newer one.
+ * Reviews whether an admitted client may stay: by `review` at the beginning and after each change, and by `checkTime`
+ * once the answer has expired. One question at a time: a change during a question causes another one, so an older
+ * answer never replaces a newer one.
  */
 export class StayReview<A extends { readonly until?: number }> {
   private until = Infinity;
@@ -28,7 +28,7 @@ export class StayReview<A extends { readonly until?: number }> {
 
   constructor(private readonly options: StayReviewOptions<A>) {}
 
-  /** When the latest answer ends, ms since 1970; Infinity while it is asked and where it holds for ever. */
+  /** Expiry of the latest answer, ms since 1970; Infinity while a question is open and if the answer never expires. */
   get endsAt(): number {
     return this.until;
   }
@@ -40,12 +40,12 @@ export class StayReview<A extends { readonly until?: number }> {
     else void this.ask();
   }
 
-  /** Asks again where the time of the answer is over. */
+  /** Asks again if the answer has expired. */
   checkTime(): void {
     if (this.until <= this.options.clock.now()) this.review();
   }
 
-  /** Nobody is told anything any more. */
+  /** Stops calling the callbacks. */
   close(): void {
     this.isOver = true;
   }

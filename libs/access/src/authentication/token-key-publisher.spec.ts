@@ -39,7 +39,7 @@ describe('planTokenKeys', () => {
   });
 });
 
-describe('revocations that zones are not told of', () => {
+describe('revocations that are not published to zones', () => {
   const ids = (count: number): string[] => Array.from({ length: count }, (_, i) => `id-${i}`);
 
   it('are none while all fit', () => {
@@ -49,7 +49,7 @@ describe('revocations that zones are not told of', () => {
   it('are named, and the last ones are published', () => {
     const list = trusted([1], ids(MAX_REVOKED + 2));
     expect(unpublishedRevocations(list)).toEqual([
-      'user-token-revocations: zones are told of its last 16000 ids and accept the tokens of the 2 before',
+      'user-token-revocations: zones receive only its last 16000 ids and accept the tokens of the 2 before',
     ]);
     const change = planTokenKeys(coreKinds, list, undefined);
     const spec = change && 'spec' in change ? change.spec : {};

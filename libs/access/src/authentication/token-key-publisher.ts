@@ -8,12 +8,12 @@ import type { TrustedKeys } from '../tokens/signed-token';
 import { USER_TOKEN } from '../tokens/token-use';
 import { AUTHENTICATION_ID } from './authentication-settings';
 
-/** Most keys that zones are told of; the kind has this bound. */
+/** Maximum number of keys that are published to zones; the kind has this bound. */
 const MAX_KEYS = 64;
 
 /**
- * The change after which the AuthenticationConfiguration has the public keys and revocations of the global's user tokens;
- * undefined if it has them. Whatever else the resource says stays.
+ * Returns the change that writes the public keys and revocations of the global's user tokens into the
+ * AuthenticationConfiguration; undefined if it already has them. Other fields stay.
  */
 export function planTokenKeys(
   registry: Registry,
@@ -37,16 +37,19 @@ export function planTokenKeys(
   return { type: 'put', id: AUTHENTICATION_ID, expect: 'absent', labels, spec };
 }
 
-/** What zones are not told of, because a list of revocations that was edited by hand is too long. */
+/** Returns revocations that are not published to zones because a list that was edited by hand is too long. */
 export function unpublishedRevocations({ revoked }: TrustedKeys): readonly string[] {
   const dropped = revoked.size - MAX_REVOKED;
   const { revocations } = USER_TOKEN;
   return dropped <= 0
     ? []
-    : [`${revocations}: zones are told of its last ${MAX_REVOKED} ids and accept the tokens of the ${dropped} before`];
+    : [`${revocations}: zones receive only its last ${MAX_REVOKED} ids and accept the tokens of the ${dropped} before`];
 }
 
-/** Keeps public keys and revocations in the AuthenticationConfiguration, by which zones verify the global's user tokens. */
+/**
+ * Keeps public keys and revocations in the AuthenticationConfiguration, with which zones verify the global's user
+ * tokens.
+ */
 export class TokenKeyPublisher implements ControlLoop {
   readonly name = 'token-keys';
   private index: IndexReader | undefined;
@@ -54,7 +57,7 @@ export class TokenKeyPublisher implements ControlLoop {
 
   constructor(
     private readonly registry: Registry,
-    /** The keys of the global; as new as the index. */
+    /** Keys of the global; as current as the index. */
     private readonly own: { readonly trustedKeys: TrustedKeys },
     private readonly logger: Logger,
   ) {}

@@ -6,7 +6,7 @@ import { USER_TOKEN } from '../tokens/token-use';
 import { parseValidity, validityViolations } from '../tokens/validity';
 import { formatIssuer, userPayload } from './user-token';
 
-/** How long a user token is valid where nobody says otherwise: a day. */
+/** Default validity of a user token: a day. */
 const USER_TOKEN_VALIDITY = '24h';
 
 /** A request for a user token. */
@@ -25,13 +25,13 @@ export interface IssuedUserToken extends IssuedToken {
   readonly groups: readonly string[];
 }
 
-/** Most groups of a token, and the longest name of a user or group. */
+/** Maximum number of groups of a token, and maximum length of the name of a user or group. */
 const MAX_GROUPS = 64;
 const MAX_NAME_LENGTH = 128;
 
 /**
- * The user tokens of a control plane (docs/guides/access.md). Those of the global hold everywhere, those of a zone in that
- * zone.
+ * User tokens of a control plane (docs/guides/access.md). Those of the global are valid everywhere, those of a zone in
+ * that zone.
  */
 export class UserTokenIssuer extends TokenIssuer {
   private readonly issuer: string;
@@ -53,7 +53,7 @@ export class UserTokenIssuer extends TokenIssuer {
   }
 }
 
-/** What is wrong with the fields of a request that are given. */
+/** Returns the violations of the given fields of a request. */
 export function userTokenViolations({ name, groups, validFor }: Partial<UserTokenRequest>): readonly Violation[] {
   const at = FieldPath.at('name');
   return [
@@ -67,7 +67,7 @@ function nameViolations(name: string, at: FieldPath): Violation[] {
   if (name === '') return [at.violation('must not be empty', 'required')];
   if (name.length > MAX_NAME_LENGTH)
     return [at.violation(`must not be longer than ${MAX_NAME_LENGTH} characters, has ${name.length}`, 'too-long')];
-  // Control characters and white space at the ends would make two users look like one.
+  // // Control characters, or white space at the ends, would make two users look the same.
   return /^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u.test(name)
     ? []
     : [at.violation('must be one line of text without white space at its ends', 'wrong-form')];
@@ -83,7 +83,7 @@ function groupViolations(groups: readonly string[]): Violation[] {
   ]);
 }
 
-/** Names that authorisation and the audit log use for others than holders of tokens. */
+/** Names that authorisation and the audit log use for callers other than token holders. */
 function reservedViolations(name: string, at: FieldPath): Violation[] {
   return isReserved(name) ? [at.violation(`must not be a name that the control plane itself uses; got "${name}"`)] : [];
 }

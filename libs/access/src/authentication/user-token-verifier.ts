@@ -7,28 +7,28 @@ import type { TokenVerifier } from './authenticator';
 import { Unauthenticated } from '../unauthenticated';
 import { GLOBAL_ISSUER, isControlPlane, formatIssuer, verifyUserToken } from './user-token';
 
-/** The keys and revocations of a control plane; what they are may change between two reads. */
+/** Keys and revocations of a control plane; they may change between two reads. */
 export interface KeySource {
   readonly trustedKeys: TrustedKeys;
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: () => void): () => void;
 }
 
-/** What user tokens are verified by. */
+/** Sources of keys for user tokens. */
 export interface UserTokenVerifierSources {
   readonly cp: ControlPlane;
   /** The keys of this control plane. */
   readonly own: KeySource;
-  /** The keys of the global, as a federated zone last had them. */
+  /** Keys of the global, as a federated zone last received them. */
   readonly global: KeySource;
-  /** Takes note of those that are valid. */
+  /** Records tokens that are valid. */
   readonly presented: Pick<PresentedTokens, 'note'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
- * Verifies user tokens: of this control plane by its own keys, and in a federated zone those of the global by the public
- * keys that the zone last had. The token of another zone is refused.
+ * Verifies user tokens: those of this control plane with its own keys, and in a federated zone those of the global with
+ * the public keys that the zone last received. The token of another zone is refused.
  */
 export class UserTokenVerifier implements TokenVerifier {
   private readonly sourceOf: ReadonlyMap<string, KeySource>;

@@ -11,27 +11,27 @@ export interface UserClaims extends TokenFacts {
   readonly issuer: string;
 }
 
-/** The claim `iss` of the global's tokens. They hold everywhere, and so does a token without the claim, as Kuma's are. */
+/** Claim `iss` of the global's tokens. They are valid everywhere, and so is a token without the claim, like Kuma's. */
 export const GLOBAL_ISSUER = 'causeway:global';
 
-/** The claim `iss` of the tokens of a control plane. */
+/** Returns the claim `iss` of the tokens of a control plane. */
 export function formatIssuer(cp: ControlPlane): string {
   return cp.role === 'global' ? GLOBAL_ISSUER : `causeway:zone:${cp.zone}`;
 }
 
-/** Whether a claim `iss` means a control plane; all others mean OIDC issuers. */
+/** Whether a claim `iss` names a control plane; all others name OIDC issuers. */
 export function isControlPlane(issuer: string): boolean {
   return issuer.startsWith('causeway:');
 }
 
-/** The claims that are not registered ones, as Kuma writes them, and the issuer. */
+/** Returns the private claims as Kuma writes them, and the issuer. */
 export function userPayload({ name, groups, issuer }: Pick<UserClaims, 'name' | 'groups' | 'issuer'>): JsonObject {
   return { Name: name, Groups: [...groups], iss: issuer };
 }
 
 /**
- * The claims of a token that is valid at `now` (ms since 1970) by the keys of its issuer. Throws Unauthenticated with the
- * reason, as `verifyToken` does.
+ * Returns the claims of a token that is valid at `now` (ms since 1970) by the keys of its issuer. Throws
+ * Unauthenticated with the reason, as `verifyToken` does.
  */
 export async function verifyUserToken(token: string, trusted: TrustedKeys, now: number): Promise<UserClaims> {
   const { id, expiresAt, payload } = await verifyToken(token, USER_TOKEN, trusted, now);

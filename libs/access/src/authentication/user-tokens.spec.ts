@@ -203,7 +203,7 @@ describe('user tokens', () => {
     await tokens.purge();
     const list = await plane.plane.store.get(globalSecretId('user-token-revocations'));
     expect(list && secretText(list)).toBe(kept.id);
-    expect(await plane.plane.store.notes('user-tokens')).toMatchObject([{ key: kept.id }]);
+    expect(await plane.plane.store.listMetadata('user-tokens')).toMatchObject([{ key: kept.id }]);
   });
 
   it('of the global hold in its zones while it is away; those of a zone hold in that zone only', async () => {

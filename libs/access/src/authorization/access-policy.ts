@@ -21,31 +21,31 @@ import {
   type Verb,
 } from './grants';
 
-/** Yes or no, and by which binding. */
+/** Decision of the policy, and the binding that decided. */
 export interface AccessDecision {
   readonly allowed: boolean;
   /** The binding that decided: the one that allows it, or the zone's own that restricts the caller. */
   readonly binding?: string;
   readonly role?: string;
-  /** A sentence for people. */
+  /** Reason as a sentence for people. */
   readonly reason: string;
 }
 
-/** A role that a binding gives somebody, or restricts somebody to. */
+/** A role that a binding grants, or to which it restricts. */
 export interface HeldRole {
   readonly role: string;
   readonly binding: string;
   readonly effect: 'grants' | 'restricts';
 }
 
-/** What the policy is made of. */
+/** Dependencies of an AccessPolicy. */
 export interface AccessPolicySources {
   readonly registry: Registry;
   readonly index: IndexReader;
   readonly cp: ControlPlane;
 }
 
-/** Whom a decision is about. */
+/** Subject of a decision. */
 interface Subject {
   readonly keys: readonly string[];
   /** For messages. */
@@ -57,7 +57,7 @@ type ZonesListener = (zones: readonly string[]) => void;
 /** Subjects whose rights may have changed, as `subjectKeys` names them; undefined: all. */
 type SubjectsListener = (subjects: ReadonlySet<string> | undefined) => void;
 
-/** Is no kind: only the unnarrowed role of administrators reaches it. */
+/** No kind: only the administrators' role, without narrowing, reaches it. */
 const EVERYTHING: AccessTarget = { kind: '*' };
 
 const BUILT_IN = { binding: 'the binding that always exists', role: 'admin' } as const;
@@ -68,13 +68,14 @@ const ADMINISTRATORS: AccessDecision = Object.freeze({
 });
 
 /**
- * Who may do what, by the Roles and RoleBindings that the index holds (docs/design.md §6 Roles). The global and a zone by
- * itself grant by their own bindings. In a federated zone the global's bindings grant and the zone's own restrict; the copies
- * of the last session hold while the global is away. Members of `causeway:admins` may do everything everywhere.
+ * Decides access by the Roles and RoleBindings in the index (docs/design.md §6 Roles). The global, and a zone without a
+ * global, grant by their own bindings. In a federated zone the global's bindings grant and the zone's own restrict; the
+ * copies of the last session stay in force while the global is away. Members of `causeway:admins` may do everything
+ * everywhere.
  */
 export class AccessPolicy {
   private compiled: CompiledPolicy | undefined;
-  /** Of the kinds of this version of the registry. */
+  /** Version of the registry from which the kinds were read. */
   private kinds = -1;
   private builtIn: ReadonlyMap<string, readonly Rule[]> = new Map();
   private reserved: ReadonlySet<string> = new Set();
@@ -93,7 +94,7 @@ export class AccessPolicy {
     });
   }
 
-  /** Decides. Costs the bindings of the caller and of its groups. */
+  /** Decides. Linear in the bindings of the caller and of its groups. */
   decide(caller: Caller, verb: Verb, target: AccessTarget): AccessDecision {
     return this.decideAny(caller, [verb], target);
   }
@@ -110,9 +111,9 @@ export class AccessPolicy {
   }
 
   /**
-   * Throws AccessDenied unless the caller may do at least one of `verbs` to the resource. The message names caller, verbs,
-   * kind and place, never whether the resource exists. A kind that the registry does not have yet is in the roles that always exist by
-   * its `writer`.
+   * Throws AccessDenied unless the caller may do at least one of `verbs` to the resource. The message names caller,
+   * verbs, kind and place, never whether the resource exists. The built-in roles cover a kind that the registry does
+   * not have yet by its `writer`.
    */
   authorise(caller: Caller, verbs: readonly Verb[], id: Identity, kind?: Pick<Kind, 'writer'>): void {
     const isNew = kind && !this.sources.registry.kind(id.kind);
@@ -121,7 +122,7 @@ export class AccessPolicy {
     if (!allowed) throw new AccessDenied(caller, reason);
   }
 
-  /** The roles of the caller by the bindings that name it or one of its groups; those that grant first. */
+  /** Returns the roles of the caller by the bindings that name it or one of its groups; granting ones first. */
   rolesOf(caller: Caller): readonly HeldRole[] {
     if (caller.groups.includes(ADMINS)) return [{ ...BUILT_IN, effect: 'grants' }];
     const { grants, limits } = this.policy();
@@ -141,8 +142,8 @@ export class AccessPolicy {
   }
 
   /**
-   * Whether the global takes resources of a kind from a zone. A zone that no binding names may send every kind that zones
-   * send.
+   * Decides whether the global accepts resources of a kind from a zone. A zone that no binding names may send every
+   * kind that zones send.
    */
   decideZone(zone: string, target: AccessTarget): AccessDecision {
     const key = subjectKey('Zone', zone);
@@ -152,12 +153,12 @@ export class AccessPolicy {
     return { allowed: false, reason: `no RoleBinding lets zone "${zone}" send ${described(target)}` };
   }
 
-  /** A short hash of what a zone may send; empty for a zone that no binding names. */
+  /** Returns a short hash of what a zone may send; empty for a zone that no binding names. */
   zoneDigest(zone: string): string {
     return this.policy().zones.get(zone) ?? '';
   }
 
-  /** Calls `listener` with the zones that may send something else than before, until the returned function is called. */
+  /** Calls `listener` with the zones whose right to send has changed, until the returned function is called. */
   onZonesChanged(listener: ZonesListener): () => void {
     this.policy();
     this.zonesListeners.add(listener);
@@ -165,8 +166,8 @@ export class AccessPolicy {
   }
 
   /**
-   * Calls `listener` with the subjects whose rights may have changed, until the returned function is called. Costs the
-   * changed bindings, and all bindings for each change of Roles.
+   * Calls `listener` with the subjects whose rights may have changed, until the returned function is called. Linear in
+   * the changed bindings, and in all bindings for each change of Roles.
    */
   onSubjectsChanged(listener: SubjectsListener): () => void {
     this.subjectsListeners.add(listener);
@@ -221,7 +222,7 @@ export class AccessPolicy {
     return { allowed: false, binding: limit.binding, role: limit.role, reason };
   }
 
-  /** What is left to administrators is reached by their role only, whatever a Role says. */
+  /** Kinds reserved for administrators are reached by their role only, whatever a Role says. */
   private reaches({ role, rules }: Grant, verb: Verb, { kind }: AccessTarget): boolean {
     const isAdmin = role === 'admin' && rules === this.builtIn.get('admin');
     if (isAdmin || !this.reserved.has(kind)) return true;
@@ -242,7 +243,7 @@ export class AccessPolicy {
   }
 }
 
-/** Confidential kinds, and the kinds and activities of administrators. */
+/** Returns confidential kinds, and the kinds and activities reserved for administrators. */
 function reservedForAdmins(registry: Registry): ReadonlySet<string> {
   const kinds = registry.kinds.filter(({ confidential, writer }) => confidential || writer === 'admin');
   const acts = Object.entries(activities).filter(([, writer]) => writer === 'admin');

@@ -3,7 +3,7 @@ import type { AccessPolicy } from './access-policy';
 import type { Caller } from './caller';
 import type { AccessTarget, Verb } from './grants';
 
-/** What one caller may do, by the policy as it stands at each question. */
+/** Rights of one caller, by the policy at the time of each question. */
 export class CallerRights {
   constructor(
     private readonly policy: AccessPolicy,
@@ -14,7 +14,7 @@ export class CallerRights {
     return this.policy.decide(this.caller, verb, target).allowed;
   }
 
-  /** Throws AccessDenied, whose message says what is missing, or which binding restricts the caller. */
+  /** Throws AccessDenied, whose message names the missing right, or the binding that restricts the caller. */
   check(verb: Verb, target: AccessTarget): void {
     const { allowed, reason } = this.policy.decide(this.caller, verb, target);
     if (!allowed) throw new AccessDenied(this.caller, reason);
@@ -25,7 +25,7 @@ export class CallerRights {
     this.policy.authoriseAdmin(this.caller);
   }
 
-  /** Throws AccessDenied for a caller that may do nothing at all, so that no more is looked at for it. */
+  /** Throws AccessDenied for a caller without any right, so that nothing more is read for it. */
   checkAny(): void {
     const { user, groups } = this.caller;
     if (!this.policy.hasGrants(this.caller))

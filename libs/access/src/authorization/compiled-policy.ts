@@ -9,7 +9,7 @@ export type Grants = ReadonlyMap<string, readonly Grant[]>;
 
 /** All Roles and RoleBindings of an index, by their subjects. */
 export interface CompiledPolicy {
-  /** What is granted. */
+  /** Granting bindings. */
   readonly grants: Grants;
   /** In a federated zone its own bindings: their subjects may do no more than these allow. */
   readonly limits: Grants;
@@ -19,14 +19,15 @@ export interface CompiledPolicy {
 
 const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
 
-/** Compiles the bindings of an index. Costs all Roles and RoleBindings. */
+/** Compiles the bindings of an index. Linear in Roles and RoleBindings. */
 export function compilePolicy(
   { index, cp, registry }: { readonly index: IndexReader; readonly cp: ControlPlane; readonly registry: Registry },
   builtIn: ReadonlyMap<string, readonly Rule[]>,
 ): CompiledPolicy {
   const own = new Map([...index.ofKind('Role')].map((role) => [`${role.id.zone}/${role.id.name}`, role]));
   const rulesOf = (zone: string, role: string): readonly Rule[] => {
-    // A binding whose role does not exist gives nothing. A zone's binding means the zone's Role before the global's.
+    // // A binding whose role does not exist grants nothing. A zone's binding refers to the zone's Role before the
+    // global's.
     const found = own.get(`${zone}/${role}`) ?? own.get(`/${role}`);
     return builtIn.get(role) ?? (found ? roleRules(found, registry) : []);
   };
@@ -62,7 +63,7 @@ function zoneDigests(grants: Grants): ReadonlyMap<string, string> {
   return new Map(named.map(([key, given]) => [key.slice(prefix.length), digestOf(given)]));
 }
 
-/** Equal for grants that allow the same by the same rules, whatever their bindings are called. */
+/** Equal for grants that allow the same by the same rules, regardless of the names of their bindings. */
 function digestOf(grants: readonly Grant[]): string {
   const listed = (_: string, value: unknown): unknown => (value instanceof Set ? [...value].sort() : value);
   const text = JSON.stringify(
@@ -72,17 +73,20 @@ function digestOf(grants: readonly Grant[]): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-/** The key of a subject of bindings. */
+/** Returns the key of a subject of bindings. */
 export function subjectKey(kind: 'User' | 'Group' | 'Zone', name: string): string {
   return `${kind}:${name}`;
 }
 
-/** The keys of the subjects that a caller is: the user itself and its groups. */
+/** Returns the keys of the subjects of a caller: the user itself and its groups. */
 export function subjectKeys({ user, groups }: Caller): readonly string[] {
   return [subjectKey('User', user), ...groups.map((group) => subjectKey('Group', group))];
 }
 
-/** The subjects whose rights changes may have changed. A change of a Role affects the subjects of every binding that names it. */
+/**
+ * Returns the subjects whose rights may be affected by changes. A change of a Role affects the subjects of every
+ * binding that names it.
+ */
 export function affectedSubjects(changes: readonly IndexChange[], index: IndexReader): ReadonlySet<string> {
   const bindings = changes
     .filter(({ id }) => id.kind === 'RoleBinding')

@@ -8,22 +8,22 @@ import {
   type Resource,
 } from '@causeway/resources';
 
-/** What a request does. Lists and watches read many resources, `get` one. */
+/** Action of a request. Lists and watches read many resources, `get` one. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete' | 'revoke';
 
 /**
- * What a request is about. `kind` is a kind of the registry or one of `activities`. Without mesh or namespace a list is
- * about all of them, so only a right on all of them allows it.
+ * Target of a request. `kind` is a kind of the registry or one of `activities`. A list without mesh or namespace covers
+ * all of them, so it needs a right on all of them.
  */
 export interface AccessTarget {
   readonly kind: string;
   readonly mesh?: string | undefined;
   readonly namespace?: string | undefined;
-  /** Of a kind that the registry does not have yet: the roles that always exist have it by this. */
+  /** Writer of a kind that the registry does not have yet: the built-in roles cover the kind by it. */
   readonly writer?: Kind['writer'];
 }
 
-/** A resource as a target. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
+/** Returns a resource as a target. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
 export function toAccessTarget({ kind, mesh, namespace, name }: Identity): AccessTarget {
   return {
     kind,
@@ -33,11 +33,11 @@ export function toAccessTarget({ kind, mesh, namespace, name }: Identity): Acces
 }
 
 /**
- * What users do besides reading and writing resources, named as kinds are, so that roles speak of both in one way: `get`
- * reads, `create` acts; of a Workload `revoke` does.
+ * User actions besides reading and writing resources, named like kinds, so that roles cover both in one way: `get`
+ * reads, `create` acts; for a Workload, `revoke` acts.
  */
 export const activities = {
-  /** Looking up who may do what, for others than oneself. */
+  /** Looking up the rights of other users. */
   AccessReview: 'operator',
   /** The audit log. */
   AuditLog: 'admin',
@@ -45,12 +45,12 @@ export const activities = {
   Configuration: 'operator',
   /** Tokens of proxies; of one mesh where the role is narrowed to it. */
   DataplaneToken: 'operator',
-  /** What is wrong with a control plane. */
+  /** Faults of a control plane. */
   Diagnosis: 'operator',
-  /** Confirming and adopting zones, and what else only an operator decides. */
+  /** Confirming and adopting zones, and other decisions of operators. */
   SyncDecision: 'operator',
   UserToken: 'admin',
-  /** Machines that have joined; `revoke` ends what they were granted. */
+  /** Machines that have joined; `revoke` ends their grants. */
   Workload: 'operator',
   /** The certificate authority of a zone's workloads. */
   WorkloadAuthority: 'operator',
@@ -61,15 +61,15 @@ export const activities = {
 export interface Rule {
   readonly verbs: ReadonlySet<string> | undefined;
   readonly kinds: ReadonlySet<string> | undefined;
-  /** Whose kinds that the registry does not have yet are also allowed; none where it is left out. */
+  /** Writers whose kinds are allowed even if the registry does not have them yet; none if left out. */
   readonly writers?: readonly Kind['writer'][];
   readonly meshes: ReadonlySet<string> | undefined;
   readonly namespaces: ReadonlySet<string> | undefined;
 }
 
-/** A role given by a binding: every rule narrowed by `within`. */
+/** A role granted by a binding: every rule narrowed by `within`. */
 export interface Grant {
-  /** How users see the binding: `RoleBinding payments of zone west`. */
+  /** Name of the binding for users: `RoleBinding payments of zone west`. */
   readonly binding: string;
   readonly role: string;
   readonly rules: readonly Rule[];
@@ -79,7 +79,7 @@ export interface Grant {
 const EVERYTHING: Rule = { verbs: undefined, kinds: undefined, meshes: undefined, namespaces: undefined };
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** The roles that always exist, made from the registry: a new kind is in them by its `writer`. */
+/** Returns the built-in roles, made from the registry: a new kind is covered according to its `writer`. */
 export function builtInRules(registry: Registry): ReadonlyMap<string, readonly Rule[]> {
   const writtenBy = (...writers: readonly Kind['writer'][]): Rule => {
     const acts = Object.entries(activities).filter(([, writer]) => writers.includes(writer));
@@ -101,8 +101,8 @@ export function builtInRules(registry: Registry): ReadonlyMap<string, readonly R
 }
 
 /**
- * The rules of a Role. None of them reaches what is left to the built-in role `admin`. A rule without verbs or kinds allows
- * nothing: a schema was not obeyed.
+ * Returns the rules of a Role. None reaches what is reserved for the built-in role `admin`. A rule without verbs or
+ * kinds allows nothing: it violates the schema.
  */
 export function roleRules({ spec }: Resource, registry: Pick<Registry, 'kind'>): readonly Rule[] {
   const rules = Array.isArray(spec['rules']) ? spec['rules'].filter(isJsonObject) : [];
@@ -113,7 +113,7 @@ export function roleRules({ spec }: Resource, registry: Pick<Registry, 'kind'>):
   }));
 }
 
-/** The fields of a rule or binding that narrow what it allows. */
+/** Reads the fields of a rule or binding that narrow it. */
 export function narrowing({ kinds, meshes, namespaces }: JsonObject, registry: Pick<Registry, 'kind'>): Rule {
   return {
     verbs: undefined,
@@ -123,20 +123,23 @@ export function narrowing({ kinds, meshes, namespaces }: JsonObject, registry: P
   };
 }
 
-/** The kinds of a list. A name without a group always means the same kind; a second kind is named `KIND.GROUP` or `PLURAL.GROUP`. */
+/**
+ * Returns the kinds of a list. A name without a group always refers to the same kind; a second kind is named
+ * `KIND.GROUP` or `PLURAL.GROUP`.
+ */
 function kindsIn(list: JsonValue | undefined, registry: Pick<Registry, 'kind'>): ReadonlySet<string> | undefined {
   const names = namesIn(list);
   return names && new Set([...names].map((name) => (name.includes('.') ? (registry.kind(name)?.name ?? name) : name)));
 }
 
-/** The names of a list; undefined for all, by `*` or by absence. What is no list has none. */
+/** Returns the names of a list; undefined for all (`*` or absent). A value that is no list has no names. */
 function namesIn(list: JsonValue | undefined): ReadonlySet<string> | undefined {
   if (list === undefined || list === null) return undefined;
   if (!Array.isArray(list)) return new Set();
   return list.includes('*') ? undefined : new Set(list.filter((item): item is string => typeof item === 'string'));
 }
 
-/** Whether a grant allows it. Costs the rules of its role. */
+/** Whether a grant allows it. Linear in the rules of its role. */
 export function allows({ rules, within }: Grant, verb: Verb, target: AccessTarget): boolean {
   return matches(within, verb, target) && rules.some((rule) => matches(rule, verb, target));
 }

@@ -6,23 +6,23 @@ import { DATAPLANE_TOKEN } from '../tokens/token-use';
 
 /** The type of proxies that are Dataplanes; Kuma's `ingress` and `egress` show zone tokens. */
 const TYPE = 'dataplane';
-/** Tags of one token, and values of one tag. */
+/** Maximum number of tags of one token, and of values of one tag. */
 export const MAX_TAGS = 32;
 export const MAX_TAG_VALUES = 64;
-/** Services of one token. */
+/** Maximum number of services of one token. */
 export const MAX_TOKEN_SERVICES = 64;
-/** Machines of one group. */
+/** Maximum number of machines of one group. */
 export const MAX_MACHINES = 10_000;
 
-/** The claims of a dataplane token: for which Dataplanes it holds. */
+/** Claims of a dataplane token: the Dataplanes for which it is valid. */
 export interface DataplaneClaims extends TokenFacts {
   /** ms since 1970; whole seconds. */
   readonly issuedAt: number;
-  /** Always with a mesh. */
+  /** Binding with a mesh. */
   readonly binding: WorkloadBinding & { readonly mesh: string };
 }
 
-/** The claims that are not registered ones; capitalised, as Kuma writes them. What restricts nothing is left out. */
+/** Returns the private claims, capitalised as Kuma writes them. Claims that restrict nothing are left out. */
 export function dataplanePayload({
   name,
   mesh,
@@ -47,8 +47,9 @@ export function dataplanePayload({
 }
 
 /**
- * The claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as `verifyToken`
- * does. An empty claim restricts nothing, as in Kuma; but the mesh is required. Does not compare with a Dataplane.
+ * Returns the claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as
+ * `verifyToken` does. An empty claim restricts nothing, as in Kuma, but the mesh is required. Does not compare the
+ * claims with a Dataplane.
  */
 export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, now: number): Promise<DataplaneClaims> {
   const { id, expiresAt, payload } = await verifyToken(token, DATAPLANE_TOKEN, trusted, now);

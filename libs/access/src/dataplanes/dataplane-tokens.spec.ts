@@ -97,13 +97,13 @@ describe('dataplane tokens', () => {
     clock.advance(-28 * 24 * HOUR);
   });
 
-  it('are revoked, and whoever listens is told', async () => {
+  it('are revoked, and listeners are called', async () => {
     const { token, id } = await service.tokens.issue({ mesh: 'default', name: 'web-1' });
-    let told = 0;
-    service.onChange(() => told++);
+    let received = 0;
+    service.onChange(() => received++);
     await service.tokens.revoke(id);
     expect(await verdict(token)).toBe(`the dataplane token ${id} is revoked`);
-    expect(told).toBe(1);
+    expect(received).toBe(1);
   });
 
   it('hold after a rotation of the keys, until their key is deleted', async () => {

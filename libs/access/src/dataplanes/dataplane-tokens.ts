@@ -28,19 +28,20 @@ import {
   type DataplaneClaims,
 } from './dataplane-token';
 
-/** How long a dataplane token is valid where nobody says otherwise: 30 days. */
+/** Default validity of a dataplane token: 30 days. */
 const DATAPLANE_TOKEN_VALIDITY = '720h';
 
-/** How many machines of a group may be there at once where nobody says otherwise. */
+/** Default maximum of simultaneous machines of a group. */
 const DEFAULT_MACHINES = 100;
 
 /**
- * A request for a dataplane token: for which Dataplanes of the mesh it holds, and what they may serve. It names one Dataplane, or a workload
- * and services for a group of machines. What else is left out: namespace `default`, and of services those that are called as the Dataplane or its workload.
+ * Request for a dataplane token: the Dataplanes of the mesh for which it is valid, and the services that they may
+ * serve. It names one Dataplane, or a workload and services for a group of machines. Defaults: namespace `default`, and
+ * the services named like the Dataplane or its workload.
  */
 export interface DataplaneTokenRequest extends WorkloadBinding {
   readonly mesh: string;
-  /** In the form of Kuma: what is left out restricts nothing. Only where the operator of the mesh lets such tokens in. */
+  /** Form of Kuma: claims that are left out restrict nothing. Only if the operator of the mesh admits such tokens. */
   readonly isKuma?: boolean;
   /** A duration such as `720h` or `30d`; `DATAPLANE_TOKEN_VALIDITY` by default. */
   readonly validFor?: string;
@@ -48,18 +49,18 @@ export interface DataplaneTokenRequest extends WorkloadBinding {
   readonly issuedBy?: string;
 }
 
-/** The dataplane tokens of one zone at one replica; its keys are GlobalSecrets of the zone, which no sync sends. */
+/** Dataplane tokens of one zone at one replica; its keys are GlobalSecrets of the zone, which are never synced. */
 export interface DataplaneTokens {
   readonly tokens: DataplaneTokenIssuer;
   /** The claims of a token that is valid now. Throws Unauthenticated with the reason. */
   verify(token: string): Promise<DataplaneClaims>;
-  /** How many tokens that were presented to this replica expire soon (`PresentedTokens`). */
+  /** Returns how many tokens that were presented to this replica expire soon (`PresentedTokens`). */
   expiring(): number;
-  /** Calls `listener` when a token may hold no longer, until the returned function is called. */
+  /** Calls `listener` when a token may have become invalid, until the returned function is called. */
   onChange(listener: () => void): () => void;
-  /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
+  /** Returns warnings for the operator who deletes this resource: which tokens end because their key is deleted. */
   deletionWarnings(id: Identity): readonly string[];
-  /** Secrets that are named as signing keys and hold none, with the reason. */
+  /** Secrets named like signing keys that hold none, with the reason. */
   faults(): readonly string[];
   close(): void;
 }
@@ -103,13 +104,13 @@ class DataplaneTokenIssuer extends TokenIssuer {
     ];
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
     const claims = dataplanePayload(isKuma ? request : grantOf(request));
-    // The leader makes the first key a moment after its term begins; who asks before that need not wait for it.
+    // // The leader makes the first key a moment after its term begins; earlier requests need not wait for it.
     await this.ensureKey();
     return this.issueToken({ claims, facts: factsOf(claims), validity: validity.ms, issuedBy });
   }
 }
 
-/** What a request grants that names a Dataplane, or a workload and services. */
+/** Returns what a request grants that names a Dataplane, or a workload and services. */
 function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
   const { mesh, name, namespace = 'default', tags, workload, services, machines = DEFAULT_MACHINES } = request;
   return {
@@ -122,13 +123,13 @@ function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly m
   };
 }
 
-/** What a Dataplane may serve that is granted no services: those that are called as itself. */
+/** Returns the services of a Dataplane that is granted none by name: those named like itself. */
 function ownServices(name: string | undefined, workload: string | undefined): readonly string[] {
   if (name === undefined) return [];
   return workload === undefined || workload === name ? [name] : [name, workload];
 }
 
-/** What a request lacks that grants something: a credential that names nobody would be one for everybody. */
+/** Returns the missing fields of a request: a credential that names nobody would be valid for everybody. */
 function grantViolations({ name, workload, services, tags, machines }: DataplaneTokenRequest): readonly Violation[] {
   if (name !== undefined) {
     const reason = 'is for a group of machines, which a token with a name is not for; leave one out';
@@ -144,7 +145,7 @@ function grantViolations({ name, workload, services, tags, machines }: Dataplane
   ];
 }
 
-/** What is wrong with the fields of a request that are given. */
+/** Returns the violations of the given fields of a request. */
 export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>): readonly Violation[] {
   const { mesh, name, workload, tags = {}, validFor, namespace, services = [], machines } = given;
   return [
@@ -161,7 +162,7 @@ export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>):
   ];
 }
 
-/** The claims as lists show them: `{mesh, namespace, name, services, tags, workload, machines}`. */
+/** Returns the claims as lists show them: `{mesh, namespace, name, services, tags, workload, machines}`. */
 function factsOf({ Mesh, Name, Tags, Workload, Namespace, Services, Machines }: JsonObject): JsonObject {
   return {
     ...(typeof Mesh === 'string' ? { mesh: Mesh } : {}),

@@ -3,23 +3,26 @@ import { unverifiedClaims } from './signed-token';
 
 const DAY = 24 * 3_600_000;
 
-/** How long it is remembered that a token was presented, ms. */
+/** Time for which a presented token is remembered, ms. */
 const REMEMBERED = DAY;
 
-/** A token that is valid for less, such as that of a user for a day, is made to expire: nobody is to be warned of it, ms. */
+/**
+ * Minimum validity of a token that is worth a warning, ms: shorter ones, such as a user's for a day, are meant to
+ * expire.
+ */
 const SHORTEST = 7 * DAY;
 
-/** Tokens that are remembered at most; then the one that was presented longest ago is forgotten. */
+/** Maximum number of remembered tokens; beyond it, the token presented longest ago is evicted. */
 const MAX_TOKENS = 10_000;
 
-/** The tokens of one use that were presented to this replica within a day, to know which of those in use expire soon. */
+/** Tokens of one use that were presented to this replica within a day, to find those in use that expire soon. */
 export class PresentedTokens {
   /** By id, in the order in which they were last presented. Times are ms since 1970. */
   private readonly presented = new Map<string, { readonly start: number; readonly end: number; readonly at: number }>();
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
-  /** Takes note of a token that was verified. */
+  /** Records a token that was verified. */
   note(token: string): void {
     const { jti: id, iat, exp } = unverifiedClaims(token) ?? {};
     if (id === undefined || iat === undefined || exp === undefined) return;
@@ -29,7 +32,10 @@ export class PresentedTokens {
     if (this.presented.size > MAX_TOKENS) this.presented.delete(oldest);
   }
 
-  /** How many expire soon: a tenth of their time is left, 7 days at most, and they were made for a week at least. Linear in those that are remembered. */
+  /**
+   * Returns how many expire soon: a tenth of their validity is left, at most 7 days, and they were issued for at least
+   * a week. Linear in the remembered tokens.
+   */
   expiring(): number {
     const now = this.clock.now();
     let expiring = 0;

@@ -21,7 +21,7 @@ export interface TrustedKeys {
   readonly revoked: ReadonlySet<string>;
 }
 
-/** What every token says. */
+/** Facts of every token. */
 export interface TokenFacts {
   /** `jti`: the id that a revocation names. */
   readonly id: string;
@@ -52,7 +52,7 @@ export function signToken(
     .sign(key.privateKey);
 }
 
-/** The claims of a token before anything is verified, to see whose it is; undefined for a text that is no JWT. */
+/** Returns the claims of a token before verification, to find out its use; undefined for text that is no JWT. */
 export function unverifiedClaims(token: string): Readonly<JWTPayload> | undefined {
   try {
     return decodeJwt(token);
@@ -62,9 +62,9 @@ export function unverifiedClaims(token: string): Readonly<JWTPayload> | undefine
 }
 
 /**
- * Checks that a token is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: of another use,
- * malformed, another algorithm, unknown key, wrong signature, not yet valid, expired, revoked. The claims of its use are
- * the caller's to check.
+ * Checks that a token is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: another use,
+ * malformed, another algorithm, unknown key, wrong signature, not yet valid, expired, revoked. The caller checks the
+ * claims of its use.
  */
 export async function verifyToken(
   token: string,
@@ -98,7 +98,10 @@ function keyFor(kid: unknown, use: TokenUse, { keys }: TrustedKeys): KeyObject {
   );
 }
 
-/** Why `jose` refused a token, for people; `what` is how the sentence calls the token. Repeats nothing of it but its id. */
+/**
+ * Formats why `jose` refused a token; `what` is the name of the token in the sentence. Repeats nothing of the token but
+ * its id.
+ */
 export function refusalText(error: unknown, what: string, algorithms: readonly string[]): string {
   if (error instanceof errors.JWTExpired) return `${what} ${idOf(error)}expired at ${timeOf(error, 'exp')}`;
   if (error instanceof errors.JWSSignatureVerificationFailed)

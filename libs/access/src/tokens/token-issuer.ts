@@ -33,7 +33,7 @@ export interface TokenDependencies {
 export interface TokenOrder {
   /** The claims besides the registered ones, as the token has them. */
   readonly claims: JsonObject;
-  /** What lists and the log show of the token. */
+  /** Facts of the token for lists and the log. */
   readonly facts: JsonObject;
   /** ms. */
   readonly validity: number;
@@ -55,10 +55,10 @@ export interface ListedToken extends TokenRecord {
   readonly revoked: boolean;
 }
 
-/** How often a write is tried that conflicts with other writers. */
+/** Maximum number of tries of a write that conflicts with other writers. */
 const TRIES = 10;
 
-/** Issues, lists and revokes tokens of one use and rotates their keys, on any replica. */
+/** Issues, lists and revokes tokens of one use, and rotates their keys, on any replica. */
 export abstract class TokenIssuer {
   private readonly records: TokenRecords;
 
@@ -85,22 +85,23 @@ export abstract class TokenIssuer {
     return { token, id, expiresAt: new Date(expiresAt).toISOString() };
   }
 
-  /** The tokens that are valid or expired within the last week; the first to expire first. */
+  /** Returns the tokens that are valid or expired within the last week; the first to expire first. */
   async list(): Promise<readonly ListedToken[]> {
     const { revoked } = this.trust.trustedKeys;
     return (await this.records.list()).map((record) => ({ ...record, revoked: revoked.has(record.id) }));
   }
 
   /**
-   * Revokes a token on every replica within moments; what it was used for ends. Idempotent. An id of no listed
-   * token is revoked as well; the result warns of it. Throws Invalid, Unavailable, and Conflict where too many are revoked.
+   * Revokes a token on every replica within moments; its streams end. Idempotent. The id of an unlisted token is
+   * revoked as well; the result warns about it. Throws Invalid, Unavailable, and Conflict if too many tokens are
+   * revoked.
    */
   async revoke(id: string): Promise<readonly string[]> {
     if (!isTokenId(id)) {
       const reason = `must be the id (jti) of a ${this.use.name}, a UUID; got "${id.slice(0, 50)}"`;
       throw new Invalid([FieldPath.at('id').violation(reason)]);
     }
-    // Tokens have their id in lower case; who revokes may have it from elsewhere.
+    // // Tokens have their id in lower case; the user may have copied it from elsewhere.
     const jti = id.toLowerCase();
     await this.changeRevocations((revoked) => this.withRevoked(revoked, jti));
     this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id: jti });
@@ -117,7 +118,7 @@ export abstract class TokenIssuer {
     );
   }
 
-  /** Forgets tokens that expired a week ago, and that they were revoked. A leader calls it now and then. */
+  /** Forgets tokens that expired a week ago, and their revocations. A leader calls it periodically. */
   async purge(): Promise<void> {
     const gone = new Set(await this.records.purge());
     if (gone.size === 0) return;
@@ -125,7 +126,7 @@ export abstract class TokenIssuer {
     this.dependencies.logger.debug(`expired ${this.use.name}s were forgotten`, { tokens: gone.size });
   }
 
-  /** Makes a signing key with a new highest serial and resolves with it. Tokens of the other keys stay valid. */
+  /** Creates a signing key with a new highest serial and resolves with it. Tokens of the other keys stay valid. */
   async rotate(): Promise<number> {
     const text = await generateSigningKey();
     let serial = 0;
@@ -137,7 +138,7 @@ export abstract class TokenIssuer {
     return serial;
   }
 
-  /** Makes the first signing key if there is none. Replicas that start together agree on one. */
+  /** Creates the first signing key if there is none. Replicas that start together agree on one. */
   async ensureKey(): Promise<void> {
     if (this.trust.signer) return;
     const name = signingKeyName(this.use, this.nextSerial(0));
@@ -164,8 +165,9 @@ export abstract class TokenIssuer {
   }
 
   /**
-   * A serial above `tried` and all used ones. Serials of deleted keys are not reused as long as their tombstones exist,
-   * or their tokens would be verified with another key. If the highest serial is used, the lowest free one.
+   * Returns a serial above `tried` and all used ones. Serials of deleted keys are not reused as long as their
+   * tombstones exist, or their tokens would be verified with another key. If the highest serial is used, the lowest
+   * free one.
    */
   private nextSerial(tried: number): number {
     const { index } = this.dependencies;

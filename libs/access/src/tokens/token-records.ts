@@ -3,10 +3,10 @@ import { splitIntoBatches, type Clock } from '@causeway/runtime';
 import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { TokenUse } from './token-use';
 
-/** What is remembered of an issued token; never the token. Times are ms since 1970. */
+/** Record of an issued token, without the token itself. Times are ms since 1970. */
 export interface TokenRecord {
   readonly id: string;
-  /** What the token says, as lists show it: `{zone, scope}` or `{name, groups}`. */
+  /** Facts of the token, as lists show them: `{zone, scope}` or `{name, groups}`. */
   readonly facts: JsonObject;
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -14,27 +14,27 @@ export interface TokenRecord {
   readonly issuedBy: string;
 }
 
-/** Tokens of one use that are remembered at most. */
+/** Maximum number of remembered tokens of one use. */
 const MAX_RECORDS = 10_000;
 
-/** How long a token that expired is still listed, ms: so that its owner sees why it is refused. */
+/** Time for which an expired token is still listed, ms: its owner can see why it is refused. */
 const KEPT = 7 * 24 * 3_600_000;
 
-/** Notes in one write. */
+/** Metadata entries in one write. */
 const BATCH = 500;
 
 /**
- * Remembers which tokens of one use were issued, as notes of the store (docs/design.md §2.8): which exist, who issued
- * them, when they expire. A token is forgotten a week after it expired.
+ * Records which tokens of one use were issued, in the metadata of the store (docs/design.md §2.8): id, issuer and
+ * expiry. A token is forgotten a week after it expired.
  */
 export class TokenRecords {
   constructor(
-    private readonly store: Pick<ResourceStore, 'notes' | 'write'>,
+    private readonly store: Pick<ResourceStore, 'listMetadata' | 'write'>,
     private readonly clock: Pick<Clock, 'now'>,
     private readonly use: TokenUse,
   ) {}
 
-  /** Remembers a token. Throws Conflict if too many are valid. */
+  /** Records a token. Throws Conflict if too many are valid. */
   async add({ id, ...record }: TokenRecord): Promise<void> {
     const held = await this.list();
     if (held.length >= MAX_RECORDS)
@@ -44,9 +44,9 @@ export class TokenRecords {
     await this.write([{ area: this.use.records, key: id, value: { ...record } }]);
   }
 
-  /** The tokens that are remembered; the first to expire first. */
+  /** Returns the recorded tokens; the first to expire first. */
   async list(): Promise<readonly TokenRecord[]> {
-    const records = (await this.store.notes(this.use.records)).flatMap(readRecord);
+    const records = (await this.store.listMetadata(this.use.records)).flatMap(readRecord);
     return records.filter((record) => !this.isOver(record)).sort((a, b) => a.expiresAt - b.expiresAt);
   }
 
@@ -57,7 +57,7 @@ export class TokenRecords {
 
   /** Forgets tokens that expired a week ago and resolves with their ids. */
   async purge(): Promise<readonly string[]> {
-    const notes = await this.store.notes(this.use.records);
+    const notes = await this.store.listMetadata(this.use.records);
     const over = notes.filter((note) => readRecord(note).every((record) => this.isOver(record)));
     for (const batch of splitIntoBatches(over, BATCH))
       await this.write(batch.map((note) => ({ ...note, value: null })));
@@ -69,7 +69,7 @@ export class TokenRecords {
   }
 
   private async write(notes: readonly MetadataEntry[]): Promise<void> {
-    await this.store.write({ changes: [], onRefusal: 'abort', notes });
+    await this.store.write({ changes: [], onRefusal: 'abort', metadata: notes });
   }
 }
 

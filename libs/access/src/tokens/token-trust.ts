@@ -6,14 +6,14 @@ import { parseSigningKey, signingKeySerial, type ParsedSigningKey, type SigningK
 import type { TrustedKeys } from './signed-token';
 import type { TokenUse } from './token-use';
 
-/** What a TokenTrust reads. */
+/** Dependencies of a TokenTrust. */
 export interface TokenTrustSources {
   readonly use: TokenUse;
   readonly index: IndexReader;
   readonly logger: Logger;
   /** The zone of the GlobalSecrets: empty on the global, its name in a zone. */
   readonly zone: string;
-  /** Changes besides those of keys and revocations that may end trust. */
+  /** Matches further changes, besides those of keys and revocations, that may end trust. */
   readonly endsTrust?: (change: IndexChange) => boolean;
 }
 

@@ -1,6 +1,6 @@
-/** What tokens are for, and where their keys, revocations and records are kept. */
+/** Use of a token, and where its keys, revocations and records are stored. */
 export interface TokenUse {
-  /** How messages call such a token. */
+  /** Name of such a token in messages. */
   readonly name: string;
   /** The claim that every token of this use has, and no other. */
   readonly claim: string;
@@ -8,11 +8,11 @@ export interface TokenUse {
   readonly signingKey: string;
   /** The GlobalSecret that lists the ids of revoked tokens, as in Kuma. */
   readonly revocations: string;
-  /** The area of the notes that remember which tokens were issued. */
+  /** Area of the metadata that records which tokens were issued. */
   readonly records: string;
 }
 
-/** Tokens by which zones join the global. */
+/** Tokens with which zones join the global. */
 export const ZONE_TOKEN: TokenUse = {
   name: 'zone token',
   claim: 'Zone',
@@ -21,7 +21,7 @@ export const ZONE_TOKEN: TokenUse = {
   records: 'zone-tokens',
 };
 
-/** Tokens by which users show who they are. */
+/** Tokens with which users authenticate. */
 export const USER_TOKEN: TokenUse = {
   name: 'user token',
   claim: 'Name',
@@ -31,8 +31,8 @@ export const USER_TOKEN: TokenUse = {
 };
 
 /**
- * Tokens by which proxies show which Dataplanes they may be (docs/reference/kuma-rest.md §5.5). Kuma writes every claim,
- * empty ones too; the claim "Mesh" tells them from tokens of other uses.
+ * Tokens that prove which Dataplanes a proxy may be (docs/reference/kuma-rest.md §5.5). Kuma writes every claim, empty
+ * ones too; the claim "Mesh" distinguishes them from tokens of other uses.
  */
 export const DATAPLANE_TOKEN: TokenUse = {
   name: 'dataplane token',

@@ -2,10 +2,10 @@ import { FieldPath, type Violation } from '@causeway/resources';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Longest validity of a token: Kuma's default, 10 years (docs/reference/kuma-rest.md §5.6), ms. */
+/** Maximum validity of a token: Kuma's default, 10 years (docs/reference/kuma-rest.md §5.6), ms. */
 const MAX_VALIDITY = 10 * 365 * 24 * 3_600_000;
 
-/** A requested validity, or what is wrong with it. */
+/** A requested validity, or why it is invalid. */
 export type ParsedValidity =
   { readonly ok: true; readonly ms: number } | { readonly ok: false; readonly reason: string };
 
@@ -22,7 +22,7 @@ export function parseValidity(text: unknown): ParsedValidity {
     : { ok: true, ms };
 }
 
-/** What is wrong with a requested validity, as violations of the field `validFor`. */
+/** Returns the problems of a requested validity, as violations of the field `validFor`. */
 export function validityViolations(validity: ParsedValidity): readonly Violation[] {
   return validity.ok ? [] : [FieldPath.at('validFor').violation(validity.reason)];
 }

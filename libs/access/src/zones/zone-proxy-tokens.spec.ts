@@ -35,11 +35,11 @@ describe('the zone tokens of a zone', () => {
     await expect(zone.verify(token, 'egress')).rejects.toThrow('has not the scope "egress", only ["ingress"]');
     const both = await issue(zone, 'ingress', 'egress');
     expect(await zone.verify(both.token, 'egress')).toBeGreaterThan(clock.now());
-    let told = 0;
-    zone.onChange(() => told++);
+    let received = 0;
+    zone.onChange(() => received++);
     await zone.tokens?.revoke(id);
     await expect(zone.verify(token, 'ingress')).rejects.toThrow(`the zone token ${id} is revoked`);
-    expect(told).toBe(1);
+    expect(received).toBe(1);
     const key = { ...globalSecretId('zone-token-signing-key-1', 'east') };
     expect(zone.deletionWarnings(key)).toEqual(['zone tokens signed with key 1 are valid no longer without it']);
     expect(zone.deletionWarnings({ ...key, zone: '' })).toEqual([]);

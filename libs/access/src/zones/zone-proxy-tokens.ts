@@ -11,20 +11,20 @@ import { ZoneTokenIssuer, type IssuedZoneToken, type ZoneTokenRequest } from './
 
 /** The zone tokens of a zone's ingress and egress, at one replica of the zone. */
 export interface ZoneProxyTokens {
-  /** Issues them; absent in a federated zone, whose global does. */
+  /** Issues tokens; absent in a federated zone, whose global issues them. */
   readonly tokens?: ZoneProxyTokenIssuer;
   /**
-   * The end of the token's validity, ms since 1970. Throws Unauthenticated with the reason, Forbidden for a token of another
-   * zone or without the scope.
+   * Returns the end of the token's validity, ms since 1970. Throws Unauthenticated with the reason, Forbidden for a
+   * token of another zone or without the scope.
    */
   verify(token: string, scope: 'ingress' | 'egress'): Promise<number>;
-  /** How many tokens that were presented to this replica expire soon (`PresentedTokens`). */
+  /** Returns how many tokens that were presented to this replica expire soon (`PresentedTokens`). */
   expiring(): number;
-  /** Calls `listener` when a token may hold no longer, until the returned function is called. */
+  /** Calls `listener` when a token may have become invalid, until the returned function is called. */
   onChange(listener: () => void): () => void;
-  /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
+  /** Returns warnings for the operator who deletes this resource: which tokens end because their key is deleted. */
   deletionWarnings(id: Identity): readonly string[];
-  /** Secrets that are named as signing keys and hold none, with the reason. */
+  /** Secrets named like signing keys that hold none, with the reason. */
   faults(): readonly string[];
   close(): void;
 }
@@ -33,8 +33,9 @@ export interface ZoneProxyTokens {
 const PUBLIC_KEYS = { ...ZONE_TOKEN, signingKey: 'zone-token-signing-public-key' };
 
 /**
- * Zone tokens are issued by the global; its zones have the public halves of its keys, and its revocations, by sync. A zone by
- * itself issues its own: its keys are its own GlobalSecrets. Only one of the two is trusted.
+ * Creates the verifier of zone tokens. The global issues them; its zones receive the public halves of its keys, and its
+ * revocations, by sync. A zone without a global issues its own: its keys are its own GlobalSecrets. Only one of the two
+ * is trusted.
  */
 export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProxyTokens {
   const { cp, clock } = dependencies;
@@ -68,7 +69,7 @@ export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProx
   };
 }
 
-/** Issues the zone tokens of a zone by itself: for its own ingress and egress, since no zone joins it. */
+/** Issues the zone tokens of a zone without a global: for its own ingress and egress, since no zone joins it. */
 class ZoneProxyTokenIssuer extends ZoneTokenIssuer {
   private readonly issuesFor: string;
 
@@ -77,7 +78,10 @@ class ZoneProxyTokenIssuer extends ZoneTokenIssuer {
     this.issuesFor = ownZone(dependencies.cp);
   }
 
-  /** As of a global; also throws Invalid for another zone and for the scope of a control plane. The first one makes a key. */
+  /**
+   * As on a global; also throws Invalid for another zone and for the scope of a control plane. The first call creates a
+   * key.
+   */
   override async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
     const { zone, scope = [] } = request;
     const proxies = SCOPES.filter((known) => known !== CP_SCOPE).join(', ');

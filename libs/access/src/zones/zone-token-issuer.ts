@@ -5,7 +5,7 @@ import { ZONE_TOKEN } from '../tokens/token-use';
 import { parseValidity, validityViolations } from '../tokens/validity';
 import { CP_SCOPE, SCOPES, zonePayload } from './zone-token';
 
-/** How long a zone token is valid where nobody says otherwise: 30 days. */
+/** Default validity of a zone token: 30 days. */
 const ZONE_TOKEN_VALIDITY = '720h';
 
 /** A request for a zone token. */
@@ -43,7 +43,7 @@ export class ZoneTokenIssuer extends TokenIssuer {
   }
 }
 
-/** What is wrong with the fields of a request that are given. */
+/** Returns the violations of the given fields of a request. */
 export function zoneTokenViolations({ zone, scope, validFor }: Partial<ZoneTokenRequest>): readonly Violation[] {
   return [
     ...(zone === undefined ? [] : zoneViolations(zone)),

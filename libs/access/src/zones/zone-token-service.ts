@@ -15,9 +15,12 @@ import { ZoneTokenIssuer } from './zone-token-issuer';
 export interface ZoneTokenService {
   readonly auth: ZoneTokenAuthenticator;
   readonly tokens: ZoneTokenIssuer;
-  /** Warnings for the operator who deletes this resource: the zones whose tokens were signed with the deleted key. */
+  /**
+   * Returns warnings for the operator who deletes this resource: the zones whose tokens were signed with the deleted
+   * key.
+   */
   deletionWarnings(id: Identity): readonly string[];
-  /** Secrets that are named as signing keys and hold none, with the reason. */
+  /** Secrets named like signing keys that hold none, with the reason. */
   faults(): readonly string[];
   close(): void;
 }
@@ -90,14 +93,16 @@ class ZoneTokenAuthenticator {
     return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
   }
 
-  /** Zones whose last token at this replica was signed with this key and is still valid; sorted by name. */
+  /** Returns the zones whose last token at this replica was signed with this key and is still valid; sorted by name. */
   zonesBy(serial: number): readonly string[] {
     const now = this.clock.now();
     const zones = [...this.lastTokens].filter(([, token]) => token.serial === serial && token.until > now);
     return zones.map(([zone]) => zone).sort(compareText);
   }
 
-  /** Calls `listener` when an admitted zone may have to be judged again, until the returned function is called. */
+  /**
+   * Calls `listener` when an admitted zone may have to be authenticated again, until the returned function is called.
+   */
   onChange(listener: () => void): () => void {
     return this.trust.onChange(listener);
   }

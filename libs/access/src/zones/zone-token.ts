@@ -3,7 +3,7 @@ import { Unauthenticated } from '../unauthenticated';
 import { isTextList, unverifiedClaims, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { ZONE_TOKEN } from '../tokens/token-use';
 
-/** The scope that lets a control plane join; Kuma's `ingress` and `egress` are for proxies. */
+/** Scope with which a control plane joins; Kuma's `ingress` and `egress` are for proxies. */
 export const CP_SCOPE = 'cp';
 
 /** Every scope that a zone token may have. */
@@ -16,8 +16,8 @@ export interface ZoneClaims extends TokenFacts {
 }
 
 /**
- * The claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as `verifyToken`
- * does. Does not check zone and scope.
+ * Returns the claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as
+ * `verifyToken` does. Does not check zone and scope.
  */
 export async function verifyZoneToken(token: string, trusted: TrustedKeys, now: number): Promise<ZoneClaims> {
   const { id, expiresAt, payload } = await verifyToken(token, ZONE_TOKEN, trusted, now);
@@ -28,7 +28,7 @@ export async function verifyZoneToken(token: string, trusted: TrustedKeys, now: 
   return { id, zone, scope, expiresAt };
 }
 
-/** What a zone token says of itself. */
+/** Facts of a zone token. */
 export interface ZoneTokenFacts {
   readonly zone: string;
   /** `jti`. */
@@ -39,7 +39,7 @@ export interface ZoneTokenFacts {
   readonly expiresAt?: number;
 }
 
-/** What a zone token says before anything is verified; undefined for a text that is no zone token. */
+/** Returns the facts of a zone token before verification; undefined for text that is no zone token. */
 export function zoneTokenFacts(token: string): ZoneTokenFacts | undefined {
   const claims = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? unverifiedClaims(token) : undefined;
   const { Zone: zone, jti, iat, exp } = claims ?? {};
@@ -52,7 +52,7 @@ export function zoneTokenFacts(token: string): ZoneTokenFacts | undefined {
   };
 }
 
-/** The claims that are not registered ones; capitalised, as Kuma writes them. */
+/** Returns the private claims, capitalised as Kuma writes them. */
 export function zonePayload({ zone, scope }: Pick<ZoneClaims, 'zone' | 'scope'>): JsonObject {
   return { Zone: zone, Scope: [...scope] };
 }

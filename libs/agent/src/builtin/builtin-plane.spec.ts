@@ -361,7 +361,7 @@ describe('the builtin plane', () => {
   });
 
   it('has a bound of connections; what is beyond it is closed and counted', async () => {
-    const few = await plane('few', { listed: new Set([`kri_msvc_default_west__bounded_${PORT}`]), capture: { type: 'bind' } }, { mostConnections: 3 }); // prettier-ignore
+    const few = await plane('few', { listed: new Set([`kri_msvc_default_west__bounded_${PORT}`]), capture: { type: 'bind' } }, { maxConnections: 3 }); // prettier-ignore
     const { spec } = service('echo');
     zone.put(sketch('MeshService', 'bounded', spec, { status: { vip: { ip: host(60) } } }));
     await few.refresh();

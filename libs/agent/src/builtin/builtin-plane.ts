@@ -11,7 +11,7 @@ import type { StatSnapshot } from './stats';
 export interface BuiltinPlaneOptions {
   readonly clock: Clock;
   /** Most open connections of clients. */
-  readonly mostConnections?: number;
+  readonly maxConnections?: number;
   /** How long connections may go on whose listener or filter chain is no longer there, ms. */
   readonly drain?: number;
   /** What carries the connections; this process where it is left out. */
@@ -21,11 +21,11 @@ export interface BuiltinPlaneOptions {
 /** Changes of these may be such that it cannot do what they say; how long later it is looked, ms. */
 const LOSING: ReadonlySet<string> = new Set([RESOURCE_TYPES.listener, RESOURCE_TYPES.routes]);
 const POLL_INTERVAL = 200;
-const PRESET: PlaneLimits = { mostConnections: 20_000, drain: 500, share: 1 };
+const PRESET: PlaneLimits = { maxConnections: 20_000, drain: 500, share: 1 };
 
 /**
  * The builtin plane of one Dataplane or ingress: what Envoy does with bytes, by the same resources, on the same wire. What it is told of
- * HTTP requests it does not do, and names it (`unobeyed`).
+ * HTTP requests it does not do, and names it (`unsupported`).
  */
 export class BuiltinPlane implements Plane {
   readonly type = 'builtin';
@@ -38,8 +38,8 @@ export class BuiltinPlane implements Plane {
     resources: PlaneResources,
     private readonly options: BuiltinPlaneOptions,
   ) {
-    const { clock, processes, mostConnections = PRESET.mostConnections, drain = PRESET.drain } = options;
-    const limits = { ...PRESET, mostConnections, drain };
+    const { clock, processes, maxConnections = PRESET.maxConnections, drain = PRESET.drain } = options;
+    const limits = { ...PRESET, maxConnections, drain };
     this.engine = processes ? processes.engine(resources, limits) : new PlaneCore(resources, { ...limits, clock });
     this.current = { type: 'starting', since: options.clock.now() };
   }
@@ -72,7 +72,7 @@ export class BuiltinPlane implements Plane {
     this.become({ type: 'stopped' });
   }
 
-  get unobeyed(): readonly UnsupportedFeature[] {
+  get unsupported(): readonly UnsupportedFeature[] {
     return this.lost;
   }
 
@@ -83,7 +83,7 @@ export class BuiltinPlane implements Plane {
 
   /** Changes that come together are looked at once: all listeners are gone through. */
   private async look(): Promise<void> {
-    const lost = await this.engine.unobeyed();
+    const lost = await this.engine.unsupported();
     this.looking = undefined;
     this.lost = lost;
   }

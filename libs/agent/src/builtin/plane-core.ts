@@ -47,10 +47,10 @@ export class PlaneCore implements PlaneEngine {
   ) {
     this.decoded = new DecodedResources(resources);
     this.contexts = new TlsContexts(this.decoded);
-    const { clock, random = Math.random, mostConnections } = options;
+    const { clock, random = Math.random, maxConnections } = options;
     this.upstreams = new Upstreams(this.decoded, this.counters, { clock, contexts: this.contexts, random });
     this.needs = new ResourceNeeds(resources);
-    this.room = new ConnectionRoom(mostConnections);
+    this.room = new ConnectionRoom(maxConnections);
   }
 
   async start(): Promise<string | undefined> {
@@ -70,7 +70,7 @@ export class PlaneCore implements PlaneEngine {
     return Promise.resolve(this.counters.snapshot());
   }
 
-  unobeyed(): Promise<readonly UnsupportedFeature[]> {
+  unsupported(): Promise<readonly UnsupportedFeature[]> {
     const found = [...this.listeners.keys()].flatMap((name) => {
       const chains = [...(this.decoded.listener(name)?.chains.values() ?? [])];
       const lost = chains.flatMap(({ forwarding: { lost, choice } }) => {

@@ -5,7 +5,7 @@ import type { StatSnapshot } from './stats';
 /** Bounds of a plane. */
 export interface PlaneLimits {
   /** Most open connections of clients. */
-  readonly mostConnections: number;
+  readonly maxConnections: number;
   /** How long connections may go on whose listener or filter chain is no longer there, ms. */
   readonly drain: number;
   /** How much of each limit this is responsible for, of 1: several processes share them. */
@@ -20,6 +20,6 @@ export interface PlaneEngine {
   take(change: CacheChange): Promise<string | undefined>;
   /** Takes no new connections; resolves when the open ones have ended, after so many ms at the latest. */
   stop(drainMs: number): Promise<void>;
-  unobeyed(): Promise<readonly UnsupportedFeature[]>;
+  unsupported(): Promise<readonly UnsupportedFeature[]>;
   stats(): Promise<StatSnapshot>;
 }

@@ -1,6 +1,6 @@
 import { checkConfig } from '../config/read-config';
 import type { AgentConfig } from '../config/schema';
-import { clientsNotTold, namesNotTold, planNetwork } from './plan-network';
+import { describeRefusedClients, describeUnansweredNames, planNetwork } from './plan-network';
 
 function configOf(given: object): AgentConfig {
   const checked = checkConfig({ controlPlanes: ['127.0.0.1:5678'], ...given });
@@ -120,8 +120,8 @@ describe('planNetwork', () => {
 
 it('says whose clients a plane cannot tell apart', () => {
   const config = configOf({ capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web', '7')] });
-  expect(clientsNotTold(config, 'envoy')).toEqual([]);
-  expect(clientsNotTold(config, 'builtin')).toEqual([
+  expect(describeRefusedClients(config, 'envoy')).toEqual([]);
+  expect(describeRefusedClients(config, 'builtin')).toEqual([
     'clients of Dataplane b: only the plane envoy tells users apart; what web, 7 dial at virtual IPs is refused',
   ]);
 });
@@ -141,5 +141,5 @@ it.each<[string, object, readonly string[]]>([
     ['dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is none'],
   ],
 ])('says that names are not answered where nothing leads to their addresses: %s', (_, given, problems) => {
-  expect(namesNotTold(configOf({ dataplanes: [dataplane()], ...given }))).toEqual(problems);
+  expect(describeUnansweredNames(configOf({ dataplanes: [dataplane()], ...given }))).toEqual(problems);
 });

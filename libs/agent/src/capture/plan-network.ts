@@ -49,7 +49,7 @@ export function planNetwork(
 }
 
 /** What the builtin plane cannot do for a configuration, a line for each Dataplane: its clients are refused rather than somebody else. */
-export function clientsNotTold(
+export function describeRefusedClients(
   { capture, dataplanes }: Pick<AgentConfig, 'capture' | 'dataplanes'>,
   plane: Plane['type'],
 ): readonly string[] {
@@ -64,7 +64,7 @@ export function clientsNotTold(
 }
 
 /** Why names of the mesh are not answered though `dns` stands in the configuration: a text, or none. */
-export function namesNotTold({ capture, dns }: Pick<AgentConfig, 'capture' | 'dns'>): readonly string[] {
+export function describeUnansweredNames({ capture, dns }: Pick<AgentConfig, 'capture' | 'dns'>): readonly string[] {
   if (!dns || leadsToVirtualIps(capture)) return [];
   return [`dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is ${capture}`];
 }

@@ -61,14 +61,15 @@ export class PermittedResources implements ResourceReader {
     string,
     { readonly endpoints: EncodedResource; readonly hosts: readonly string[] }
   >();
-  /** As the configuration has them, and with the services that have just gone. */
-  private told: DialFacts;
+  /** Facts of the current configuration. */
+  private configured: DialFacts;
+  /** Facts in force: those of the configuration, and services that were removed a moment ago. */
   private facts: DialFacts;
   private retirement: Timer | undefined;
   private taker: Taker = () => Promise.resolve(undefined);
 
   private constructor(private readonly options: PermittedResourcesOptions) {
-    this.told = options.facts;
+    this.configured = options.facts;
     this.facts = options.facts;
     this.resolver = new AddressResolver(options.clock, (host) => this.resolvedAnew(host));
   }
@@ -147,9 +148,9 @@ export class PermittedResources implements ResourceReader {
    * they are others: what was refused before may be taken then, when the zone tells it again.
    */
   async update(facts: DialFacts, drainMs: number): Promise<boolean> {
-    const before = this.told;
+    const before = this.configured;
     if (isDeepStrictEqual(facts, before)) return false;
-    this.told = facts;
+    this.configured = facts;
     this.retirement?.cancel();
     const gone = before.services.filter((old) => !facts.services.some((one) => isDeepStrictEqual(one, old)));
     if (gone.length > 0) this.retirement = this.options.clock.after(drainMs, () => void this.become(facts));

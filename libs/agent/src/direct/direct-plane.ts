@@ -106,7 +106,7 @@ export class DirectPlane implements Plane {
   }
 
   /** What it is told and does not do. */
-  get unobeyed(): readonly UnsupportedFeature[] {
+  get unsupported(): readonly UnsupportedFeature[] {
     return [...this.lost].map(([name, what]) => ({ name, what }));
   }
 

@@ -71,12 +71,12 @@ export class KeptProcess {
     return beganAt(this.pid) === this.noted.began;
   }
 
-  /** Asks it to end, and kills it after `patience` ms. Resolves when it is gone. */
-  async end(patience: number): Promise<void> {
+  /** Asks it to end, and kills it after `timeout` ms. Resolves when it is gone. */
+  async end(timeout: number): Promise<void> {
     this.signal('SIGTERM');
     const over = new AbortController();
     void this.ended.then(() => over.abort());
-    await this.options.clock.sleep(patience, over.signal);
+    await this.options.clock.sleep(timeout, over.signal);
     if (!over.signal.aborted) this.signal('SIGKILL');
     await aborted(over.signal);
     await rm(this.options.file, { force: true });
@@ -106,13 +106,13 @@ export class KeptProcess {
 /** Ends a process that is noted in a file, where it still runs. */
 export async function endKept(
   file: string,
-  patience: number,
+  timeout: number,
   options: Pick<KeptProcessOptions, 'clock' | 'logger'>,
 ): Promise<void> {
   const noted = await readNote(file);
   if (!noted || beganAt(noted.pid) !== noted.began) return;
   const found = await KeptProcess.start({ ...options, ...noted, file, log: `${file}.log`, command: '', args: [] });
-  await found.end(patience);
+  await found.end(timeout);
 }
 
 /** The start of a process by the kernel; undefined where there is none, or it has ended and waits for its parent. */

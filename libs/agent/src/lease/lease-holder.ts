@@ -86,7 +86,7 @@ interface Registered {
   /** Undefined: it is given up. */
   wanted: LeasedDataplane | undefined;
   health: readonly InboundReadiness[];
-  unobeyed: readonly UnsupportedFeature[];
+  unsupported: readonly UnsupportedFeature[];
   /** Counts states. */
   version: number;
   /** The state that waits for an answer on this stream; 0: none. */
@@ -161,11 +161,11 @@ export class LeaseHolder {
 
   /** What its proxy is told and cannot do; the first 64 are told. */
   cannot(key: LeasedKey, parts: readonly UnsupportedFeature[]): void {
-    const unobeyed = parts.slice(0, MAX_UNSUPPORTED).map(({ name, what }) => ({
+    const unsupported = parts.slice(0, MAX_UNSUPPORTED).map(({ name, what }) => ({
       name: shortened(name, MAX_NAME_LENGTH, '…'),
       what: shortened(what, MAX_PART_LENGTH, '…'),
     }));
-    this.change(key, { unobeyed });
+    this.change(key, { unsupported });
   }
 
   /** No inbound is ready any more: the first step of a graceful stop. */
@@ -204,14 +204,14 @@ export class LeaseHolder {
     this.stream?.end('the agent ends');
   }
 
-  private change(key: LeasedKey, news: Partial<Pick<Registered, 'wanted' | 'health' | 'unobeyed'>>): void {
+  private change(key: LeasedKey, news: Partial<Pick<Registered, 'wanted' | 'health' | 'unsupported'>>): void {
     const name = nameOf(key);
     const before = this.all.get(name);
     const one: Registered = before ?? {
       key,
       wanted: undefined,
       health: [],
-      unobeyed: [],
+      unsupported: [],
       version: 0,
       sent: 0,
       isLeaving: false,
@@ -222,8 +222,8 @@ export class LeaseHolder {
     if (
       before &&
       this.stopping === undefined &&
-      JSON.stringify([one.wanted, one.health, one.unobeyed]) ===
-        JSON.stringify([after.wanted, after.health, after.unobeyed])
+      JSON.stringify([one.wanted, one.health, one.unsupported]) ===
+        JSON.stringify([after.wanted, after.health, after.unsupported])
     )
       return;
     this.all.set(name, Object.assign(one, news, { version: one.version + 1 }));
@@ -247,7 +247,7 @@ export class LeaseHolder {
   }
 
   private registrationOf(
-    { key, version, health, unobeyed }: Registered,
+    { key, version, health, unsupported }: Registered,
     { labels, spec, clientDataplane = '' }: LeasedDataplane,
   ): Registration {
     const inbounds = this.stopping === undefined ? health : stopped(spec, this.stopping, this.options.clock.now());
@@ -258,7 +258,7 @@ export class LeaseHolder {
       labels,
       specJson: JSON.stringify(spec),
       inbounds: inbounds.map((one) => ({ plaintextReachable: false, ...one })),
-      unobeyed: [...unobeyed],
+      unobeyed: [...unsupported],
       clientDataplane: shortened(clientDataplane, MAX_CLIENT_LENGTH, '…'),
     };
   }

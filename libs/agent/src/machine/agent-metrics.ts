@@ -41,7 +41,7 @@ export const PROXY: readonly Metric<MachineProxy>[] = [
   {
     name: 'plane_unobeyed',
     help: 'Parts of what the zone says that the plane cannot do',
-    read: ({ plane }) => plane.unobeyed?.length ?? 0,
+    read: ({ plane }) => plane.unsupported?.length ?? 0,
   },
   {
     name: 'refused_parts',

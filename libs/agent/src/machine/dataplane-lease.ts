@@ -59,13 +59,13 @@ export class DataplaneLease {
 
   start(): void {
     const { signal } = this.ending;
-    this.running = Promise.all([this.holder.run(signal), this.tellUnobeyed(signal)]);
+    this.running = Promise.all([this.holder.run(signal), this.reportUnsupported(signal)]);
   }
 
-  private async tellUnobeyed(signal: AbortSignal): Promise<void> {
+  private async reportUnsupported(signal: AbortSignal): Promise<void> {
     const { proxy, clock } = this.options;
     while (!signal.aborted) {
-      if (this.registered) this.holder.cannot(this.registered, [...proxy.refused, ...(proxy.plane.unobeyed ?? [])]);
+      if (this.registered) this.holder.cannot(this.registered, [...proxy.refused, ...(proxy.plane.unsupported ?? [])]);
       await clock.sleep(POLL_INTERVAL, signal);
     }
   }

@@ -6,7 +6,7 @@ import { explicitListenerName, inboundListenerName, outboundListenerName } from 
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
-import { clientsNotTold, namesNotTold, planNetwork } from '../capture/plan-network';
+import { describeRefusedClients, describeUnansweredNames, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
 import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
@@ -186,8 +186,8 @@ export class MachineParts {
     const bindsAnyIpv6 = await readFile(NONLOCAL_BIND, 'utf8').then(isOn, () => false);
     const plan = plane ? planNetwork(config, { ...facts, bindsAnyIpv6, plane: plane.type }) : {};
     if (plan.uncaught) failures.push(`capture of ${plan.uncaught.ranges.join(', ')}: ${plan.uncaught.reason}`);
-    if (plane) failures.push(...clientsNotTold(config, plane.type));
-    failures.push(...namesNotTold(config));
+    if (plane) failures.push(...describeRefusedClients(config, plane.type));
+    failures.push(...describeUnansweredNames(config));
     await this.network
       .apply(plan)
       .catch((error: unknown) =>

@@ -40,10 +40,10 @@ export interface ProxyStatusHere {
     readonly pid?: number;
     readonly rules?: PlaneRules;
     readonly processes?: PlaneProcessesState;
-    readonly unobeyed?: UnobeyedStatus;
+    readonly unobeyed?: UnsupportedStatus;
   };
   /** What the zone tells and this machine does not permit. */
-  readonly refused?: UnobeyedStatus;
+  readonly refused?: UnsupportedStatus;
   readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
   readonly lease?: LeaseStatus;
   /** The Dataplane of this agent as which programs of the machine call, where that is another one: `name`, or `name.namespace`. */
@@ -62,7 +62,7 @@ export interface ProxyStatusHere {
 }
 
 /** What is told and not done: how much, and the first of it. */
-interface UnobeyedStatus {
+interface UnsupportedStatus {
   readonly total: number;
   readonly parts: readonly UnsupportedFeature[];
 }
@@ -94,7 +94,7 @@ export function proxyStatus(
   clock: Clock,
 ): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'clientUsers' | 'services'> {
   const { diskFailure } = cache;
-  const { unobeyed = [] } = plane;
+  const { unsupported: unobeyed = [] } = plane;
   const pid = 'pid' in plane && typeof plane.pid === 'number' ? plane.pid : undefined;
   return {
     type: plan.type,
@@ -201,7 +201,7 @@ function processesText({ pids, restarts }: PlaneProcessesState): string {
   return `${pids.length} (pid ${pids.join(', ')})${again}`;
 }
 
-function partRows(title: string, { total, parts }: UnobeyedStatus): readonly (readonly [string, string])[] {
+function partRows(title: string, { total, parts }: UnsupportedStatus): readonly (readonly [string, string])[] {
   const rows = parts.slice(0, MAX_SHOWN).map(({ name, what }) => [title, `${name}: ${what}`] as const);
   return total > rows.length ? [...rows, [title, `and ${total - rows.length} more`]] : rows;
 }

@@ -39,10 +39,10 @@ export interface CacheLimits {
   /** Most bytes of resources. */
   readonly bytes: number;
   /** How long an answer may stay away while no control plane is connected, ms. */
-  readonly patience: number;
+  readonly timeout: number;
 }
 
-const DEFAULT_LIMITS: CacheLimits = { names: 40_000, bytes: 256 * 1024 * 1024, patience: 1_000 };
+const DEFAULT_LIMITS: CacheLimits = { names: 40_000, bytes: 256 * 1024 * 1024, timeout: 1_000 };
 
 /** The file is written anew when it is this many times larger than what it holds, and larger than a minimum. */
 const [GARBAGE, SMALLEST_REWRITE] = [3, 4 * 1024 * 1024];
@@ -126,7 +126,7 @@ export class ResourceCache implements ResourceReader {
     const since = state?.wanted.get(name);
     if (since === undefined) return undefined;
     // `giveUpWaiting` must find it late, and a timer fires up to 1 ms early by the clock of `elapsed`.
-    const isLate = !this.isConnected && this.options.clock.elapsed() - since >= this.limits.patience - 1;
+    const isLate = !this.isConnected && this.options.clock.elapsed() - since >= this.limits.timeout - 1;
     return isLate ? undefined : 'pending';
   }
 
@@ -191,7 +191,7 @@ export class ResourceCache implements ResourceReader {
   connected(isConnected: boolean): void {
     if (this.isConnected && !isConnected) this.restartPatience();
     this.isConnected = isConnected;
-    if (!isConnected) this.options.clock.after(this.limits.patience, () => this.giveUpWaiting());
+    if (!isConnected) this.options.clock.after(this.limits.timeout, () => this.giveUpWaiting());
   }
 
   /** Name and version of what is held, for the first request of a stream. */
@@ -250,7 +250,7 @@ export class ResourceCache implements ResourceReader {
     if (asked.length === 0) return;
     this.note({ type: 'want', of: type, names: asked });
     this.client?.subscribe(type, asked);
-    if (!this.isConnected) this.options.clock.after(this.limits.patience, () => this.giveUpWaiting());
+    if (!this.isConnected) this.options.clock.after(this.limits.timeout, () => this.giveUpWaiting());
     void this.flush();
   }
 

@@ -1,4 +1,4 @@
-import { MetaresourceDefinition, type JudgedDefinition } from '@causeway/kinds';
+import { MetaresourceDefinition, type EvaluatedDefinition } from '@causeway/kinds';
 import { DeclaredKinds } from '@causeway/meshes';
 import { identityKey, withCondition, type Condition } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -13,8 +13,8 @@ const KIND = MetaresourceDefinition.name;
 class DefinitionsReconciler implements KeyedReconciler {
   readonly name = 'definitions';
   private declared: { readonly of: IndexReader; readonly kinds: DeclaredKinds } | undefined;
-  private seen: readonly JudgedDefinition[] | undefined;
-  private byKey: ReadonlyMap<string, JudgedDefinition> = new Map();
+  private seen: readonly EvaluatedDefinition[] | undefined;
+  private byKey: ReadonlyMap<string, EvaluatedDefinition> = new Map();
 
   *seed(index: IndexReader): Iterable<Keys> {
     for (const { id } of index.ofKind(KIND)) yield [identityKey(id)];
@@ -32,7 +32,7 @@ class DefinitionsReconciler implements KeyedReconciler {
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
-  private judgedIn(index: IndexReader): ReadonlyMap<string, JudgedDefinition> {
+  private judgedIn(index: IndexReader): ReadonlyMap<string, EvaluatedDefinition> {
     if (this.declared?.of !== index) this.declared = { of: index, kinds: new DeclaredKinds(index) };
     const { judged } = this.declared.kinds;
     if (judged !== this.seen) this.byKey = new Map(judged.map((one) => [identityKey(one.definition.id), one]));
@@ -41,7 +41,7 @@ class DefinitionsReconciler implements KeyedReconciler {
   }
 }
 
-function conditionOf({ definition, kind, reason, message }: JudgedDefinition): Condition {
+function conditionOf({ definition, kind, reason, message }: EvaluatedDefinition): Condition {
   const status = kind ? 'True' : 'False';
   return { type: 'Accepted', status, reason, message, observedGeneration: definition.generation };
 }

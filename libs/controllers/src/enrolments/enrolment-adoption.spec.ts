@@ -21,7 +21,7 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
   afterEach(() => plane.close());
 
   const knows = (key: string): Promise<unknown> =>
-    plane.store.write({ changes: [], onRefusal: 'abort', notes: [{ area: ENROLMENT_REPLICAS, key, value: {} }] });
+    plane.store.write({ changes: [], onRefusal: 'abort', metadata: [{ area: ENROLMENT_REPLICAS, key, value: {} }] });
   const join = async (): Promise<string> => {
     const name = `d-${++joined}`;
     const inbound = [{ port: 1, tags: { 'kuma.io/service': name } }];
@@ -35,7 +35,9 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
     return epoch && EnrolmentEpoch.is(epoch) ? epoch.spec.adopting === true : undefined;
   };
   /** A new leader, whose writes go to `store`. */
-  async function leader(store: Pick<ResourceStore, 'write' | 'notes'> = plane.store): Promise<EnrolmentAdoption> {
+  async function leader(
+    store: Pick<ResourceStore, 'write' | 'listMetadata'> = plane.store,
+  ): Promise<EnrolmentAdoption> {
     const lease = new MemoryLease(plane.disk);
     const before = await lease.readEpoch();
     await lease.release(before.epoch, before.holder);
@@ -63,7 +65,7 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
     // As a replica does that reads the index a moment before the epoch is in it.
     const early: string[] = [await join()];
     const joining = {
-      notes: (...args: Parameters<ResourceStore['notes']>) => plane.store.notes(...args),
+      listMetadata: (...args: Parameters<ResourceStore['listMetadata']>) => plane.store.listMetadata(...args),
       write: async (...args: Parameters<ResourceStore['write']>) => {
         if (isAdopting() === undefined) early.push(await join());
         return plane.store.write(...args);
@@ -96,7 +98,7 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
     await knows('new-1');
     const early = await join();
     const failing = {
-      notes: (...args: Parameters<ResourceStore['notes']>) => plane.store.notes(...args),
+      listMetadata: (...args: Parameters<ResourceStore['listMetadata']>) => plane.store.listMetadata(...args),
       write: async (...args: Parameters<ResourceStore['write']>) => {
         const [change] = args[0].changes;
         if (change?.id.kind === 'Enrolment') throw new Error('killed');

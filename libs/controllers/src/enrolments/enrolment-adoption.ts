@@ -12,7 +12,7 @@ export interface EnrolmentAdoptionOptions {
   readonly cp: ControlPlane;
   readonly zone: string;
   readonly index: IndexReader;
-  readonly store: Pick<ResourceStore, 'write' | 'notes'>;
+  readonly store: Pick<ResourceStore, 'write' | 'listMetadata'>;
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'liveReplicas'>;
   readonly term: LeaderTerm;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export class EnrolmentAdoption {
   private async knowingReplicas(): Promise<number> {
     const { proxies, store } = this.options;
     const live = proxies.isLoaded ? proxies.liveReplicas() : [];
-    const knowing = new Set((await store.notes(ENROLMENT_REPLICAS)).map(({ key }) => key));
+    const knowing = new Set((await store.listMetadata(ENROLMENT_REPLICAS)).map(({ key }) => key));
     return live.every((instance) => knowing.has(instance)) ? live.length : 0;
   }
 

@@ -11,7 +11,7 @@ const ASK_EVERY = 30_000;
 const KEPT = 30 * 86_400_000;
 
 export interface IdentityPathReplicasOptions {
-  readonly store: Pick<ResourceStore, 'notes' | 'write'>;
+  readonly store: Pick<ResourceStore, 'listMetadata' | 'write'>;
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'liveReplicas'>;
   readonly term: LeaderTerm;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export class IdentityPathReplicas {
     if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < ASK_EVERY)) return;
     const live = proxies.liveReplicas();
     if (live.length === 0) return;
-    const notes = await store.notes(IDENTITY_PATH_REPLICAS);
+    const notes = await store.listMetadata(IDENTITY_PATH_REPLICAS);
     const knowing = new Set(notes.map(({ key }) => key));
     this.ready = live.every((instance) => knowing.has(instance));
     this.askedAt = clock.elapsed();
@@ -48,7 +48,7 @@ export class IdentityPathReplicas {
     const gone = notes.filter(({ key, value }) => !live.has(key) && sinceOf(value) < before);
     if (gone.length === 0) return;
     const forgotten = gone.map(({ key }) => ({ area: IDENTITY_PATH_REPLICAS, key, value: null }));
-    await store.write({ changes: [], onRefusal: 'skip', notes: forgotten, fence: term });
+    await store.write({ changes: [], onRefusal: 'skip', metadata: forgotten, fence: term });
   }
 }
 

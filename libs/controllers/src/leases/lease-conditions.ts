@@ -14,7 +14,7 @@ import type {
   IndexChange,
   PatchChange,
   SharedClients,
-  UnobeyedPart,
+  UnsupportedPart,
 } from '@causeway/store';
 import { SAME_ID, SHARED_IDENTITY } from '../trust/shared-identity-reconciler';
 import { KeyedLoop, NO_KEYS, RESCAN, type ControlLoop, type Keys } from '@causeway/loops';
@@ -117,7 +117,7 @@ function healthyCondition(health: readonly CheckedInbound[], observedGeneration:
   };
 }
 
-function unsupportedCondition(parts: readonly UnobeyedPart[], observedGeneration: number): Condition {
+function unsupportedCondition(parts: readonly UnsupportedPart[], observedGeneration: number): Condition {
   const message = listed(parts.map(({ name, what }) => `${name}: ${shortened(what, MAX_REASON_LENGTH, '…')}`));
   return { type: OBEYED, status: 'False', reason: 'PlaneCannot', message, observedGeneration };
 }

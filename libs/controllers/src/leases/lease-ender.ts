@@ -14,7 +14,7 @@ import { LEASED_BY, planLeaseEnds } from './plan-lease-ends';
 export interface LeaseEnderOptions {
   readonly zone: string;
   readonly leases: AgentLeaseStore;
-  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>;
   readonly index: IndexReader;
   readonly term: LeaderTerm;
   /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
@@ -144,7 +144,7 @@ export class LeaseEnder {
   private async tellHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
     const { store, term, logger } = this.options;
     const note: MetadataEntry = { ...HOLD_NOTE, value: isHeld ? { since: now, expired, total } : null };
-    await store.write({ changes: [], onRefusal: 'abort', fence: term, notes: [note] });
+    await store.write({ changes: [], onRefusal: 'abort', fence: term, metadata: [note] });
     const wasHolding = this.isHolding === true;
     this.isHolding = isHeld;
     if (isHeld)
@@ -156,7 +156,7 @@ export class LeaseEnder {
   }
 
   private async releasedUntil(): Promise<number | undefined> {
-    const until = (await this.options.store.note(RELEASE_NOTE.area, RELEASE_NOTE.key))?.['until'];
+    const until = (await this.options.store.readMetadata(RELEASE_NOTE.area, RELEASE_NOTE.key))?.['until'];
     return typeof until === 'number' ? until : undefined;
   }
 
@@ -203,8 +203,8 @@ export interface LeaseHold {
 }
 
 /** The hold of the leader, whichever replica it is; undefined where it holds nothing. Throws Unavailable. */
-export async function leaseHold(store: Pick<ResourceStore, 'note'>): Promise<LeaseHold | undefined> {
-  const value: JsonObject | undefined = await store.note(HOLD_NOTE.area, HOLD_NOTE.key);
+export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<LeaseHold | undefined> {
+  const value: JsonObject | undefined = await store.readMetadata(HOLD_NOTE.area, HOLD_NOTE.key);
   if (!isJsonObject(value)) return undefined;
   const { since, expired, total } = value;
   const isWhole = typeof since === 'number' && typeof expired === 'number' && typeof total === 'number';
@@ -217,6 +217,6 @@ export async function releaseLeases(
   by: string,
 ): Promise<{ readonly released: number }> {
   const { now, expiredTotal } = await leases.survey(0);
-  await store.write({ changes: [], onRefusal: 'abort', notes: [{ ...RELEASE_NOTE, value: { until: now, by } }] });
+  await store.write({ changes: [], onRefusal: 'abort', metadata: [{ ...RELEASE_NOTE, value: { until: now, by } }] });
   return { released: expiredTotal };
 }

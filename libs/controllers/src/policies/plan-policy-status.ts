@@ -1,4 +1,4 @@
-import type { PolicyVerdict, TargetRef } from '@causeway/policies';
+import type { PolicyEvaluation, TargetRef } from '@causeway/policies';
 import { withCondition, withoutConditions, type Condition, type JsonObject, type Resource } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
 import { UNSUPPORTED_BY_KUMA } from '../routes/programmed';
@@ -9,7 +9,7 @@ const ANCESTORS: EntryList = { field: 'ancestors', refField: 'ancestorRef', most
 
 /** The parts of the status of a policy; conditions of other types stay as they are. */
 export interface WantedStatus {
-  readonly verdict: PolicyVerdict;
+  readonly verdict: PolicyEvaluation;
   readonly conditions: readonly Condition[];
   /** The condition about zones of Kuma; `absent` where there is none, undefined where the written one stays. */
   readonly unsupportedByKuma?: Condition | 'absent' | undefined;
@@ -34,8 +34,8 @@ export function planPolicyStatus(
 }
 
 function ancestorCondition(
-  { policy: { violation } }: PolicyVerdict,
-  refused: PolicyVerdict['ancestors'][number]['refused'],
+  { policy: { violation } }: PolicyEvaluation,
+  refused: PolicyEvaluation['ancestors'][number]['refused'],
   observedGeneration: number,
 ): Condition {
   const of = { type: 'Accepted', observedGeneration };

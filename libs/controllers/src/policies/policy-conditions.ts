@@ -1,4 +1,4 @@
-import { MAX_SCOPES, type PolicyVerdict, type ScopeVerdict } from '@causeway/policies';
+import { MAX_SCOPES, type PolicyEvaluation, type ScopeResult } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Condition, type JsonObject } from '@causeway/resources';
 import type { ApplyProgress } from '../progress/apply-progress';
 import { formatAllUnsupported, formatApplied } from '../progress/progress-text';
@@ -28,7 +28,7 @@ const DECIDED = 'decided by the policies alone: no proxy is told of this kind';
 
 /** Returns the conditions of a policy (T004-44 to -50). */
 export function policyConditions(
-  verdict: PolicyVerdict,
+  verdict: PolicyEvaluation,
   enforcement: Enforcement,
   generation: number,
 ): PolicyConditions {
@@ -87,7 +87,7 @@ const describeTcp = (said: string, { names }: TcpTargets): string =>
   `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
 
 /** Returns how much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
-export function rankOf({ scopes: { total, enforced, partial } }: PolicyVerdict): 0 | 1 | 2 {
+export function rankOf({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {
   if (enforced + partial === 0) return 0;
   return enforced === total ? 2 : 1;
 }
@@ -130,7 +130,7 @@ function conditions(given: {
 }
 
 /** `AtomicDefaults: enforced in 1 of 2 scopes; beaten by ns/p2 in g1>r1>b1` (T004-32, -47, -48). */
-function describe({ policy: { strategy }, scopes: { total, enforced, partial }, beaten }: PolicyVerdict): string {
+function describe({ policy: { strategy }, scopes: { total, enforced, partial }, beaten }: PolicyEvaluation): string {
   const partly = partial > 0 ? `, partially in ${partial}` : '';
   const notes: string[] = [];
   let room = MAX_SCOPES;
@@ -148,7 +148,7 @@ function describe({ policy: { strategy }, scopes: { total, enforced, partial }, 
   return [`${strategy}: enforced in ${enforced} of ${total} scopes${partly}`, ...notes].join('; ');
 }
 
-function noteOf({ state, enforced, superseded, by, count }: ScopeVerdict, names: readonly string[]): string {
+function noteOf({ state, enforced, superseded, by, count }: ScopeResult, names: readonly string[]): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const where = `${names.join(', ')}${more}`;
   const whom = listed(by);

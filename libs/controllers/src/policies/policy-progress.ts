@@ -5,7 +5,7 @@ import {
   type KindTable,
   type Policy,
   type ShippedPolicy,
-  type Unable,
+  type UnsupportedField,
 } from '@causeway/policies';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -76,7 +76,7 @@ const PLANES: readonly ProxyPlane[] = ['grpc', 'builtin', 'direct', 'envoy', 'eg
 
 function neededBy(shipped: ShippedPolicy, { spec }: Policy): Omit<PolicyDemand, 'concerned'> {
   const unable = new Map(
-    PLANES.map((plane): [ProxyPlane, readonly Unable[]] => [plane, unableOf(shipped, plane, spec)]),
+    PLANES.map((plane): [ProxyPlane, readonly UnsupportedField[]] => [plane, unableOf(shipped, plane, spec)]),
   );
   const lacking = PLANES.filter((plane) => (unable.get(plane) ?? []).length > 0);
   // What passes on everything as bytes looks into no requests.
@@ -128,8 +128,8 @@ function portsOfBytes(
   section: string | undefined,
   index: IndexReader,
 ): { readonly names: readonly string[]; readonly hasOthers: boolean } {
-  const { routes } = kind.policies.world;
-  const frontend = kind.policies.world.frontend(id);
+  const { routes } = kind.policies.targetIndex;
+  const frontend = kind.policies.targetIndex.frontend(id);
   const service = index.byIdentityKey(identityKey(id));
   if (!frontend || !service || !MeshService.is(service)) return { names: [], hasOthers: true };
   const groups = routes.groupsOf(frontend);
@@ -143,9 +143,9 @@ function portsOfBytes(
 }
 
 /** A spec that does not fit is obeyed by nobody. */
-function unableOf(shipped: ShippedPolicy, plane: ProxyPlane, spec: Policy['spec']): readonly Unable[] {
+function unableOf(shipped: ShippedPolicy, plane: ProxyPlane, spec: Policy['spec']): readonly UnsupportedField[] {
   const read = shipped.read(spec);
-  return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unable(plane, read);
+  return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unsupported(plane, read);
 }
 
 /** The proxies of the instances of what a policy names: of services, of a namespace, or of the mesh. */

@@ -2,11 +2,11 @@ import { MeshService } from '@causeway/kinds';
 import type { Meshes } from '@causeway/meshes';
 import {
   policyKeysOn,
-  policyVerdict,
+  evaluatePolicy,
   type KindTable,
-  type PoliciesAffected,
+  type PolicyChangeSet,
   type PolicyTable,
-  type PolicyVerdict,
+  type PolicyEvaluation,
 } from '@causeway/policies';
 import {
   findCondition,
@@ -53,7 +53,7 @@ const ZONES_LEARN = 10_000;
 export interface PolicySource {
   readonly table: PolicyTable;
   readonly hasLoaded: boolean;
-  subscribe(listener: (change: PoliciesAffected | 'reloaded') => void): () => void;
+  subscribe(listener: (change: PolicyChangeSet | 'reloaded') => void): () => void;
 }
 
 export interface PolicyStatusOptions {
@@ -73,7 +73,7 @@ export interface PolicyStatusOptions {
 
 /** What is remembered of a policy until something changes what becomes of it. */
 interface Known {
-  readonly verdict: PolicyVerdict;
+  readonly verdict: PolicyEvaluation;
   /** Undefined for kinds that no proxy is told of. */
   readonly demand: PolicyDemand | undefined;
   /** The revision with which it came into force as it is, at the latest; and when that was seen, ms. */
@@ -178,7 +178,7 @@ class PolicyStatusReconciler implements KeyedReconciler {
 
   private read(kind: KindTable, resource: Resource, index: IndexReader, now: number): Known | undefined {
     const key = identityKey(resource.id);
-    const found = policyVerdict(kind, key);
+    const found = evaluatePolicy(kind, key);
     if (!found) return undefined;
     const demand = policyDemand(kind, key, index);
     const verdict = this.withRefusal(found, resource);
@@ -186,7 +186,7 @@ class PolicyStatusReconciler implements KeyedReconciler {
   }
 
   /** The definition of its kind may have changed since the policy was written. */
-  private withRefusal(verdict: PolicyVerdict, { id, spec }: Resource): PolicyVerdict {
+  private withRefusal(verdict: PolicyEvaluation, { id, spec }: Resource): PolicyEvaluation {
     const [first]: readonly (Violation | undefined)[] =
       this.options.kindOf(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
     const violation = verdict.policy.violation ?? first;
@@ -233,7 +233,7 @@ class PolicyStatusReconciler implements KeyedReconciler {
   /** Zones tell of a policy's own revision only: what came into force by another change they have to learn first. */
   private isEarly(
     known: ResourceProgress | undefined,
-    verdict: PolicyVerdict,
+    verdict: PolicyEvaluation,
     { generation, status }: Resource,
     waited: number,
   ): boolean {

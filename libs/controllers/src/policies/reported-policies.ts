@@ -1,4 +1,4 @@
-import { policyVerdict } from '@causeway/policies';
+import { evaluatePolicy } from '@causeway/policies';
 import { identityKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { ReportedResources } from '../progress/progress-reporter';
@@ -17,7 +17,7 @@ export function reportedPolicies(policies: PolicySource, index: IndexReader): Re
     requirementOf: ({ id }) => {
       const kind = policies.table.kind(id.kind);
       const key = identityKey(id);
-      const verdict = kind && policyVerdict(kind, key);
+      const verdict = kind && evaluatePolicy(kind, key);
       // No proxy of this zone applies a policy that others beat everywhere here.
       return kind && verdict && rankOf(verdict) > 0 ? policyRequirement(kind, key, index) : undefined;
     },

@@ -33,7 +33,7 @@ export class UpgradedSecrets {
     const { signal } = this.stopped;
     while (!this.done && !signal.aborted) {
       try {
-        if (await store.note(UPGRADE_NOTE.area, UPGRADE_NOTE.key)) {
+        if (await store.readMetadata(UPGRADE_NOTE.area, UPGRADE_NOTE.key)) {
           // The index must contain the lists that were written before the note.
           await waitUntilCaughtUp(store, index, signal);
           this.done = true;

@@ -161,7 +161,7 @@ describe('virtual IPs by mesh', () => {
     await zone.start(RANGES);
     await zone.apply(...mesh('shop', range('10.9.0.0/29')), ...made(shop('a'), shop('b')));
     const notes = async (): Promise<string[]> =>
-      (await zone.replica.store.notes('vip-cursor'))
+      (await zone.replica.store.listMetadata('vip-cursor'))
         .filter(({ value }) => value)
         .map(({ key }) => key)
         .sort();

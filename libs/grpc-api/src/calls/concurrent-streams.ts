@@ -9,14 +9,14 @@ export class ConcurrentStreams {
     private readonly most: number,
     /** As in "64 lists are under way". */
     private readonly what: string,
-    private readonly mostOfClient = most,
+    private readonly maxPerClient = most,
   ) {}
 
   /** Counts a stream of a client, by its address, until the returned function is called. Throws ExhaustedError. */
   enter(client = ''): () => void {
     const own = this.clients.get(client) ?? 0;
     if (this.open >= this.most) throw new ExhaustedError(`${this.open} ${this.what} under way; try again`);
-    if (own >= this.mostOfClient) throw new ExhaustedError(`${own} ${this.what} under way from this address`);
+    if (own >= this.maxPerClient) throw new ExhaustedError(`${own} ${this.what} under way from this address`);
     this.open += 1;
     this.clients.set(client, own + 1);
     return () => this.leave(client);

@@ -67,7 +67,7 @@ export class ResourceWrites {
     const address = readNameQuery(registry, request.name, queries.defaultMesh);
     if (terminate && address.kind.name !== 'Mesh') throw refused('terminate', 'is for a Mesh');
     const outcome = await admission.delete({ address, context: write, dryRun, terminate, ...ifMatch(etag) });
-    if (!dryRun) queries.freshness.noteWrite(outcome.revision);
+    if (!dryRun) queries.readYourWrites.recordWrite(outcome.revision);
     const warnings = [...queries.inspections.deletionWarnings(outcome.id)];
     return { id: identityMessage(outcome.id), revision: outcome.revision, warnings };
   }
@@ -85,7 +85,7 @@ export class ResourceWrites {
         ? await this.putOne(only, etag, context)
         : await this.putMany(documents, { atomic, dryRun, mesh, etag }, context, writer);
     recordRefusedDocuments(this.parts, { context: context.write, dryRun }, outcome.results);
-    if (!dryRun) this.parts.queries.freshness.noteWrite(outcome.revision);
+    if (!dryRun) this.parts.queries.readYourWrites.recordWrite(outcome.revision);
     return outcome;
   }
 

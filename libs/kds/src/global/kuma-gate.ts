@@ -76,7 +76,7 @@ export class KumaGate {
     const { incarnation } = this;
     if (this.isOpen || incarnation === undefined) return;
     const { store, index, clock, hold = DEFAULT_ABSENCE_HOLD } = this.parts;
-    const notes = await store.notes(AREA);
+    const notes = await store.listMetadata(AREA);
     const known = lifeIn(notes, incarnation);
     const { since, open } = known ?? { since: clock.now(), open: false };
     const whole =
@@ -121,7 +121,7 @@ export class KumaGate {
   }
 
   private write(key: string, value: JsonObject): Promise<unknown> {
-    return this.parts.store.write({ changes: [], onRefusal: 'skip', notes: [{ area: AREA, key, value }] });
+    return this.parts.store.write({ changes: [], onRefusal: 'skip', metadata: [{ area: AREA, key, value }] });
   }
 
   private failed(error: unknown): void {

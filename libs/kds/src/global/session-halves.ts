@@ -52,7 +52,7 @@ export function inboundHalf(
     channel,
     peerState,
     hold,
-    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
+    write: (changes, notes) => store.write({ changes, metadata: notes, onRefusal: 'skip', session: { zone, session } }),
     node: { version, config: '', controlPlaneId: instance },
     ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
     refusal: (id) => (quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : zoneRefusal(options.rights, id)),

@@ -61,7 +61,7 @@ export class StreamHandler {
       const removed = this.register(open, caller, { ...incoming, stream });
       deliver(channel, open.half, removed);
       const caughtUp = waitUntilCaughtUp(options.store, options.index, channel.lifetime.signal);
-      const [floor] = await Promise.all([options.store.floor(), caughtUp]);
+      const [floor] = await Promise.all([options.store.compactionRevision(), caughtUp]);
       this.checkZone(caller.zone);
       open.half.open(floor);
       // Kuma zones may wait for what this one is about to get.

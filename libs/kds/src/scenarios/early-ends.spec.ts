@@ -15,7 +15,7 @@ describe('a stream that ends while it is opened', () => {
         value: async () => {
           asked++;
           await gate;
-          return state.store.floor();
+          return state.store.compactionRevision();
         },
       },
     });

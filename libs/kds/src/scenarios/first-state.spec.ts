@@ -69,9 +69,9 @@ describe('what is noted of a session', () => {
       written.push(request);
       return Promise.resolve({ revision: 1, results: [] });
     };
-    const note = (): Promise<undefined> => Promise.resolve(undefined);
+    const readMetadata = (): Promise<undefined> => Promise.resolve(undefined);
     const parts = {
-      store: { write, note },
+      store: { write, readMetadata },
       fence,
       onUnstored: () => undefined,
       causeway: true,
@@ -88,7 +88,7 @@ describe('what is noted of a session', () => {
     expect(written).toEqual([]);
     for (const kind of ['MeshParameters', 'Mesh']) complete(kind);
     await turn();
-    expect(written).toMatchObject([{ fence, notes: [{ area: 'zone', key: 'first-state' }] }]);
+    expect(written).toMatchObject([{ fence, metadata: [{ area: 'zone', key: 'first-state' }] }]);
   });
 
   it('of a global that declares kinds waits for the policies that say who may call, which are asked for after their definition', async () => {

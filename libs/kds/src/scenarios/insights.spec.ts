@@ -25,7 +25,7 @@ describe('insights of a zone, on a global of two replicas', () => {
     await second.report('east', 'Mesh');
     await former.leave();
     await first.left('east');
-    expect(await first.store.note('zone-insight', 'east')).toMatchObject({ globalInstanceId: 'global-2' });
+    expect(await first.store.readMetadata('zone-insight', 'east')).toMatchObject({ globalInstanceId: 'global-2' });
     const standing = await first.sync?.insightOf(await first.holds(zone));
     expect(standing?.['health']).not.toBe('Offline');
     expect(standing).not.toHaveProperty('offline');

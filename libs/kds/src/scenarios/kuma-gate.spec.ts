@@ -45,7 +45,7 @@ describe('a global in a new incarnation', () => {
     for (const id of [east.id('MeshService', 'redis'), west.id('MeshService', 'web')]) {
       const [area, key] = [peerArea(id.zone), 'point/MeshService'];
       const changes = [{ type: 'delete', id, expect: 'any' }] as const;
-      await global.store.write({ changes, onRefusal: 'abort', notes: [{ area, key, value: null }] });
+      await global.store.write({ changes, onRefusal: 'abort', metadata: [{ area, key, value: null }] });
     }
     await global.store.newIncarnation();
     const { incarnation } = await global.store.head();

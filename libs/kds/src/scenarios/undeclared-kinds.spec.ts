@@ -91,7 +91,7 @@ describe('kinds whose definition has gone', () => {
       key: `point/Former${i}Policy`,
       value: point,
     }));
-    await east.store.write({ changes: [], onRefusal: 'skip', notes });
+    await east.store.write({ changes: [], onRefusal: 'skip', metadata: notes });
     await east.join(global);
     await east.holds(globalIdentity('Mesh', 'default'));
   });

@@ -45,10 +45,10 @@ export async function confirmPeerIncarnation(
   peer: string,
 ): Promise<PendingIncarnation | undefined> {
   const area = peerArea(peer);
-  const { pending } = decodeKnownIncarnation((await store.note(area, INCARNATION)) ?? {});
+  const { pending } = decodeKnownIncarnation((await store.readMetadata(area, INCARNATION)) ?? {});
   if (!pending) return undefined;
   const notes = [{ area, key: CONFIRMED, value: { ...pending } }];
-  await store.write({ changes: [], onRefusal: 'skip', notes });
+  await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
   return pending;
 }
 
@@ -93,7 +93,7 @@ export class PeerState {
     digestOf: (kind: string) => string = () => '',
   ): Promise<PeerState> {
     const state = new PeerState(store, peer, digestOf);
-    for (const { key, value } of await store.notes(state.area)) {
+    for (const { key, value } of await store.listMetadata(state.area)) {
       if (value === null) continue;
       if (key === INCARNATION) state.current = decodeKnownIncarnation(value);
       if (key === CONFIRMED) state.confirmation = decodePending(value);
@@ -132,7 +132,7 @@ export class PeerState {
     const { listener } = this;
     if (!listener || !this.current.pending) return;
     try {
-      this.confirmation = decodePending(await this.store.note(this.area, CONFIRMED));
+      this.confirmation = decodePending(await this.store.readMetadata(this.area, CONFIRMED));
       if (isConfirmed(this.current, this.confirmation)) await this.listener?.confirmed();
     } catch (error) {
       listener.failed(error);

@@ -67,7 +67,7 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const greeting = await shakeHands(transport, options, { peerState, token });
     const signer = await ResumePointSigner.read(options.store, GLOBAL_PEER);
     const resumePoints = await judgeResumePoints(options, greeting, signer);
-    const floor = await options.store.floor();
+    const floor = await options.store.compactionRevision();
     await waitUntilCaughtUp(options.store, options.index, signal);
     signal.throwIfAborted();
     const { zone, index, registry, clock, tracer, logger } = options;

@@ -14,7 +14,7 @@ const LOOK_EVERY = 1_000;
 
 /** What a session contributes to the first state. */
 export interface FirstStateReport {
-  readonly store: Pick<ResourceStore, 'write' | 'note'>;
+  readonly store: Pick<ResourceStore, 'write' | 'readMetadata'>;
   readonly fence: { readonly epoch: number; readonly holder: string };
   /** Ends the session (see endUnstored). */
   readonly onUnstored: (what: string, error: unknown) => void;
@@ -53,9 +53,9 @@ export function reportFirstState({
 }
 
 async function noteOnce(store: FirstStateReport['store'], fence: FirstStateReport['fence']): Promise<void> {
-  if (await store.note(NOTE.area, NOTE.key)) return;
+  if (await store.readMetadata(NOTE.area, NOTE.key)) return;
   const notes = [{ ...NOTE, value: { complete: true } }];
-  await store.write({ changes: [], onRefusal: 'skip', notes, fence });
+  await store.write({ changes: [], onRefusal: 'skip', metadata: notes, fence });
 }
 
 /** What the gate reads. */
@@ -98,7 +98,7 @@ export class FirstState {
     const { signal } = this.stopped;
     while (!this.ready && !signal.aborted) {
       try {
-        if (await store.note(NOTE.area, NOTE.key)) {
+        if (await store.readMetadata(NOTE.area, NOTE.key)) {
           // The index must contain what was stored before the note.
           await waitUntilCaughtUp(store, index, signal);
           this.open();

@@ -56,7 +56,7 @@ export function inboundHalf(
     channel,
     peerState,
     hold,
-    write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
+    write: (changes, notes) => store.write({ changes, metadata: notes, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(causeway ? {} : fromKuma(new KumaIncarnation())),
     onComplete: reportFirstState({ store, fence, onUnstored, causeway, declares, hadWhole }),

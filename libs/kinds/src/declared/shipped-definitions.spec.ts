@@ -1,13 +1,13 @@
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { sketch } from '../../../../test/support/traffic-zone';
-import { DefinitionJudge } from './judge-definitions';
+import { DefinitionEvaluator } from './evaluate-definitions';
 
 describe('the kinds that are shipped', () => {
   it('are declared by definitions as all others, which have words for what each target means', () => {
     const definitions = shippedPolicies.map((policy) =>
       sketch('MetaresourceDefinition', shippedDefinitionName(policy), shippedDefinition(policy)),
     );
-    const judged = new DefinitionJudge().judge(definitions);
+    const judged = new DefinitionEvaluator().evaluate(definitions);
     expect(judged.map(({ message }) => message)).toEqual(shippedPolicies.map(() => ''));
     expect(judged.map(({ kind }) => kind?.name).sort()).toEqual(shippedPolicies.map(({ kind }) => kind).sort());
   });

@@ -1,4 +1,4 @@
-import type { PoliciesAffected, Policy } from '@causeway/policies';
+import type { PolicyChangeSet, Policy } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
@@ -18,7 +18,7 @@ export interface PoliciesSource {
     consumersOf(frontend: Identity): readonly string[];
   };
   readonly hasLoaded: boolean;
-  subscribe(listener: (change: PoliciesAffected | 'reloaded') => void): () => void;
+  subscribe(listener: (change: PolicyChangeSet | 'reloaded') => void): () => void;
 }
 
 /** What the policies come to that the global sends to zones: those of a zone hold there alone. */

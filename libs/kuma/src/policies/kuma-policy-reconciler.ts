@@ -1,7 +1,7 @@
 import { changingIdsIn } from '@causeway/identity';
 import { IdentityPathState } from '@causeway/kinds';
 import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
-import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PoliciesAffected } from '@causeway/policies';
+import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PolicyChangeSet } from '@causeway/policies';
 import { identityKey, jsonEqual, type Identity, type JsonValue, type Resource } from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -227,7 +227,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     if (resource) this.moved.add(this.file('MeshTimeout', resource.id));
   }
 
-  private note(change: PoliciesAffected | 'reloaded'): void {
+  private note(change: PolicyChangeSet | 'reloaded'): void {
     if (change === 'reloaded') {
       this.isReloaded = true;
       return;

@@ -274,7 +274,7 @@ describe('LoopRunner', () => {
     await b.lead([withNotes]);
     await b.settle();
     expect(noted).toEqual([[], [{ area: 'area', key: 'k', value: { ip: 'x' } }]]);
-    expect(await new MemoryStore(harness.disk).note('area', 'k')).toEqual({ ip: 'x' });
+    expect(await new MemoryStore(harness.disk).readMetadata('area', 'k')).toEqual({ ip: 'x' });
   });
 
   describe('among writes that never pause', () => {

@@ -144,7 +144,8 @@ export class LoopRunner {
     );
     if (this.reloads !== reloads) return;
     for (const { loop } of this.states) {
-      if (loop.noteArea !== undefined) loop.restore?.(await this.orTermEnd(this.options.store.notes(loop.noteArea)));
+      if (loop.noteArea !== undefined)
+        loop.restore?.(await this.orTermEnd(this.options.store.listMetadata(loop.noteArea)));
     }
     await this.resetAll();
     if (this.reloads !== reloads) return;
@@ -241,7 +242,7 @@ export class LoopRunner {
     const { changes, notes } = joint;
     const traces = this.traces.begin(planned);
     const result = await this.orTermEnd(
-      this.options.store.write({ changes, notes, onRefusal: 'skip', fence: this.fence }),
+      this.options.store.write({ changes, metadata: notes, onRefusal: 'skip', fence: this.fence }),
     );
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;

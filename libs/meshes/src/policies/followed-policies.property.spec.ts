@@ -37,7 +37,7 @@ function said(table: PolicyTable): Map<string, string> {
 }
 
 /**
- * What was said, but for policies that are gone: nobody is told of one that changed nothing. What one changed for others is among the paths and
+ * What was announced, but for policies that are gone: one that changed nothing is not announced. What one changed for others is among the paths and
  * the other policies, which all stay.
  */
 function withoutGone(shown: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): Map<string, string> {
@@ -59,7 +59,7 @@ function followed(zone: TrafficZone, run: FillRunner, maxAtOnce?: number) {
 const change = fc.record({ what: policyOrTraffic, steps: fc.nat(12) });
 
 describe('the policies of a process', () => {
-  it.each(['Mesh', 'Namespace'])('a policy on a %s is told when a service below it goes', (kind) => {
+  it.each(['Mesh', 'Namespace'])('a policy on a %s is reported when a service below it goes', (kind) => {
     const service = sketch('MeshService', 'a', { ports: [{ port: 80, targetPort: 80 }] });
     const targetRefs = [kind === 'Mesh' ? { kind, name: 'default' } : { kind, selector: {} }];
     const policy = sketch('LoadBalancingPolicy', 'p', { targetRefs, algorithm: 'Random' });
@@ -67,14 +67,14 @@ describe('the policies of a process', () => {
     const steps = new HeldFills();
     const { policies } = followed(zone, steps.run);
     steps.finish();
-    const told: string[] = [];
-    policies.subscribe((affected) => told.push(...(affected === 'reloaded' ? [] : affected.policies)));
+    const received: string[] = [];
+    policies.subscribe((affected) => received.push(...(affected === 'reloaded' ? [] : affected.policies)));
     zone.delete(service);
-    expect(told).toContain(identityKey(policy.id));
+    expect(received).toContain(identityKey(policy.id));
     policies.close();
   });
 
-  it('are those of the index, whatever changed between the steps of its loads, and nothing is told of a table that nobody sees', () => {
+  it('are those of the index, whatever changed between the steps of its loads, and a table that nobody sees announces nothing', () => {
     fc.assert(
       fc.property(
         fc.array(policyOrTraffic, { maxLength: 6 }),
@@ -96,12 +96,12 @@ describe('the policies of a process', () => {
           const steps = new HeldFills();
           const { policies } = followed(zone, steps.run, maxAtOnce);
           let shown = said(policies.table);
-          let isTold = false;
-          policies.subscribe(() => (isTold = true));
+          let isNotified = false;
+          policies.subscribe(() => (isNotified = true));
           const look = (): void => {
             const now = said(policies.table);
-            if (!isTold) expect(now).toEqual(withoutGone(shown, now));
-            [shown, isTold] = [now, false];
+            if (!isNotified) expect(now).toEqual(withoutGone(shown, now));
+            [shown, isNotified] = [now, false];
           };
           for (const { what, steps: count } of changes) {
             for (let n = 0; n < count; n++) steps.take();

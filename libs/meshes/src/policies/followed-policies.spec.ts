@@ -1,4 +1,4 @@
-import type { PoliciesAffected } from '@causeway/policies';
+import type { PolicyChangeSet } from '@causeway/policies';
 import { fillAtOnce } from '@causeway/store/testing';
 import { meshesOf } from '../../../../test/support/meshes';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
@@ -31,11 +31,11 @@ function followed(zone: TrafficZone) {
   const options = { index: zone.index, meshes: meshesOf(zone.index), run: fillAtOnce };
   const routes = new FollowedRoutes({ ...options, zone: 'west' });
   const policies = new FollowedPolicies({ ...options, routes });
-  const told: (PoliciesAffected | 'reloaded')[] = [];
-  policies.subscribe((change) => told.push(change));
+  const received: (PolicyChangeSet | 'reloaded')[] = [];
+  policies.subscribe((change) => received.push(change));
   const at = { frontend: service.id, port: 80, group: 'producer' };
   const colour = () => policies.table.effectiveOfRule('PaintPolicy', at)?.spec['colour'];
-  return { policies, told, colour };
+  return { policies, received, colour };
 }
 
 describe('the policies of a process', () => {
@@ -47,7 +47,7 @@ describe('the policies of a process', () => {
 
   it('follow definitions, services, routes and policies in any order', () => {
     const zone = new TrafficZone();
-    const { told, colour } = followed(zone);
+    const { received, colour } = followed(zone);
     zone.put(policy);
     zone.put(service);
     expect(colour()).toBeUndefined();
@@ -55,7 +55,7 @@ describe('the policies of a process', () => {
     expect(colour()).toBe('red');
     zone.put(special);
     expect(colour()).toBe('blue');
-    expect(told.at(-1)).toMatchObject({
+    expect(received.at(-1)).toMatchObject({
       rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }],
       policies: [special.uid, policy.uid],
     });
@@ -68,10 +68,10 @@ describe('the policies of a process', () => {
 
   it('tell of a route that came below a policy', () => {
     const zone = new TrafficZone([definition, service, policy]);
-    const { told, policies } = followed(zone);
-    told.length = 0;
+    const { received, policies } = followed(zone);
+    received.length = 0;
     zone.put(route);
-    expect(told).toContainEqual({
+    expect(received).toContainEqual({
       rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }],
       backends: [],
       meshes: [],
@@ -79,36 +79,36 @@ describe('the policies of a process', () => {
     });
     policies.close();
     zone.delete(policy);
-    expect(told).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it('tell of the last policy that goes, and of a definition that goes with its last', () => {
     const zone = new TrafficZone([definition, service, special]);
-    const { told } = followed(zone);
+    const { received } = followed(zone);
     const gone = {
       rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }],
       backends: [],
       meshes: [],
     };
-    told.length = 0;
+    received.length = 0;
     zone.delete(special);
-    expect(told).toEqual([{ ...gone, policies: [] }]);
+    expect(received).toEqual([{ ...gone, policies: [] }]);
     zone.put(special);
-    told.length = 0;
+    received.length = 0;
     zone.delete(definition);
-    expect(told).toMatchObject([gone]);
+    expect(received).toMatchObject([gone]);
   });
 
   it('tell of the mesh alone where a policy stands on it, also to a headless service', () => {
     const headless = sketch('MeshService', 'shop', { ...service.spec, selector: { dataplaneRef: { name: 'a' } } });
     const semantic = { ...definition.spec, declaredTargets: [{ kind: 'Mesh', semantics }] };
     const zone = new TrafficZone([{ ...definition, spec: semantic }]);
-    const { told, colour, policies } = followed(zone);
+    const { received, colour, policies } = followed(zone);
     zone.put(headless);
     const wide = sketch('PaintPolicy', 'p', { targetRefs: [{ kind: 'Mesh', name: 'default' }], colour: 'red' });
     zone.put(wide);
     const meshes = [{ kind: 'PaintPolicy', mesh: 'default' }];
-    expect(told).toEqual([{ rules: [], backends: [], meshes, policies: [wide.uid] }]);
+    expect(received).toEqual([{ rules: [], backends: [], meshes, policies: [wide.uid] }]);
     expect(colour()).toBe('red');
     const kind = policies.table.kind('PaintPolicy');
     expect(kind?.scopes.plain('default', 'default')).toBe(1);

@@ -1,33 +1,34 @@
 import { MetaresourceDefinition, servicePorts } from '@causeway/kinds';
-import { PolicyTable, readDefinition, type PoliciesAffected, type PolicyDefinition } from '@causeway/policies';
+import { PolicyTable, readDefinition, type PolicyChangeSet, type PolicyDefinition } from '@causeway/policies';
 import { jsonEqual, Label, labelValue, type Identity, type Resource } from '@causeway/resources';
-import { routeKinds, type Affected, type RouteTable } from '@causeway/routing';
+import { routeKinds, type ChangeSet, type RouteTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { DeclaredKinds } from '../declared-kinds';
 import type { Meshes } from '../meshes';
 
-/** What a table of policies is derived from. */
+/** Dependencies of a table of policies. */
 export interface MeshPoliciesOptions {
   readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>;
   readonly meshes: Pick<Meshes, 'served'>;
 }
 
 const DEFINITIONS = 'MetaresourceDefinition';
-/** Kinds of which a change may change whose a mesh is. */
+/** Kinds whose changes may change which controller a mesh belongs to. */
 const SETTINGS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
 const EXTERNAL = 'MeshExternalService';
-/** The kinds of a mesh that policies can name. */
+/** Kinds of a mesh that policies can target. */
 const TARGETS: readonly string[] = ['MeshService', 'MeshMultiZoneService', EXTERNAL, 'Gateway', ...routeKinds];
 
 /**
- * The policies of all meshes over the index and the routes. Kinds of policies are what stored MetaresourceDefinitions declare; meshes
- * that are not served have no policies here, as they have no routes. What is stored is not believed: a definition that breaks a rule
- * defines nothing, a policy that does is not accepted. The state depends only on the index as it is, never on the order of events.
+ * The policies of all meshes, over the index and the routes. Kinds of policies are those that stored
+ * MetaresourceDefinitions declare; meshes that are not served have no policies here, as they have no routes. Stored
+ * resources are checked again: an invalid definition defines nothing, an invalid policy is not accepted. The state
+ * depends only on the current index, never on the order of events.
  */
 export class MeshPolicies {
   readonly table: PolicyTable;
   private readonly declared: DeclaredKinds;
-  /** By kind: the definition, and the spec that it was read from. */
+  /** By kind: the definition, and the spec from which it was read. */
   private definitions: ReadonlyMap<string, { readonly spec: Resource['spec']; readonly definition: PolicyDefinition }> =
     new Map();
   private served: ReadonlySet<string> = new Set();
@@ -41,8 +42,8 @@ export class MeshPolicies {
   }
 
   /**
-   * Derives everything from the index, one resource or frontend a step; it is called once. Changes between two steps are applied as all
-   * others: resources that are met later are read as they are then.
+   * Derives everything from the index, one resource or frontend a step; called once. Changes between two steps are
+   * applied as usual: resources that are reached later are read in their state at that time.
    */
   *load(): Generator<undefined> {
     const { index } = this.options;
@@ -61,10 +62,10 @@ export class MeshPolicies {
   }
 
   /**
-   * Applies an event of the index that is no new load, once the index and the routes hold it, with what it changed of the routes. Linear in
-   * the changes and what they touch.
+   * Applies an event of the index that is not a reload, after the index and the routes have applied it; `routes` are
+   * the changes of the routes. Linear in the changes and in the resources that they affect.
    */
-  apply({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly Affected[]): PoliciesAffected {
+  apply({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly ChangeSet[]): PolicyChangeSet {
     return this.table.batch(() => {
       for (const each of routes) this.table.routesChanged(each);
       if (changes.some(({ id }) => id.kind === DEFINITIONS)) this.readDefinitions();
@@ -78,14 +79,14 @@ export class MeshPolicies {
   }
 
   /**
-   * How many resources an event makes `apply` compute. Of other meshes than before, and of the first kind of some levels, these are all. A
-   * group or frontend of routes costs half of what a resource does.
+   * Returns how many resources `apply` must recompute for an event: all of them if other meshes are served than before,
+   * or for the first kind of a hierarchy. A group or frontend of routes costs half as much as a resource.
    */
-  costOf({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly Affected[]): number {
+  costOf({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly ChangeSet[]): number {
     if (changes.some(({ id }) => SETTINGS.includes(id.kind)) && !isSameSet(this.servedNow(), this.served))
       return Infinity;
     const isDefined = changes.some(({ id }) => id.kind === DEFINITIONS);
-    if (isDefined && [...this.definitionsNow().values()].some((each) => this.table.isNewShape(each.definition)))
+    if (isDefined && [...this.definitionsNow().values()].some((each) => this.table.isNewHierarchy(each.definition)))
       return Infinity;
     const own = changes.filter(({ id }) => this.isRead(id.kind)).length;
     return routes.reduce((cost, { groups, frontends }) => Math.max(cost, (groups.length + frontends.length) / 2), own);
@@ -99,10 +100,10 @@ export class MeshPolicies {
     return new Set(this.options.meshes.served().map(({ name }) => name));
   }
 
-  /** The kinds of policies that are declared now; those of unchanged specs as they were. */
+  /** Returns the kinds of policies that are declared now; definitions with an unchanged spec stay the same objects. */
   private definitionsNow(): typeof this.definitions {
     const found = new Map<string, { readonly spec: Resource['spec']; readonly definition: PolicyDefinition }>();
-    for (const { kind, definition } of this.declared.judged) {
+    for (const { kind, definition } of this.declared.evaluated) {
       const { spec } = definition;
       if (!kind) continue;
       const known = this.definitions.get(kind.name);
@@ -144,7 +145,7 @@ export class MeshPolicies {
   }
 }
 
-/** The definition of a stored resource; undefined where it breaks a rule. */
+/** Returns the definition of a stored resource; undefined if it is invalid. */
 const definitionOf = ({ spec }: Resource, name: string): PolicyDefinition | undefined =>
   MetaresourceDefinition.isSpec(spec) ? readDefinition(spec, name) : undefined;
 
@@ -153,7 +154,7 @@ function externalService({ id, spec }: Resource, displayName: string): Parameter
   return { id, displayName, ports, headless: false };
 }
 
-/** Most changes are of a status: they move no policy. */
+/** Most changes are of a status and change no policy. */
 function isSameToPolicies({ before, after }: IndexChange): boolean {
   if (!before || !after || !jsonEqual(before.labels, after.labels)) return false;
   const isSameAge = before.creationOrder === after.creationOrder && before.generation === after.generation;

@@ -1,30 +1,30 @@
-import type { Affected, RouteTable } from '@causeway/routing';
+import type { ChangeSet, RouteTable } from '@causeway/routing';
 import { DerivedTable, type Derivation, type FillRunner, type IndexReader } from '@causeway/store';
 import { MeshRoutes, type MeshRoutesOptions } from './mesh-routes';
 
-/** What listeners are told once the table holds it: what a change may have changed, or that everything was derived anew. */
-export type RoutesChange = Affected | 'reloaded';
+/** Sent to listeners after the table has changed: what may have changed, or that everything was derived again. */
+export type RoutesChange = ChangeSet | 'reloaded';
 
-/** What routes are followed in. */
+/** Dependencies of `FollowedRoutes`. */
 export interface FollowedRoutesOptions extends Omit<MeshRoutesOptions, 'index'> {
   readonly index: IndexReader;
   readonly run: FillRunner;
   readonly maxAtOnce?: number | undefined;
 }
 
-/** The one table of routes of a process. */
-export class FollowedRoutes extends DerivedTable<MeshRoutes, Affected> {
+/** The route table of a process. */
+export class FollowedRoutes extends DerivedTable<MeshRoutes, ChangeSet> {
   constructor({ index, meshes, zone, run, maxAtOnce }: FollowedRoutesOptions) {
     super({ index, run, maxAtOnce, derivation: deriveRoutes({ index, meshes, zone }) });
   }
 
-  /** The table as it is now: another one after a reload. Empty before the first fill. */
+  /** The current table: a different object after a reload. Empty before the first fill. */
   get table(): RouteTable {
     return this.served.table;
   }
 }
 
-function deriveRoutes(options: MeshRoutesOptions): Derivation<MeshRoutes, Affected> {
+function deriveRoutes(options: MeshRoutesOptions): Derivation<MeshRoutes, ChangeSet> {
   return {
     empty: () => new MeshRoutes(options),
     fill: (routes) => routes.load(),

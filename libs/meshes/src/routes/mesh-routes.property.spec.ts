@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parentStatuses, routeKinds, type Affected, type RouteTable } from '@causeway/routing';
+import { parentStatuses, routeKinds, type ChangeSet, type RouteTable } from '@causeway/routing';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { meshesOf } from '../../../../test/support/meshes';
@@ -144,7 +144,7 @@ it('whatever is stored, and in whatever order it comes, a followed table is as o
       const zone = new TrafficZone();
       const routes = new MeshRoutes({ index: zone.index, meshes: meshesOf(zone.index), zone: 'west' });
       for (const _ of routes.load());
-      let affected: Affected = { groups: [], routes: [], frontends: [] };
+      let affected: ChangeSet = { groups: [], routes: [], frontends: [] };
       zone.index.subscribe((event) => void (affected = routes.apply(event)));
       let before = new Map<string, string>();
       for (const one of given) {
@@ -156,7 +156,7 @@ it('whatever is stored, and in whatever order it comes, a followed table is as o
         const after = whole(routes.table, zone);
         expect([...after].filter(([key, text]) => before.get(key) !== text && !announced.has(key))).toEqual([]);
         before = after;
-        // What is told twice changes nothing.
+        // A repeated event changes nothing.
         write(zone, one);
         expect(whole(routes.table, zone)).toEqual(after);
       }
@@ -199,15 +199,15 @@ it('what comes between the steps of a load is in the table after it, and a secon
         maxAtOnce: 10,
         run: fills.run,
       });
-      const told: unknown[] = [];
-      followed.subscribe((change) => told.push(change));
+      const received: unknown[] = [];
+      followed.subscribe((change) => received.push(change));
       for (const one of later) {
         for (let i = 0; i < pause; i += 1) fills.takeNewest();
         write(zone, one);
-        if (!followed.hasLoaded) expect(told).toEqual([]);
+        if (!followed.hasLoaded) expect(received).toEqual([]);
       }
       fills.finish();
-      expect([followed.isCurrent, told[0]]).toEqual([true, 'reloaded']);
+      expect([followed.isCurrent, received[0]]).toEqual([true, 'reloaded']);
       expect(whole(followed.table, zone)).toEqual(whole(fresh(zone), zone));
       followed.close();
     }),

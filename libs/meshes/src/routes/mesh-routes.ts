@@ -1,32 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import { storedGateway, storedGrant, storedRoute, storedService } from '@causeway/kinds';
-import { routeKinds, RouteTable, type Affected, type AllowedRoutes } from '@causeway/routing';
+import { routeKinds, RouteTable, type ChangeSet, type AllowedRoutes } from '@causeway/routing';
 import { jsonEqual, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import type { Meshes } from '../meshes';
 
-/** What a table of routes is derived from. */
+/** Dependencies of a table of routes. */
 export interface MeshRoutesOptions {
   readonly index: Pick<IndexReader, 'ofKind' | 'countByMesh'>;
   readonly meshes: Pick<Meshes, 'served'>;
-  /** Where names are resolved; empty on the global. */
+  /** The zone in which names are resolved; empty on the global. */
   readonly zone: string;
 }
 
-/** Kinds of which a change may change whose a mesh is, or what its settings say of routes. */
+/** Kinds whose changes may change which controller a mesh belongs to, or its settings for routes. */
 const SETTINGS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
 const SERVICES = ['MeshService', 'MeshMultiZoneService'] as const;
-/** The kinds of a mesh that routing reads. */
+/** Kinds of a mesh that routing reads. */
 const MEMBERS: readonly string[] = [...SERVICES, 'Gateway', 'ReferenceGrant', ...routeKinds];
 
 /**
- * The routes of all meshes over the index, bound. Meshes of somebody else, and those that do not exist, have no routes here
- * (row T000-07); a terminating mesh keeps what it has. What is stored is not believed (`storedRoute`). The state depends only on
- * the index as it is, never on the order of events.
+ * The bound routes of all meshes over the index. Foreign and missing meshes have no routes here (row T000-07); a
+ * terminating mesh keeps its routes. Stored resources are checked again (`storedRoute`). The state depends only on the
+ * current index, never on the order of events.
  */
 export class MeshRoutes {
   readonly table: RouteTable;
-  /** The meshes that are served, with what their settings say of routes. */
+  /** The served meshes, with their settings for routes. */
   private served: ReadonlyMap<string, AllowedRoutes | undefined> = new Map();
 
   constructor(private readonly options: MeshRoutesOptions) {
@@ -34,8 +34,8 @@ export class MeshRoutes {
   }
 
   /**
-   * Derives everything from the index, one resource a step; it is called once. Events between two steps are applied as all
-   * others: resources that are met later are read as they are then.
+   * Derives everything from the index, one resource a step; called once. Events between two steps are applied as usual:
+   * resources that are reached later are read in their state at that time.
    */
   *load(): Generator<undefined> {
     const { index } = this.options;
@@ -49,10 +49,11 @@ export class MeshRoutes {
   }
 
   /**
-   * Applies an event of the index that is no new load, once the index holds it. Linear in the changes and what they touch; a mesh
-   * that is served from now on, or no longer, costs all its members (`costOf`).
+   * Applies an event of the index that is not a reload, after the index has applied it. Linear in the changes and in
+   * the resources that they affect; a mesh that becomes served, or is no longer served, costs all its members
+   * (`costOf`).
    */
-  apply({ changes }: Pick<IndexEvent, 'changes'>): Affected {
+  apply({ changes }: Pick<IndexEvent, 'changes'>): ChangeSet {
     return this.table.batch(() => {
       if (changes.some(({ id }) => SETTINGS.includes(id.kind))) this.readMeshes();
       for (const change of changes) {
@@ -63,7 +64,7 @@ export class MeshRoutes {
     });
   }
 
-  /** How many resources an event makes `apply` read. */
+  /** Returns how many resources `apply` must read for an event. */
   costOf({ changes }: Pick<IndexEvent, 'changes'>): number {
     const own = changes.filter(({ id }) => MEMBERS.includes(id.kind)).length;
     if (!changes.some(({ id }) => SETTINGS.includes(id.kind))) return own;
@@ -83,7 +84,7 @@ export class MeshRoutes {
     return new Map(this.options.meshes.served().map(({ name, allowedRoutes }) => [name, allowedRoutes]));
   }
 
-  /** Takes over whose the meshes are, and what they say of routes. */
+  /** Reads which meshes are served, and their settings for routes. */
   private readMeshes(): void {
     const before = this.served;
     this.served = this.servedNow();
@@ -122,7 +123,7 @@ export class MeshRoutes {
   }
 }
 
-/** Most changes are of a status, or of what a service computes: they bind nothing anew. */
+/** Most changes are of a status or of a computed field of a service: they do not change a binding. */
 function isSameToRouting({ before, after }: IndexChange): boolean {
   if (!before || !after || !jsonEqual(before.labels, after.labels)) return false;
   const service = storedService(after);

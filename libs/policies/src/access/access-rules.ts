@@ -36,7 +36,7 @@ export interface AccessRequest {
 }
 
 /** What is decided about a call, and by which rule (`deny/x`, `allow/x`), the absence of one, or the mesh's default. */
-export interface AccessVerdict {
+export interface AccessResult {
   readonly isAllowed: boolean;
   readonly by: string;
 }
@@ -55,7 +55,7 @@ const clear = new RegExp(`^${CLEAR_PATH}$`);
  * it has none: then rules with `from` refuse by deny and do not allow. `request` undefined: a connection whose requests are not seen:
  * rules with `to` refuse by deny and do not allow. Linear in the rules.
  */
-export function mayCall(rules: AccessRules, id: string | undefined, request?: AccessRequest): AccessVerdict {
+export function mayCall(rules: AccessRules, id: string | undefined, request?: AccessRequest): AccessResult {
   const { deny, allow, defaultAccess } = rules;
   const path = request && pathOf(request);
   if (path !== undefined && namesPaths(rules) && !clear.test(path)) return { isAllowed: false, by: 'path' };

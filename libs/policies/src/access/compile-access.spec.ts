@@ -125,7 +125,7 @@ describe('who may call', () => {
     const to = [{ methods: ['GET'] }];
     const judge = (spec: AccessSpec) => mayCall(compileAccess(spec, 'Allow', facts), callers.web, undefined).isAllowed;
     expect([judge({ allow: { a: { to } } }), judge({ deny: { a: { to } } })]).toEqual([false, false]);
-    expect(AccessPolicy.unable('builtin', { allow: { a: { to } }, deny: { b: { to } } })).toMatchObject([
+    expect(AccessPolicy.unsupported('builtin', { allow: { a: { to } }, deny: { b: { to } } })).toMatchObject([
       { field: '/deny/b/to' },
       { field: '/allow/a/to' },
     ]);

@@ -132,7 +132,7 @@ function readRef(
   return place === undefined ? undefined : { ...meant, namespace: place };
 }
 
-interface MeantKind {
+interface ResolvedKind {
   readonly group: string;
   readonly kind: string;
   readonly level: Declared['level'] | undefined;
@@ -144,7 +144,7 @@ function targetOf(
   { kind: policyKind, declared, virtual }: PolicyDefinition,
   { group, kind }: { readonly group: string | undefined; readonly kind: string | undefined },
   { at, found }: Report,
-): MeantKind | undefined {
+): ResolvedKind | undefined {
   const all = [...declared.values(), ...virtual].map((one) => one.kind);
   const meant = kind ?? (all.length === 1 ? all[0] : undefined);
   if (meant === undefined) {

@@ -8,7 +8,7 @@ import { frontendNode, meshNode, namespaceNode, routeNode, type Node } from '../
 import { formatPlace } from '../table/objects';
 import type { PolicyTable } from '../table/policy-table';
 import { foldPath, pathsAt } from './policy-path';
-import { hasEffect } from './verdict';
+import { hasEffect } from './evaluate-policy';
 
 /** The policies of one kind that affect an object, or a section of it: a port by its number, a rule, a listener. */
 export interface AffectedBy {
@@ -75,12 +75,12 @@ const nameOf = ({ id }: Policy): string => `${id.namespace}/${id.name}`;
 
 /** The nodes of an object and its sections. */
 function nodesOfObject(table: PolicyTable, object: Identity): readonly Node[] {
-  const { world } = table;
+  const { targetIndex } = table;
   if (object.kind === 'Mesh') return [meshNode(object.name)];
   if (object.kind === 'Namespace') return meshesOf(table).map((mesh) => namespaceNode(mesh, object.name));
-  const route = world.routes.route(identityKey(object));
+  const route = targetIndex.routes.route(identityKey(object));
   if (route) return [routeNode('Route', route), ...route.rules.map(({ name }) => routeNode('Rule', route, name))];
-  const frontend = world.frontend(object);
+  const frontend = targetIndex.frontend(object);
   if (!frontend) return [];
   if (object.kind === 'Gateway') {
     const listeners = frontend.ports.map(({ name }) => frontendNode('Listener', frontend, name));
@@ -116,6 +116,6 @@ function* foldsEndingAt(
   }
 }
 
-function meshesOf({ world }: PolicyTable): readonly string[] {
-  return [...world.objects.in(formatPlace('Mesh', '', ''))].map(({ name }) => name);
+function meshesOf({ targetIndex }: PolicyTable): readonly string[] {
+  return [...targetIndex.objects.in(formatPlace('Mesh', '', ''))].map(({ name }) => name);
 }

@@ -90,14 +90,14 @@ class Otherwise {
   private ownPaths(context: Context): ReadonlySet<string> | undefined {
     const { kind, carriers } = this;
     if (isBorrowed(kind, carriers, context)) return undefined;
-    const { shape, world } = kind.policies;
+    const { hierarchyPaths, targetIndex } = kind.policies;
     if (!kind.contexts.at(context.frontend.key, context.group)) return new Set();
-    return new Set(shape.pathsOf(context, world.routes, false).map(keyOf));
+    return new Set(hierarchyPaths.pathsOf(context, targetIndex.routes, false).map(keyOf));
   }
 
   /** The group of the clients that have no view of their own. */
   private get sharedGroup(): string {
-    return this.kind.policies.shape.side === 'backend' ? OWN_BACKEND : PRODUCER;
+    return this.kind.policies.hierarchyPaths.side === 'backend' ? OWN_BACKEND : PRODUCER;
   }
 }
 

@@ -7,7 +7,7 @@ import { findConsumers, lowerPolicies, standing, upperPolicies, type Carriers } 
 import type { KindTable } from '../table/kind-table';
 import { listContexts } from '../table/node-contexts';
 import { frontendNode, meshNode, namespaceNode, routeNode, type Node } from '../table/nodes';
-import type { LowerPath } from '../table/paths';
+import type { LowerPath } from '../table/hierarchy-paths';
 
 /** A path from a Mesh to where a kind takes effect, and the policies that meet on it. */
 export interface PolicyPath {
@@ -48,11 +48,11 @@ export function* pathsAt(kind: KindTable, object: Identity, carriers: Carriers):
     yield* pathsBelow(kind, carriers, object.mesh, object.name);
     return;
   }
-  const { world } = kind.policies;
+  const { targetIndex } = kind.policies;
   const key = identityKey(object);
   // Of external services too, which routes do not know.
-  const frontend = world.frontend(object);
-  const route = world.routes.route(key);
+  const frontend = targetIndex.frontend(object);
+  const route = targetIndex.routes.route(key);
   const nodes = frontend
     ? (['Service', 'Backend'] as const).map((level) => frontendNode(level, frontend))
     : route
@@ -106,7 +106,7 @@ export function virtualPath(node: Node, carriers: Carriers): PolicyPath {
 /** All paths below a Mesh, or below one Namespace of it. */
 function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespace?: string): Generator<PolicyPath> {
   const { policies, contexts, scopes } = kind;
-  if (policies.shape.side === 'place') {
+  if (policies.hierarchyPaths.side === 'place') {
     yield* placePaths(kind, carriers, mesh, namespace);
     return;
   }
@@ -119,8 +119,8 @@ function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespac
 
 /** Of kinds that take effect at a Mesh or at Namespaces. */
 function* placePaths(kind: KindTable, carriers: Carriers, mesh: string, namespace?: string): Generator<PolicyPath> {
-  const { shape, world } = kind.policies;
-  const namespaces = shape.has('Namespace') ? world.objects.namespacesOf(mesh) : [''];
+  const { hierarchyPaths, targetIndex } = kind.policies;
+  const namespaces = hierarchyPaths.has('Namespace') ? targetIndex.objects.namespacesOf(mesh) : [''];
   for (const name of namespaces) {
     if (namespace !== undefined && name !== namespace && name !== '') continue;
     yield pathOf(kind, carriers, { mesh, namespace: name }, []);
@@ -138,7 +138,7 @@ function* contextsAround(
       yield at;
       const [key, frontend] = at;
       if (!frontend) continue;
-      for (const namespace of findConsumers(carriers, policies.shape, frontend, policies.world.routes)) {
+      for (const namespace of findConsumers(carriers, policies.hierarchyPaths, frontend, policies.targetIndex.routes)) {
         yield [key, frontend, consumerGroup(namespace)];
       }
     }
@@ -158,22 +158,25 @@ function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<Con
 
 /** The paths of one context with the policies of `carriers`; none where it does not exist. */
 function* pathsOfContext(kind: KindTable, carriers: Carriers, context: Context): Generator<PolicyPath> {
-  const { shape, world } = kind.policies;
+  const { hierarchyPaths, targetIndex } = kind.policies;
   const { frontend, group } = context;
   const borrowed = isBorrowed(kind, carriers, context);
   if (!borrowed && !kind.contexts.at(frontend.key, group)) return;
-  for (const lower of shape.pathsOf(context, world.routes, borrowed)) yield pathOf(kind, carriers, context, lower);
+  for (const lower of hierarchyPaths.pathsOf(context, targetIndex.routes, borrowed))
+    yield pathOf(kind, carriers, context, lower);
 }
 
 /** Whether policies alone give the clients of one namespace a view of their own. */
 export function isBorrowed({ policies }: KindTable, carriers: Carriers, { consumer, frontend }: Context): boolean {
-  const { shape, world } = policies;
-  return consumer !== undefined && findConsumers(carriers, shape, frontend, world.routes).includes(consumer);
+  const { hierarchyPaths, targetIndex } = policies;
+  return (
+    consumer !== undefined && findConsumers(carriers, hierarchyPaths, frontend, targetIndex.routes).includes(consumer)
+  );
 }
 
 /** A path with the Mesh and Namespace above it, as far as the kind has them. `place` is its context, where it has one. */
 function pathOf(
-  { policies: { shape } }: KindTable,
+  { policies: { hierarchyPaths } }: KindTable,
   carriers: Carriers,
   place: Context | Pick<Context, 'mesh' | 'namespace'>,
   lower: LowerPath,
@@ -182,8 +185,8 @@ function pathOf(
   const context = 'frontend' in place ? place : undefined;
   const group = context?.group ?? 'place';
   const nodes = [
-    ...(shape.has('Mesh') ? [meshNode(mesh)] : []),
-    ...(shape.has('Namespace') ? [namespaceNode(mesh, namespace)] : []),
+    ...(hierarchyPaths.has('Mesh') ? [meshNode(mesh)] : []),
+    ...(hierarchyPaths.has('Namespace') ? [namespaceNode(mesh, namespace)] : []),
     ...lower,
   ];
   const key = [mesh, namespace, group, ...lower.map((node) => node.key)].join('\n');

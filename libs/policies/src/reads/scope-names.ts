@@ -3,7 +3,7 @@ import { lowerPolicies } from '../table/kind-policies';
 import type { ScopeGroup } from '../table/kind-scopes';
 import type { KindTable } from '../table/kind-table';
 import type { Node } from '../table/nodes';
-import type { LowerPath } from '../table/paths';
+import type { LowerPath } from '../table/hierarchy-paths';
 
 /** Names of some scopes of some groups, `most` in all. Linear in the contexts with policies of their own, until all are found. */
 export function namesOfGroups(
@@ -36,7 +36,7 @@ function pathsOf({ policies, contexts }: KindTable, context: Context): readonly 
   const isBorrowed =
     context.consumer !== undefined && policies.consumersOf(context.frontend).includes(context.consumer);
   const isThere = isBorrowed || contexts.at(context.frontend.key, context.group) !== undefined;
-  return isThere ? policies.shape.pathsOf(context, policies.world.routes, isBorrowed) : [];
+  return isThere ? policies.hierarchyPaths.pathsOf(context, policies.targetIndex.routes, isBorrowed) : [];
 }
 
 /** A path by the names of its objects, `g1>r1>b1`; a section stands behind its object, and a consumer's namespace in brackets. */

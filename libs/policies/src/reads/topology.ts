@@ -4,7 +4,7 @@ import { levels } from '../model/levels';
 import type { Policy } from '../model/policy';
 import { createContext } from '../table/contexts';
 import { meshNode, namespaceNode, type Node } from '../table/nodes';
-import { Shape } from '../table/paths';
+import { HierarchyPaths } from '../table/hierarchy-paths';
 import type { PolicyTable } from '../table/policy-table';
 
 /** The graph of targets: what policies can attach to, and what inherits from what. */
@@ -16,7 +16,7 @@ export interface Topology {
   readonly truncated: boolean;
 }
 
-const everything = new Shape(levels);
+const everything = new HierarchyPaths(levels);
 
 /**
  * The graph of a mesh, or what stands on the paths of one object of it, with at most `most` nodes. Linear in the paths that are looked at,
@@ -35,7 +35,7 @@ export class TopologyReader {
   /** Reads one frontend a step. */
   *read(mesh: string, root?: Identity): Generator<undefined> {
     this.add([meshNode(mesh)]);
-    for (const frontend of this.table.world.routes.frontends()) {
+    for (const frontend of this.table.targetIndex.routes.frontends()) {
       if (frontend.id.mesh !== mesh) continue;
       this.addFrontend(frontend, root);
       if (this.truncated) return;
@@ -50,7 +50,7 @@ export class TopologyReader {
   }
 
   private addFrontend(frontend: Frontend, root: Identity | undefined): void {
-    const { routes } = this.table.world;
+    const { routes } = this.table.targetIndex;
     for (const group of everything.groupsOf(frontend, routes)) {
       const context = createContext(frontend, group);
       for (const lower of everything.pathsOf(context, routes, false)) {

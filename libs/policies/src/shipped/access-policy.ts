@@ -2,7 +2,7 @@ import { compileSchema } from '@causeway/resources';
 import { Type, type Static } from 'typebox';
 import { Optionals, strict } from './schema-parts';
 import { backendPolicy } from './backend-policy';
-import type { Plane, ShippedPolicy, Unable } from './shipped-policy';
+import type { Plane, ShippedPolicy, UnsupportedField } from './shipped-policy';
 
 /** Most rules of one policy, under `allow` and under `deny` each. */
 const MAX_RULES = 32;
@@ -98,13 +98,13 @@ export const AccessPolicy: ShippedPolicy<typeof Spec> = {
     does: 'says who may send',
     isAtEgress: true,
     schema: Spec,
-    unable,
+    unsupported,
   }),
   read: (spec) => (fits(spec) ? spec : undefined),
 };
 
 /** The builtin proxy and the egress see connections, not requests; they refuse what they cannot judge. */
-function unable(plane: Plane, { allow = {}, deny = {} }: AccessSpec): readonly Unable[] {
+function unsupported(plane: Plane, { allow = {}, deny = {} }: AccessSpec): readonly UnsupportedField[] {
   if (plane === 'direct')
     return [{ field: '', reason: 'connections that the kernel leads have no identity: the inbound is refused' }];
   if (plane === 'kuma-dp') return [{ field: '', reason: 'proxies of Kuma zones are configured there' }];

@@ -75,14 +75,14 @@ describe('policies on what serves', () => {
   ])('what %s cannot do of a circuit breaker', (name, want) => {
     const plane = planes.find((each) => each === name) ?? 'envoy';
     const spec = { limits: { connections: 1, requests: 1 }, ejection: {} };
-    expect(fieldsOf(CircuitBreakerPolicy.unable(plane, spec))).toEqual(want);
-    expect(fieldsOf(CircuitBreakerPolicy.unable('builtin', { limits: { connections: 1 } }))).toEqual([]);
+    expect(fieldsOf(CircuitBreakerPolicy.unsupported(plane, spec))).toEqual(want);
+    expect(fieldsOf(CircuitBreakerPolicy.unsupported('builtin', { limits: { connections: 1 } }))).toEqual([]);
   });
 
   it('what planes cannot do of load balancing and of limits', () => {
-    const { unable } = LoadBalancingPolicy;
+    const { unsupported } = LoadBalancingPolicy;
     const spec = { algorithm: 'RingHash' as const, hash: [{ header: 'a' }], locality: { failover: ['east'] } };
-    expect(planes.map((plane) => fieldsOf(unable(plane, spec)))).toEqual([
+    expect(planes.map((plane) => fieldsOf(unsupported(plane, spec)))).toEqual([
       [],
       ['/algorithm', '/hash'],
       ['/algorithm', '/hash'],
@@ -91,11 +91,16 @@ describe('policies on what serves', () => {
       // What leaves the mesh is spread by the callers; the egress is told nothing of it.
       [],
     ]);
-    expect(fieldsOf(unable('grpc', { algorithm: 'Maglev', hash: [{ cookie: 'a' }] }))).toEqual(['/algorithm', '/hash']);
-    expect(fieldsOf(unable('grpc', { hash: [{ header: 'User-Agent' }, { header: 'x-user' }] }))).toEqual(['/hash']);
-    expect(fieldsOf(unable('builtin', { algorithm: 'LeastRequest' }))).toEqual([]);
+    expect(fieldsOf(unsupported('grpc', { algorithm: 'Maglev', hash: [{ cookie: 'a' }] }))).toEqual([
+      '/algorithm',
+      '/hash',
+    ]);
+    expect(fieldsOf(unsupported('grpc', { hash: [{ header: 'User-Agent' }, { header: 'x-user' }] }))).toEqual([
+      '/hash',
+    ]);
+    expect(fieldsOf(unsupported('builtin', { algorithm: 'LeastRequest' }))).toEqual([]);
     const limits = { requests: { count: 1 }, connections: { count: 1 } };
-    expect(planes.map((plane) => fieldsOf(RateLimitPolicy.unable(plane, limits)))).toEqual([
+    expect(planes.map((plane) => fieldsOf(RateLimitPolicy.unsupported(plane, limits)))).toEqual([
       [],
       [''],
       [''],

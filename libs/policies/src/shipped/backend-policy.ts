@@ -8,7 +8,7 @@ const HIERARCHY: readonly Level[] = ['Mesh', 'Namespace', 'Backend', 'BackendPor
 
 type OfBackends<S extends TSchema> = Pick<
   ShippedPolicy<S>,
-  'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unable'
+  'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unsupported'
 > & {
   /** Who enforces it: the proxies of the callers, or those before the instances. */
   readonly at: 'client' | 'server';

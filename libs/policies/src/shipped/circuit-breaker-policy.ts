@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { backendPolicy } from './backend-policy';
 import { Optionals, Period } from './schema-parts';
-import { unableBy } from './unable';
+import { unsupportedBy } from './unsupported-fields';
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000_000 });
 const Errors = Type.Integer({ minimum: 1, maximum: 1_000 });
@@ -51,7 +51,7 @@ export const CircuitBreakerPolicy = backendPolicy({
   at: 'client',
   does: 'limits what is sent',
   schema: Spec,
-  unable: unableBy<CircuitBreakerSpec>({
+  unsupported: unsupportedBy<CircuitBreakerSpec>({
     builtin: [
       ['/limits/pendingRequests', BYTES, asks('pendingRequests')],
       ['/limits/requests', BYTES, asks('requests')],

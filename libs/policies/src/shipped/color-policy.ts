@@ -30,5 +30,5 @@ export const ColorPolicy: ShippedPolicy<typeof Spec> = {
   at: 'client',
   schema: Spec,
   read: (spec) => (fits(spec) ? spec : undefined),
-  unable: () => [],
+  unsupported: () => [],
 };

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Duration, Optionals, Percent, strict } from './schema-parts';
-import { unableWhere } from './unable';
+import { unsupportedForRequests } from './unsupported-fields';
 
 const Spec = Optionals({
   /** Requests that wait before they are sent. */
@@ -29,5 +29,5 @@ export const FaultPolicy = rulePolicy({
   description: 'Delays or refuses a part of the requests, to see what their clients do then.',
   does: 'delays or refuses requests',
   schema: Spec,
-  unable: unableWhere<FaultSpec>({}),
+  unsupported: unsupportedForRequests<FaultSpec>({}),
 });

@@ -10,8 +10,8 @@ import {
 import { Type, type Static, type TStringOptions } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Optionals } from './schema-parts';
-import type { Plane, ShippedPolicy, Unable } from './shipped-policy';
-import { unableWhere } from './unable';
+import type { Plane, ShippedPolicy, UnsupportedField } from './shipped-policy';
+import { unsupportedForRequests } from './unsupported-fields';
 
 const names = {
   title:
@@ -36,7 +36,7 @@ const stored = compileSchema(specOf(changes(names, value)));
 export type HeaderSpec = Static<typeof Spec>;
 export type HeaderPolicyChanges = NonNullable<HeaderSpec['request']>;
 
-const limits = unableWhere<HeaderSpec>({ grpc: [['', 'gRPC clients change no headers', () => true]] });
+const limits = unsupportedForRequests<HeaderSpec>({ grpc: [['', 'gRPC clients change no headers', () => true]] });
 
 /** Changes of headers; a route's own filters come after them, so that the route wins. */
 export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
@@ -47,7 +47,7 @@ export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
     description: 'Changes headers of requests and of their answers.',
     does: 'changes headers of requests and answers',
     schema: Spec,
-    unable: (plane: Plane, spec: HeaderSpec): readonly Unable[] => {
+    unsupported: (plane: Plane, spec: HeaderSpec): readonly UnsupportedField[] => {
       const found = limits(plane, spec);
       return found.some(({ field }) => field === '') ? found : [...found, ...forbiddenChanges(spec)];
     },
@@ -63,7 +63,7 @@ export function permittedChanges({ set = {}, add = {}, remove = {} }: HeaderPoli
 }
 
 /** What of a stored policy is sent to no proxy, and why. */
-function forbiddenChanges(spec: HeaderSpec): readonly Unable[] {
+function forbiddenChanges(spec: HeaderSpec): readonly UnsupportedField[] {
   return (['request', 'response'] as const).flatMap((side) =>
     (['set', 'add', 'remove'] as const).flatMap((action) =>
       Object.entries(spec[side]?.[action] ?? {}).flatMap(([name, given]) => {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { backendPolicy } from './backend-policy';
 import { isUnseenByGrpc } from './grpc-headers';
 import { Optionals, Period } from './schema-parts';
-import { unableBy } from './unable';
+import { unsupportedBy } from './unsupported-fields';
 
 /** How one of several instances is chosen. */
 export const balancingAlgorithms = ['RoundRobin', 'LeastRequest', 'Random', 'RingHash', 'Maglev'] as const;
@@ -66,7 +66,7 @@ export const LoadBalancingPolicy = backendPolicy({
   at: 'client',
   does: 'chooses among instances and zones for what is sent',
   schema: Spec,
-  unable: unableBy<LoadBalancingSpec>({
+  unsupported: unsupportedBy<LoadBalancingSpec>({
     builtin: [
       [
         '/algorithm',

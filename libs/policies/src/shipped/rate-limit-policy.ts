@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { backendPolicy } from './backend-policy';
 import { Period, strict } from './schema-parts';
-import { unableBy } from './unable';
+import { unsupportedBy } from './unsupported-fields';
 
 /** So many at once; then one whole `count` more after each `per`. */
 const Rate = Type.Object(
@@ -33,7 +33,7 @@ export const RateLimitPolicy = backendPolicy({
   at: 'server',
   does: 'limits how much each instance takes of what is sent',
   schema: Spec,
-  unable: unableBy<RateLimitSpec>({
+  unsupported: unsupportedBy<RateLimitSpec>({
     builtin: [['', 'the builtin proxy passes requests on as bytes, and counts connections by source only', () => true]],
     grpc: [['', 'gRPC servers of Node know no limits', () => true]],
     direct: [['', KERNEL, () => true]],

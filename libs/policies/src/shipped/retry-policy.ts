@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Duration, Optionals } from './schema-parts';
-import { unableWhere } from './unable';
+import { unsupportedForRequests } from './unsupported-fields';
 
 /** When a request is repeated, besides those that no server has begun. */
 export const retryConditions = [
@@ -45,7 +45,7 @@ export const RetryPolicy = rulePolicy({
   description: 'Repeats requests that fail, on another instance where there is one.',
   does: 'repeats requests',
   schema: Spec,
-  unable: unableWhere<RetrySpec>({
+  unsupported: unsupportedForRequests<RetrySpec>({
     grpc: [
       [
         '/on',

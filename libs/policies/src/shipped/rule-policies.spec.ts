@@ -80,7 +80,7 @@ describe('the specs of policies on requests', () => {
     if (!read) throw new Error('is not read');
     expect(permittedChanges(read.request ?? {})).toEqual({ set: { 'x-a': '1' }, add: {}, remove: { 'x-c': true } });
     expect(permittedChanges(read.response ?? {})).toEqual(NO_CHANGES);
-    expect(HeaderPolicy.unable('envoy', read).map(({ field }) => field)).toEqual([
+    expect(HeaderPolicy.unsupported('envoy', read).map(({ field }) => field)).toEqual([
       '/request/set/content-length',
       '/request/set/x-b',
       '/request/remove/x-envoy-a',
@@ -98,23 +98,24 @@ describe('the specs of policies on requests', () => {
 describe('what planes cannot do', () => {
   it.each(shipped.map((each) => [each.kind, each] as const))(
     'of %s is everything where requests are bytes, and nothing in Envoy',
-    (_, { unable }) => {
-      expect(['builtin', 'direct'].map((plane) => unable(plane as 'builtin', {}).map(({ field }) => field))).toEqual([
-        [''],
-        [''],
-      ]);
-      expect(unable('envoy', {})).toEqual([]);
+    (_, { unsupported }) => {
+      expect(
+        ['builtin', 'direct'].map((plane) => unsupported(plane as 'builtin', {}).map(({ field }) => field)),
+      ).toEqual([[''], ['']]);
+      expect(unsupported('envoy', {})).toEqual([]);
     },
   );
 
   it('in gRPC is said by field', () => {
     const retry = { attempts: 5, perTryTimeout: '1s', on: ['5xx', 'unavailable'] as const, statuses: [409] };
-    const lost = RetryPolicy.unable('grpc', { ...retry, on: [...retry.on] });
+    const lost = RetryPolicy.unsupported('grpc', { ...retry, on: [...retry.on] });
     expect(lost.map(({ field }) => field)).toEqual(['/on', '/statuses', '/perTryTimeout', '/attempts']);
     expect(lost[0]?.reason).toContain('not on 5xx');
-    expect(RetryPolicy.unable('grpc', { attempts: 4, on: ['unavailable'] })).toEqual([]);
-    expect(TimeoutPolicy.unable('grpc', { request: '1s', idle: '1s' }).map(({ field }) => field)).toEqual(['/idle']);
-    expect(HeaderPolicy.unable('grpc', {}).map(({ field }) => field)).toEqual(['']);
-    expect(FaultPolicy.unable('grpc', { abort: { percent: 1 } })).toEqual([]);
+    expect(RetryPolicy.unsupported('grpc', { attempts: 4, on: ['unavailable'] })).toEqual([]);
+    expect(TimeoutPolicy.unsupported('grpc', { request: '1s', idle: '1s' }).map(({ field }) => field)).toEqual([
+      '/idle',
+    ]);
+    expect(HeaderPolicy.unsupported('grpc', {}).map(({ field }) => field)).toEqual(['']);
+    expect(FaultPolicy.unsupported('grpc', { abort: { percent: 1 } })).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ const HIERARCHY: readonly Level[] = ['Mesh', 'Namespace', 'Service', 'ServicePor
 
 type OfRules<S extends TSchema> = Pick<
   ShippedPolicy<S>,
-  'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unable'
+  'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unsupported'
 > & {
   /** What the policy does to requests, as the beginning of a sentence: "limits how long requests take". */
   readonly does: string;

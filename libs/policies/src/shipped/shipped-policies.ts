@@ -24,7 +24,7 @@ export const shippedPolicies: readonly ShippedPolicy[] = [
 ];
 
 /** The spec of the MetaresourceDefinition of a kind that is shipped, as it is stored. */
-export function shippedDefinition({ read: _, unable: __, at: ___, ...declared }: ShippedPolicy): JsonObject {
+export function shippedDefinition({ read: _, unsupported: __, at: ___, ...declared }: ShippedPolicy): JsonObject {
   const spec = plainJson(declared);
   return { group: SHIPPED_GROUP, ...(isJsonObject(spec) ? spec : {}) };
 }

@@ -11,7 +11,7 @@ export const planes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp', 'egress'
 export type Plane = (typeof planes)[number];
 
 /** What of a spec a plane cannot enforce: the field as a JSON pointer, empty for all of it, and why. */
-export interface Unable {
+export interface UnsupportedField {
   readonly field: string;
   readonly reason: string;
 }
@@ -41,7 +41,7 @@ export interface ShippedPolicy<S extends TSchema = TSchema> {
   /** The spec of an effective policy by its type; undefined where it does not fit, as an older or newer zone may have written it. */
   readonly read: (spec: JsonObject) => Static<S> | undefined;
   /** What of an effective spec a plane does not do; empty where it does everything. Pure; linear in the spec. */
-  readonly unable: (plane: Plane, spec: Static<S>) => readonly Unable[];
+  readonly unsupported: (plane: Plane, spec: Static<S>) => readonly UnsupportedField[];
 }
 
 /** The group of the kinds that are shipped. */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Duration, Optionals } from './schema-parts';
-import { unableWhere } from './unable';
+import { unsupportedForRequests } from './unsupported-fields';
 
 const Spec = Optionals({
   /** From the whole request to the whole answer, retries included; 0s is without end. */
@@ -21,7 +21,7 @@ export const TimeoutPolicy = rulePolicy({
   description: 'Ends requests that take too long, with status 504 or DEADLINE_EXCEEDED.',
   does: 'limits how long requests take',
   schema: Spec,
-  unable: unableWhere<TimeoutSpec>({
+  unsupported: unsupportedForRequests<TimeoutSpec>({
     grpc: [['/idle', 'gRPC clients know no time without traffic of a single call', ({ idle }) => idle !== undefined]],
   }),
 });

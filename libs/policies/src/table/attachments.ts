@@ -3,7 +3,7 @@ import type { PolicyDefinition } from '../model/definition';
 import { comparePolicies, type Policy, type TargetRef } from '../model/policy';
 import type { Node } from './nodes';
 import type { KnownObject } from './objects';
-import { isGranted, resolveNodes, unstoredNodes, watched, type World } from './targets';
+import { isGranted, resolveNodes, unstoredNodes, watchedPlace, type TargetIndex } from './target-index';
 
 /** What one reference of a policy found, by the keys of objects; `''` for what needs no object. */
 export interface FoundTarget {
@@ -26,7 +26,7 @@ interface Carrier {
 }
 
 /** Is told of each node at which the policies differ now. */
-export type Touch = (node: Node, policy: Policy) => void;
+export type ChangedNodeListener = (node: Node, policy: Policy) => void;
 
 /** The policies of one kind, and what each of them is attached to. References are live: what appears later is found (T004-07). */
 export class Attachments {
@@ -41,7 +41,7 @@ export class Attachments {
 
   constructor(
     readonly definition: PolicyDefinition,
-    private readonly world: World,
+    private readonly targetIndex: TargetIndex,
   ) {}
 
   /** Whether a policy stands on anything below a Namespace. */
@@ -95,12 +95,12 @@ export class Attachments {
   }
 
   /** Keeps a policy in place of its older version. */
-  put(policy: Policy, touch: Touch): void {
+  put(policy: Policy, touch: ChangedNodeListener): void {
     this.remove(policy.key, touch);
     const attached = this.resolve(policy);
     this.byKey.set(policy.key, attached);
     for (const { ref } of attached.targets) {
-      const looks = watched(ref, policy);
+      const looks = watchedPlace(ref, policy);
       if (looks) getOrInsert(this.watchers(looks), watchKey(looks), () => new Set<string>()).add(policy.key);
       if (this.needsGrant(ref, policy)) {
         getOrInsert(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
@@ -109,13 +109,13 @@ export class Attachments {
     for (const node of this.nodesOf(policy.key)) this.attach(node, policy, touch);
   }
 
-  remove(key: string, touch: Touch): void {
+  remove(key: string, touch: ChangedNodeListener): void {
     const attached = this.byKey.get(key);
     if (!attached) return;
     const { policy, targets } = attached;
     for (const node of this.nodesOf(key)) this.detach(node, policy, touch);
     for (const { ref } of targets) {
-      const looks = watched(ref, policy);
+      const looks = watchedPlace(ref, policy);
       if (looks) deleteFrom(this.watchers(looks), watchKey(looks), key);
       deleteFrom(this.crossing, `${policy.id.mesh}/${ref.namespace}`, key);
     }
@@ -123,7 +123,7 @@ export class Attachments {
   }
 
   /** Looks at an object again, as it is now and as it was. Linear in the policies that name or select it. */
-  look(object: KnownObject, touch: Touch): void {
+  look(object: KnownObject, touch: ChangedNodeListener): void {
     const { place, name } = object;
     for (const watchers of [this.byName.get(watchKey({ place, name })), this.bySelector.get(place)]) {
       for (const key of watchers ?? []) {
@@ -134,7 +134,7 @@ export class Attachments {
   }
 
   /** Looks again at what needs a grant of a namespace. */
-  lookAcross(mesh: string, namespace: string, touch: Touch): void {
+  lookAcross(mesh: string, namespace: string, touch: ChangedNodeListener): void {
     for (const key of this.crossing.get(`${mesh}/${namespace}`) ?? []) {
       const attached = this.byKey.get(key);
       if (attached) this.change(attached, touch, (target) => this.find(target, attached.policy));
@@ -142,7 +142,7 @@ export class Attachments {
   }
 
   /** Does `work` for each target, and moves the policy to where it attaches then. */
-  private change({ policy, targets }: Attached, touch: Touch, work: (target: FoundTarget) => void): void {
+  private change({ policy, targets }: Attached, touch: ChangedNodeListener, work: (target: FoundTarget) => void): void {
     const before = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
     targets.forEach(work);
     const after = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
@@ -153,13 +153,13 @@ export class Attachments {
   private find(target: FoundTarget, policy: Policy): void {
     const { ref, found } = target;
     found.clear();
-    target.permitted = !this.needsGrant(ref, policy) || isGranted(this.definition, ref, policy, this.world);
+    target.permitted = !this.needsGrant(ref, policy) || isGranted(this.definition, ref, policy, this.targetIndex);
     if (!target.permitted) return;
-    const unstored = unstoredNodes(ref, policy, this.world);
+    const unstored = unstoredNodes(ref, policy, this.targetIndex);
     if (unstored.length > 0) found.set('', unstored);
-    const looks = watched(ref, policy);
+    const looks = watchedPlace(ref, policy);
     if (!looks) return;
-    for (const object of this.world.objects.in(looks.place, looks.name)) this.findObject(target, policy, object);
+    for (const object of this.targetIndex.objects.in(looks.place, looks.name)) this.findObject(target, policy, object);
   }
 
   /** The same for one object, which may have come, gone or changed. */
@@ -167,17 +167,17 @@ export class Attachments {
     const { ref, found, permitted } = target;
     if (!permitted) return;
     if (ref.level === 'Mesh' || ref.level === 'Namespace') {
-      const nodes = unstoredNodes(ref, policy, this.world);
+      const nodes = unstoredNodes(ref, policy, this.targetIndex);
       if (nodes.length > 0) found.set('', nodes);
       else found.delete('');
       return;
     }
-    const looks = watched(ref, policy);
+    const looks = watchedPlace(ref, policy);
     const isMeant = looks?.place === object.place && (looks.name === undefined || looks.name === object.name);
-    const now = this.world.objects.get(object.key);
+    const now = this.targetIndex.objects.get(object.key);
     const isThere = now?.place === object.place && now.name === object.name;
     if (!isMeant) return;
-    const nodes = isThere ? resolveNodes(ref, now, this.world) : NONE;
+    const nodes = isThere ? resolveNodes(ref, now, this.targetIndex) : NONE;
     if (nodes.length > 0) found.set(object.key, nodes);
     else found.delete(object.key);
   }
@@ -190,7 +190,7 @@ export class Attachments {
     return name === undefined ? this.bySelector : this.byName;
   }
 
-  private attach(node: Node, policy: Policy, touch: Touch): void {
+  private attach(node: Node, policy: Policy, touch: ChangedNodeListener): void {
     const { policies } = getOrInsert(this.carriers, node.key, (): Carrier => ({ node, policies: [] }));
     if (policies.length === 0 && isBelow(node)) this.below += 1;
     const at = policies.findIndex((other) => comparePolicies(policy, other) < 0);
@@ -198,7 +198,7 @@ export class Attachments {
     touch(node, policy);
   }
 
-  private detach(node: Node, policy: Policy, touch: Touch): void {
+  private detach(node: Node, policy: Policy, touch: ChangedNodeListener): void {
     const carrier = this.carriers.get(node.key);
     const at = carrier?.policies.findIndex(({ key }) => key === policy.key) ?? -1;
     if (!carrier || at < 0) return;

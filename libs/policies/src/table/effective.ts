@@ -5,8 +5,8 @@ import type { Policy } from '../model/policy';
 import { consumerGroup, createContext, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
 import type { KindTable } from './kind-table';
 import { frontendNode, routeNode, type Node } from './nodes';
-import { isBoundAt } from './paths';
-import type { World } from './targets';
+import { isBoundAt } from './hierarchy-paths';
+import type { TargetIndex } from './target-index';
 
 /** What policies come to at the end of a path, and whose each value is, by JSON pointer. */
 export interface Effective {
@@ -35,21 +35,21 @@ export interface BackendAt {
 
 /** The kinds that are defined, over one world: a PolicyTable. */
 interface Kinds {
-  readonly world: World;
+  readonly targetIndex: TargetIndex;
   kind(name: string): KindTable | undefined;
   all(): Iterable<KindTable>;
 }
 
 /** Which policies are to count; all unless given. */
-export type IsMeant = (policy: Policy) => boolean;
+export type PolicyFilter = (policy: Policy) => boolean;
 
 /**
  * The effective spec of a kind at a rule; undefined where no policy is on the path. A consumer's group in which neither routes nor
  * policies of that namespace count is the producer's. Linear in the policies on the path, the first time.
  */
-export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt, isMeant?: IsMeant): Effective | undefined {
+export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt, isMeant?: PolicyFilter): Effective | undefined {
   const found = table.kind(kind);
-  const frontend = table.world.frontend(at.frontend);
+  const frontend = table.targetIndex.frontend(at.frontend);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
   const context = createContext(frontend, groupAt(found, frontend, at));
   return foldAt(found, context, ruleNodes(table, frontend, at), isMeant);
@@ -58,11 +58,11 @@ export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt, isMeant?
 /** The group that counts for a kind at a port. */
 function groupAt({ policies }: KindTable, frontend: Frontend, { group, port }: Pick<RuleAt, 'group' | 'port'>): string {
   const { consumer } = createContext(frontend, group);
-  if (consumer === undefined || isBoundAt(policies.world.routes, frontend, group, port)) return group;
+  if (consumer === undefined || isBoundAt(policies.targetIndex.routes, frontend, group, port)) return group;
   return policies.consumersOf(frontend).includes(consumer) ? group : PRODUCER;
 }
 
-function ruleNodes({ world }: Kinds, frontend: Frontend, at: RuleAt): Node[] {
+function ruleNodes({ targetIndex }: Kinds, frontend: Frontend, at: RuleAt): Node[] {
   const { port, group, route, rule, backend } = at;
   const nodes: Node[] = [];
   if (isGatewayGroup(group)) {
@@ -75,7 +75,7 @@ function ruleNodes({ world }: Kinds, frontend: Frontend, at: RuleAt): Node[] {
     nodes.push(routeNode('Route', known));
     if (rule !== undefined) nodes.push(routeNode('Rule', known, rule));
   }
-  const service = backend && world.frontend(backend.service);
+  const service = backend && targetIndex.frontend(backend.service);
   if (service) nodes.push(frontendNode('Backend', service), frontendNode('BackendPort', service, backend.port));
   return nodes;
 }
@@ -88,10 +88,10 @@ export function effectiveOfBackend(
   table: Kinds,
   kind: string,
   { service, port, consumer }: BackendAt,
-  isMeant?: IsMeant,
+  isMeant?: PolicyFilter,
 ): Effective | undefined {
   const found = table.kind(kind);
-  const frontend = table.world.frontend(service);
+  const frontend = table.targetIndex.frontend(service);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
   const isOfConsumer = consumer !== undefined && found.policies.consumersOf(frontend).includes(consumer);
   const context = createContext(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
@@ -104,15 +104,15 @@ function foldAt(
   { policies }: KindTable,
   context: Context,
   nodes: readonly Node[],
-  isMeant?: IsMeant,
+  isMeant?: PolicyFilter,
 ): Fold | undefined {
-  const path = nodes.filter(({ level }) => level !== 'Virtual' && policies.shape.has(level));
+  const path = nodes.filter(({ level }) => level !== 'Virtual' && policies.hierarchyPaths.has(level));
   return policies.effective(context, path, isMeant);
 }
 
 /** The namespaces whose clients have a view of their own of a frontend because of policies, of any kind. In order. */
 export function listConsumers(table: Kinds, frontend: Identity): readonly string[] {
-  const found = table.world.frontend(frontend);
+  const found = table.targetIndex.frontend(frontend);
   if (!found) return [];
   const names = new Set([...table.all()].flatMap(({ policies }) => policies.consumersOf(found)));
   return [...names].sort();

@@ -6,8 +6,8 @@ import type { Policy } from '../model/policy';
 import { Attachments } from './attachments';
 import { countsIn, type Context } from './contexts';
 import { meshKey, meshNode, namespaceKey, namespaceNode, sectionKey, type Node } from './nodes';
-import { Shape, type LowerPath } from './paths';
-import type { World } from './targets';
+import { HierarchyPaths, type LowerPath } from './hierarchy-paths';
+import type { TargetIndex } from './target-index';
 
 /** What stands on nodes, as a path reads it: the policies of a kind, or those of a kind as they would be after a change. */
 export interface Carriers {
@@ -20,15 +20,15 @@ export interface Carriers {
 /** The policies of a kind that meet on a path: which, in which order, and what they come to. */
 export class KindPolicies {
   readonly attachments: Attachments;
-  readonly shape: Shape;
+  readonly hierarchyPaths: HierarchyPaths;
   readonly folds: FoldRoot = Fold.roots();
 
   constructor(
     readonly definition: PolicyDefinition,
-    readonly world: World,
+    readonly targetIndex: TargetIndex,
   ) {
-    this.attachments = new Attachments(definition, world);
-    this.shape = new Shape(definition.levels);
+    this.attachments = new Attachments(definition, targetIndex);
+    this.hierarchyPaths = new HierarchyPaths(definition.levels);
   }
 
   /** What a path comes to, of the policies that are meant; undefined where none is on it. */
@@ -39,7 +39,7 @@ export class KindPolicies {
 
   /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */
   consumersOf(frontend: Frontend): readonly string[] {
-    return findConsumers(this.attachments, this.shape, frontend, this.world.routes);
+    return findConsumers(this.attachments, this.hierarchyPaths, frontend, this.targetIndex.routes);
   }
 }
 
@@ -75,21 +75,21 @@ export function standing(carriers: Carriers, node: Node, context: Pick<Context, 
 /** See `KindPolicies.consumersOf`. */
 export function findConsumers(
   carriers: Carriers,
-  shape: Shape,
+  hierarchyPaths: HierarchyPaths,
   frontend: Frontend,
   routes: RouteTable,
 ): readonly string[] {
-  if (carriers.definition.crossNamespace !== 'ClientSide' || !shape.hasPathsOf(frontend)) return [];
+  if (carriers.definition.crossNamespace !== 'ClientSide' || !hierarchyPaths.hasPathsOf(frontend)) return [];
   const found = new Set<string>();
   const look = (key: string, namespace: string): void => {
     for (const { id } of carriers.at(key)) if (id.namespace !== namespace) found.add(id.namespace);
   };
   const { key, namespace, ports } = frontend;
   const [whole, part] =
-    shape.side === 'backend' ? (['Backend', 'BackendPort'] as const) : (['Service', 'ServicePort'] as const);
+    hierarchyPaths.side === 'backend' ? (['Backend', 'BackendPort'] as const) : (['Service', 'ServicePort'] as const);
   look(sectionKey(whole, key), namespace);
   for (const { port } of ports) look(sectionKey(part, key, port), namespace);
-  if (shape.side === 'route') {
+  if (hierarchyPaths.side === 'route') {
     for (const { routes: bound } of routes.group(frontend, PRODUCER).bindings.values()) {
       for (const route of bound) {
         look(sectionKey('Route', route.key), route.id.namespace);

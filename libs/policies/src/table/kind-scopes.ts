@@ -3,7 +3,7 @@ import type { Frontend } from '@causeway/routing';
 import type { Policy } from '../model/policy';
 import { consumerGroup, createContext, type Context } from './contexts';
 import { lowerPolicies, type KindPolicies } from './kind-policies';
-import type { ShapeContexts } from './shape-contexts';
+import type { HierarchyContexts } from './hierarchy-contexts';
 
 /** Paths of one Mesh and Namespace on whose lower nodes the same policies meet. */
 export interface ScopeGroup {
@@ -18,20 +18,20 @@ export interface ScopeGroup {
 /** A context in which policies stand below the Namespace, and what it adds to the groups. */
 interface Special {
   readonly context: Context;
-  /** How many of the shape's paths it stands for. */
+  /** How many of the hierarchy's paths it stands for. */
   readonly covered: number;
   readonly groups: ReadonlyMap<ScopeGroup, number>;
 }
 
 interface Place {
   readonly groups: Set<ScopeGroup>;
-  /** Paths of the shape that special contexts stand for. */
+  /** Paths of the hierarchy that special contexts stand for. */
   covered: number;
 }
 
 /**
  * The paths of a kind, counted by the policies that meet on them. Only contexts in which a policy stands below the Namespace are kept;
- * of all others the shape knows how many paths they have, and the same policies meet on all of them.
+ * of all others the hierarchy knows how many paths they have, and the same policies meet on all of them.
  */
 export class KindScopes {
   private readonly special = new Map<string, Map<string, Special>>();
@@ -41,7 +41,7 @@ export class KindScopes {
 
   constructor(
     private readonly kind: KindPolicies,
-    private readonly contexts: ShapeContexts,
+    private readonly contexts: HierarchyContexts,
   ) {}
 
   /** The groups in which a policy stands below the Namespace. */
@@ -65,11 +65,11 @@ export class KindScopes {
     return all - (this.places.get(mesh)?.get(namespace)?.covered ?? 0);
   }
 
-  /** Groups of a frontend that exist for this kind or did: those of the shape and those that policies make or made. */
+  /** Groups of a frontend that exist for this kind or did: those of the hierarchy and those that policies make or made. */
   groupsAt(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
     const found = new Set<string>(this.special.get(key)?.keys() ?? []);
     if (!frontend) return found;
-    for (const group of this.kind.shape.groupsOf(frontend, this.kind.world.routes)) found.add(group);
+    for (const group of this.kind.hierarchyPaths.groupsOf(frontend, this.kind.targetIndex.routes)) found.add(group);
     for (const namespace of this.kind.consumersOf(frontend)) found.add(consumerGroup(namespace));
     return found;
   }
@@ -115,9 +115,9 @@ export class KindScopes {
     const { consumer, mesh, namespace } = context;
     const borrowed = consumer !== undefined && this.kind.consumersOf(frontend).includes(consumer);
     if (!counted && !borrowed) return;
-    const { attachments, shape, world } = this.kind;
+    const { attachments, hierarchyPaths, targetIndex } = this.kind;
     if (!borrowed && !attachments.standBelow) return;
-    const paths = shape.pathsOf(context, world.routes, borrowed);
+    const paths = hierarchyPaths.pathsOf(context, targetIndex.routes, borrowed);
     const below = paths.map((path) => lowerPolicies(attachments, context, path));
     if (!borrowed && below.every(({ length }) => length === 0)) return;
     const groups = new Map<ScopeGroup, number>();

@@ -1,16 +1,16 @@
 import type { Frontend } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
-import { isBelow, type Touch } from './attachments';
+import { isBelow, type ChangedNodeListener } from './attachments';
 import { contextAt, createContext } from './contexts';
 import { KindPolicies, upperPolicies } from './kind-policies';
 import { KindScopes } from './kind-scopes';
-import { PolicyMarks } from './marks';
+import { PolicyChangeSetBuilder } from './policy-change-set';
 import { listContexts } from './node-contexts';
 import { meshOfNode, type Node } from './nodes';
 import type { KnownObject } from './objects';
-import type { ShapeContexts } from './shape-contexts';
-import type { World } from './targets';
+import type { HierarchyContexts } from './hierarchy-contexts';
+import type { TargetIndex } from './target-index';
 
 /** The policies of one kind, attached and counted. A change costs the contexts of the nodes that it touches. */
 export class KindTable {
@@ -19,50 +19,55 @@ export class KindTable {
 
   constructor(
     readonly definition: PolicyDefinition,
-    world: World,
-    readonly contexts: ShapeContexts,
+    targetIndex: TargetIndex,
+    readonly contexts: HierarchyContexts,
   ) {
-    this.policies = new KindPolicies(definition, world);
+    this.policies = new KindPolicies(definition, targetIndex);
     this.scopes = new KindScopes(this.policies, contexts);
   }
 
-  put(policy: Policy, marks: PolicyMarks, filling: boolean): void {
+  put(policy: Policy, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
     const { attachments } = this.policies;
-    this.touching(marks, filling, (touch) => attachments.put(policy, touch));
-    if (!filling) marks.policies.add(policy.key);
+    this.touching(changeSet, filling, (touch) => attachments.put(policy, touch));
+    if (!filling) changeSet.policies.add(policy.key);
   }
 
-  remove(key: string, marks: PolicyMarks): void {
-    this.touching(marks, false, (touch) => this.policies.attachments.remove(key, touch));
-    marks.policies.delete(key);
+  remove(key: string, changeSet: PolicyChangeSetBuilder): void {
+    this.touching(changeSet, false, (touch) => this.policies.attachments.remove(key, touch));
+    changeSet.policies.delete(key);
   }
 
   /** An object came, went or changed. */
-  look(object: KnownObject, marks: PolicyMarks, filling: boolean): void {
-    this.touching(marks, filling, (touch) => this.policies.attachments.look(object, touch));
+  look(object: KnownObject, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
+    this.touching(changeSet, filling, (touch) => this.policies.attachments.look(object, touch));
   }
 
-  lookAcross(mesh: string, namespace: string, marks: PolicyMarks, filling: boolean): void {
-    this.touching(marks, filling, (touch) => this.policies.attachments.lookAcross(mesh, namespace, touch));
+  lookAcross(mesh: string, namespace: string, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
+    this.touching(changeSet, filling, (touch) => this.policies.attachments.lookAcross(mesh, namespace, touch));
   }
 
   /** Something came or went in a mesh: kinds whose paths end at Namespaces have others. */
-  placesChanged(mesh: string, marks: PolicyMarks): void {
-    if (this.policies.shape.side === 'place') this.markMesh(mesh, marks);
+  placesChanged(mesh: string, changeSet: PolicyChangeSetBuilder): void {
+    if (this.policies.hierarchyPaths.side === 'place') this.markMesh(mesh, changeSet);
   }
 
   /** Contexts of a frontend changed below the policies, which stand where they stood. */
-  contextsChanged(key: string, frontend: Frontend | undefined, groups: Iterable<string>, marks: PolicyMarks): void {
+  contextsChanged(
+    key: string,
+    frontend: Frontend | undefined,
+    groups: Iterable<string>,
+    changeSet: PolicyChangeSetBuilder,
+  ): void {
     if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
     // Where there are no policies nothing differs.
-    const told = this.policies.attachments.size > 0 ? marks : new PolicyMarks();
+    const told = this.policies.attachments.size > 0 ? changeSet : new PolicyChangeSetBuilder();
     for (const group of all) this.refresh(key, frontend, group, told);
   }
 
   /** Forgets all policies. */
-  clear(marks: PolicyMarks): void {
-    for (const { policy } of [...this.policies.attachments.all()]) this.remove(policy.key, marks);
+  clear(changeSet: PolicyChangeSetBuilder): void {
+    for (const { policy } of [...this.policies.attachments.all()]) this.remove(policy.key, changeSet);
   }
 
   /** Counts everything anew, one node a step. */
@@ -76,54 +81,64 @@ export class KindTable {
   }
 
   /** Does `work`, then looks at all that has the nodes that it touched, before and after. */
-  private touching(marks: PolicyMarks, filling: boolean, work: (touch: Touch) => void): void {
+  private touching(
+    changeSet: PolicyChangeSetBuilder,
+    filling: boolean,
+    work: (touch: ChangedNodeListener) => void,
+  ): void {
     const touched = new Map<string, Node>();
     const contexts = new Map<string, readonly [string, Frontend | undefined, string]>();
     work((node, policy) => {
       touched.set(node.key, node);
-      marks.policies.add(policy.key);
+      changeSet.policies.add(policy.key);
     });
     if (filling) return;
     for (const node of touched.values()) {
       if (isBelow(node)) {
         for (const at of listContexts(node, this.policies, this.scopes)) contexts.set(`${at[0]} ${at[2]}`, at);
-      } else this.markAbove(node, marks);
+      } else this.markAbove(node, changeSet);
     }
-    for (const [key, frontend, group] of contexts.values()) this.refresh(key, frontend, group, marks);
+    for (const [key, frontend, group] of contexts.values()) this.refresh(key, frontend, group, changeSet);
   }
 
-  private refresh(key: string, frontend: Frontend | undefined, group: string, marks: PolicyMarks): void {
-    this.scopes.refresh(key, frontend, group, marks.policies);
+  private refresh(key: string, frontend: Frontend | undefined, group: string, changeSet: PolicyChangeSetBuilder): void {
+    this.scopes.refresh(key, frontend, group, changeSet.policies);
     const context = frontend ? createContext(frontend, group) : contextAt(key, group);
-    for (const policy of upperPolicies(this.policies.attachments, context)) marks.policies.add(policy.key);
-    this.markContext(key, group, context.consumer, marks);
+    for (const policy of upperPolicies(this.policies.attachments, context)) changeSet.policies.add(policy.key);
+    this.markContext(key, group, context.consumer, changeSet);
   }
 
-  private markContext(key: string, group: string, consumer: string | undefined, marks: PolicyMarks): void {
+  private markContext(
+    key: string,
+    group: string,
+    consumer: string | undefined,
+    changeSet: PolicyChangeSetBuilder,
+  ): void {
     const { kind } = this.definition;
-    if (this.policies.shape.side === 'backend') marks.markBackend(kind, key, consumer);
-    else marks.markRule(kind, key, group);
+    if (this.policies.hierarchyPaths.side === 'backend') changeSet.addBackend(kind, key, consumer);
+    else changeSet.addRule(kind, key, group);
   }
 
   /** Everything below a Mesh, by its name alone; below a Namespace, or a virtual node. */
-  private markAbove({ level, key, namespace }: Node, marks: PolicyMarks): void {
+  private markAbove({ level, key, namespace }: Node, changeSet: PolicyChangeSetBuilder): void {
     const { attachments } = this.policies;
     if (level === 'Virtual') {
-      for (const policy of attachments.at(key)) marks.policies.add(policy.key);
+      for (const policy of attachments.at(key)) changeSet.policies.add(policy.key);
       return;
     }
     const mesh = meshOfNode({ key });
-    if (level === 'Mesh') marks.markMesh(this.definition.kind, mesh);
+    if (level === 'Mesh') changeSet.addMesh(this.definition.kind, mesh);
     else {
       for (const contexts of [this.contexts.below(mesh, namespace), this.scopes.madeByPolicies(mesh, namespace)]) {
-        for (const { frontend, group, consumer } of contexts) this.markContext(frontend.key, group, consumer, marks);
+        for (const { frontend, group, consumer } of contexts)
+          this.markContext(frontend.key, group, consumer, changeSet);
       }
     }
-    this.markMesh(mesh, marks);
+    this.markMesh(mesh, changeSet);
   }
 
-  private markMesh(mesh: string, marks: PolicyMarks): void {
+  private markMesh(mesh: string, changeSet: PolicyChangeSetBuilder): void {
     for (const { policy } of this.policies.attachments.all())
-      if (policy.id.mesh === mesh) marks.policies.add(policy.key);
+      if (policy.id.mesh === mesh) changeSet.policies.add(policy.key);
   }
 }

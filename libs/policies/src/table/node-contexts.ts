@@ -13,7 +13,7 @@ export type ContextAt = readonly [key: string, frontend: Frontend | undefined, g
  */
 export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes): Generator<ContextAt> {
   const { level, id } = node;
-  const { routes } = kind.world;
+  const { routes } = kind.targetIndex;
   if (!id || level === 'Virtual') return;
   switch (level) {
     case 'Mesh':
@@ -26,18 +26,18 @@ export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes
       return;
     }
     default: {
-      const frontend = kind.world.frontend(id);
+      const frontend = kind.targetIndex.frontend(id);
       const key = keyOf(node);
       for (const group of scopes.groupsAt(key, frontend)) yield [key, frontend, group];
       const isBackend = level === 'Backend' || level === 'BackendPort';
-      if (!isBackend || kind.shape.side !== 'route' || !frontend) return;
+      if (!isBackend || kind.hierarchyPaths.side !== 'route' || !frontend) return;
       for (const route of routes.sendersOf(frontend)) yield* contextsOfRoute(kind, scopes, route);
     }
   }
 }
 
 function* contextsOfRoute(
-  { world: { routes }, definition }: KindPolicies,
+  { targetIndex: { routes }, definition }: KindPolicies,
   scopes: KindScopes,
   route: Parameters<typeof listPlaces>[1],
 ): Generator<ContextAt> {

@@ -1,5 +1,5 @@
 import { ChangeCollector, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
-import type { Affected, Frontend, RouteTable, Service } from '@causeway/routing';
+import type { ChangeSet, Frontend, RouteTable, Service } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { StoredPolicy } from '../model/policy';
 import { readPolicy } from '../model/read-policy';
@@ -9,15 +9,15 @@ import {
   effectiveOfRule,
   type BackendAt,
   type Effective,
-  type IsMeant,
+  type PolicyFilter,
   type RuleAt,
 } from './effective';
 import { KindTable } from './kind-table';
-import { NOTHING_AFFECTED, PolicyMarks, type PoliciesAffected } from './marks';
+import { NO_POLICY_CHANGES, PolicyChangeSetBuilder, type PolicyChangeSet } from './policy-change-set';
 import type { KnownObject, TargetObject } from './objects';
-import { Shape } from './paths';
-import { ShapeContexts } from './shape-contexts';
-import { World } from './targets';
+import { HierarchyPaths } from './hierarchy-paths';
+import { HierarchyContexts } from './hierarchy-contexts';
+import { TargetIndex } from './target-index';
 
 /**
  * All policies of a control plane over the routes of `routes`: where they attach, which meet on a path, what they come to. Incremental;
@@ -25,15 +25,15 @@ import { World } from './targets';
  * the routes (`routesChanged`) and of what policies can name (`putObject`).
  */
 export class PolicyTable {
-  readonly world: World;
+  readonly targetIndex: TargetIndex;
   private readonly stored = new Map<string, Map<string, StoredPolicy>>();
   private readonly kinds = new Map<string, KindTable>();
   /** By the levels of kinds: kinds of the same levels have the same paths. */
-  private readonly shapes = new Map<string, ShapeContexts>();
-  private readonly changes = new ChangeCollector(() => new PolicyMarks(), NOTHING_AFFECTED);
+  private readonly hierarchies = new Map<string, HierarchyContexts>();
+  private readonly changes = new ChangeCollector(() => new PolicyChangeSetBuilder(), NO_POLICY_CHANGES);
 
   constructor(routes: RouteTable) {
-    this.world = new World(routes);
+    this.targetIndex = new TargetIndex(routes);
   }
 
   /** The kinds that are defined, in no order. */
@@ -52,12 +52,12 @@ export class PolicyTable {
   }
 
   /** See `effectiveOfRule`. */
-  effectiveOfRule(kind: string, at: RuleAt, isMeant?: IsMeant): Effective | undefined {
+  effectiveOfRule(kind: string, at: RuleAt, isMeant?: PolicyFilter): Effective | undefined {
     return effectiveOfRule(this, kind, at, isMeant);
   }
 
   /** See `effectiveOfBackend`. */
-  effectiveOfBackend(kind: string, at: BackendAt, isMeant?: IsMeant): Effective | undefined {
+  effectiveOfBackend(kind: string, at: BackendAt, isMeant?: PolicyFilter): Effective | undefined {
     return effectiveOfBackend(this, kind, at, isMeant);
   }
 
@@ -67,7 +67,7 @@ export class PolicyTable {
   }
 
   /** Does several changes as one. Nothing may be read before it returns. */
-  batch(changes: () => void): PoliciesAffected {
+  batch(changes: () => void): PolicyChangeSet {
     return this.change(changes);
   }
 
@@ -86,9 +86,9 @@ export class PolicyTable {
 
   /** Counts what `fill` put in, one frontend or policy a step. Changes between two steps are applied as all others. */
   *derive(): Generator<undefined> {
-    for (const contexts of this.shapes.values()) {
-      for (const frontend of this.world.frontends()) {
-        contexts.refreshAll(frontend.key, this.world.frontend(frontend.id));
+    for (const contexts of this.hierarchies.values()) {
+      for (const frontend of this.targetIndex.frontends()) {
+        contexts.refreshAll(frontend.key, this.targetIndex.frontend(frontend.id));
         yield;
       }
     }
@@ -98,146 +98,150 @@ export class PolicyTable {
   /**
    * Defines a kind, or defines it anew: its policies are read again. Linear in them; the first kind of its levels costs all frontends.
    */
-  setDefinition(definition: PolicyDefinition): PoliciesAffected {
-    return this.change((marks) => {
-      this.kinds.get(definition.kind)?.clear(marks);
-      const shape = new Shape(definition.levels);
-      const contexts = getOrInsert(this.shapes, shape.key, () => {
-        const made = new ShapeContexts(shape, this.world.routes);
-        if (!this.filling) for (const frontend of this.world.frontends()) made.refreshAll(frontend.key, frontend);
+  setDefinition(definition: PolicyDefinition): PolicyChangeSet {
+    return this.change((changeSet) => {
+      this.kinds.get(definition.kind)?.clear(changeSet);
+      const hierarchyPaths = new HierarchyPaths(definition.levels);
+      const contexts = getOrInsert(this.hierarchies, hierarchyPaths.key, () => {
+        const made = new HierarchyContexts(hierarchyPaths, this.targetIndex.routes);
+        if (!this.filling) for (const frontend of this.targetIndex.frontends()) made.refreshAll(frontend.key, frontend);
         return made;
       });
-      const kind = new KindTable(definition, this.world, contexts);
+      const kind = new KindTable(definition, this.targetIndex, contexts);
       this.kinds.set(definition.kind, kind);
       for (const policy of this.stored.get(definition.kind)?.values() ?? []) {
-        kind.put(readPolicy(definition, policy), marks, this.filling);
+        kind.put(readPolicy(definition, policy), changeSet, this.filling);
       }
-      this.tidyShapes();
+      this.dropUnusedHierarchies();
     });
   }
 
   /** Whether a definition needs paths that no kind has yet: `setDefinition` then costs all frontends. */
-  isNewShape(definition: PolicyDefinition): boolean {
-    return !this.shapes.has(new Shape(definition.levels).key);
+  isNewHierarchy(definition: PolicyDefinition): boolean {
+    return !this.hierarchies.has(new HierarchyPaths(definition.levels).key);
   }
 
-  removeDefinition(kind: string): PoliciesAffected {
-    return this.change((marks) => {
-      this.kinds.get(kind)?.clear(marks);
+  removeDefinition(kind: string): PolicyChangeSet {
+    return this.change((changeSet) => {
+      this.kinds.get(kind)?.clear(changeSet);
       this.kinds.delete(kind);
-      this.tidyShapes();
+      this.dropUnusedHierarchies();
     });
   }
 
   /** Forgets all policies of a kind, whether it is defined or not. */
-  removePoliciesOf(kind: string): PoliciesAffected {
+  removePoliciesOf(kind: string): PolicyChangeSet {
     this.stored.delete(kind);
-    return this.change((marks) => this.kinds.get(kind)?.clear(marks));
+    return this.change((changeSet) => this.kinds.get(kind)?.clear(changeSet));
   }
 
   /** Keeps a policy in place of its older version. One whose kind is not defined waits for its definition. */
-  putPolicy(stored: StoredPolicy): PoliciesAffected {
+  putPolicy(stored: StoredPolicy): PolicyChangeSet {
     const { id } = stored;
     getOrInsert(this.stored, id.kind, () => new Map<string, StoredPolicy>()).set(identityKey(id), stored);
-    return this.change((marks) => {
+    return this.change((changeSet) => {
       const kind = this.kinds.get(id.kind);
-      kind?.put(readPolicy(kind.definition, stored), marks, this.filling);
+      kind?.put(readPolicy(kind.definition, stored), changeSet, this.filling);
     });
   }
 
-  removePolicy(id: Identity): PoliciesAffected {
+  removePolicy(id: Identity): PolicyChangeSet {
     const key = identityKey(id);
     const stored = this.stored.get(id.kind);
     stored?.delete(key);
     if (stored?.size === 0) this.stored.delete(id.kind);
-    return this.change((marks) => this.kinds.get(id.kind)?.remove(key, marks));
+    return this.change((changeSet) => this.kinds.get(id.kind)?.remove(key, changeSet));
   }
 
   /** Keeps what policies can name: a service, Gateway or route that the table of routes has too, a Namespace, a Mesh. */
-  putObject(object: TargetObject): PoliciesAffected {
-    const before = this.world.objects.put(object);
+  putObject(object: TargetObject): PolicyChangeSet {
+    const before = this.targetIndex.objects.put(object);
     return this.look(object.id, before);
   }
 
-  removeObject(id: Identity): PoliciesAffected {
-    return this.look(id, this.world.objects.remove(id));
+  removeObject(id: Identity): PolicyChangeSet {
+    return this.look(id, this.targetIndex.objects.remove(id));
   }
 
   /** Keeps an external service, which the table of routes does not have, or forgets it. It is an object too. */
-  setExternal(id: Identity, service: Service | undefined): PoliciesAffected {
-    this.world.setExternal(id, service);
+  setExternal(id: Identity, service: Service | undefined): PolicyChangeSet {
+    this.targetIndex.setExternal(id, service);
     return this.routesChanged({ groups: [], routes: [], frontends: [identityKey(id)] });
   }
 
   /** The labels of a Namespace; undefined when it is gone. */
-  setNamespace(name: string, labels: Labels | undefined): PoliciesAffected {
+  setNamespace(name: string, labels: Labels | undefined): PolicyChangeSet {
     const id = { kind: 'Namespace', mesh: '', zone: '', namespace: '', name };
     return labels ? this.putObject({ id, labels }) : this.removeObject(id);
   }
 
   /** The grants of a namespace changed in the table of routes. */
-  grantsChanged(mesh: string, namespace: string): PoliciesAffected {
-    return this.change((marks) => {
-      for (const kind of this.kinds.values()) kind.lookAcross(mesh, namespace, marks, this.filling);
+  grantsChanged(mesh: string, namespace: string): PolicyChangeSet {
+    return this.change((changeSet) => {
+      for (const kind of this.kinds.values()) kind.lookAcross(mesh, namespace, changeSet, this.filling);
     });
   }
 
   /** The table of routes changed, and this is what it says of it. Linear in what that names. */
-  routesChanged({ groups, routes, frontends }: Affected): PoliciesAffected {
-    return this.change((marks) => {
+  routesChanged({ groups, routes, frontends }: ChangeSet): PolicyChangeSet {
+    return this.change((changeSet) => {
       // While the table is filled nothing is counted: `derive` does that, with what stands then.
       const whole = new Set(frontends);
       const parts = new Map<string, Set<string>>();
       for (const { frontend, group } of groups) {
         if (!whole.has(frontend)) getOrInsert(parts, frontend, () => new Set<string>()).add(group);
       }
-      for (const contexts of this.filling ? [] : this.shapes.values()) {
+      for (const contexts of this.filling ? [] : this.hierarchies.values()) {
         for (const key of whole) {
           const frontend = this.frontendAt(key);
-          this.refresh(contexts, { key, frontend, groups: contexts.refreshAll(key, frontend) }, marks);
+          this.refresh(contexts, { key, frontend, groups: contexts.refreshAll(key, frontend) }, changeSet);
         }
         // What ends at a service itself knows no groups of routes.
-        if (contexts.shape.side !== 'route') continue;
+        if (contexts.hierarchyPaths.side !== 'route') continue;
         for (const [key, of] of parts) {
           const frontend = this.frontendAt(key);
           for (const group of of) contexts.refresh(key, frontend, group);
-          this.refresh(contexts, { key, frontend, groups: of }, marks);
+          this.refresh(contexts, { key, frontend, groups: of }, changeSet);
         }
       }
-      for (const key of [...whole, ...routes]) this.lookAt(this.world.objects.get(key), marks);
+      for (const key of [...whole, ...routes]) this.lookAt(this.targetIndex.objects.get(key), changeSet);
     });
   }
 
-  private refresh(contexts: ShapeContexts, { key, frontend, groups }: Changed, marks: PolicyMarks): void {
+  private refresh(
+    contexts: HierarchyContexts,
+    { key, frontend, groups }: Changed,
+    changeSet: PolicyChangeSetBuilder,
+  ): void {
     for (const kind of this.kinds.values()) {
-      if (kind.contexts === contexts) kind.contextsChanged(key, frontend, groups, marks);
+      if (kind.contexts === contexts) kind.contextsChanged(key, frontend, groups, changeSet);
     }
   }
 
-  private look(id: Identity, before: KnownObject | undefined): PoliciesAffected {
-    return this.change((marks) => {
-      this.lookAt(before, marks);
-      this.lookAt(this.world.objects.get(identityKey(id)), marks);
-      for (const kind of this.kinds.values()) kind.placesChanged(id.mesh, marks);
+  private look(id: Identity, before: KnownObject | undefined): PolicyChangeSet {
+    return this.change((changeSet) => {
+      this.lookAt(before, changeSet);
+      this.lookAt(this.targetIndex.objects.get(identityKey(id)), changeSet);
+      for (const kind of this.kinds.values()) kind.placesChanged(id.mesh, changeSet);
     });
   }
 
-  private lookAt(object: KnownObject | undefined, marks: PolicyMarks): void {
-    if (object) for (const kind of this.kinds.values()) kind.look(object, marks, this.filling);
+  private lookAt(object: KnownObject | undefined, changeSet: PolicyChangeSetBuilder): void {
+    if (object) for (const kind of this.kinds.values()) kind.look(object, changeSet, this.filling);
   }
 
   private frontendAt(key: string): Frontend | undefined {
     const [kind = '', mesh = '', zone = '', namespace = '', name = ''] = key.split('/');
-    return this.world.frontend({ kind, mesh, zone, namespace, name });
+    return this.targetIndex.frontend({ kind, mesh, zone, namespace, name });
   }
 
-  private tidyShapes(): void {
+  private dropUnusedHierarchies(): void {
     const used = new Set([...this.kinds.values()].map(({ contexts }) => contexts));
-    for (const [key, contexts] of this.shapes) if (!used.has(contexts)) this.shapes.delete(key);
+    for (const [key, contexts] of this.hierarchies) if (!used.has(contexts)) this.hierarchies.delete(key);
   }
 
-  private change(work: (marks: PolicyMarks) => void): PoliciesAffected {
-    return this.changes.collect(work, (marks) => (this.filling ? NOTHING_AFFECTED : marks.affected));
+  private change(work: (changeSet: PolicyChangeSetBuilder) => void): PolicyChangeSet {
+    return this.changes.collect(work, (changeSet) => (this.filling ? NO_POLICY_CHANGES : changeSet.build()));
   }
 }
 

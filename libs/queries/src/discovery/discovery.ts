@@ -28,7 +28,7 @@ export interface DiscoverySources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Pick<Meshes, 'exists'>;
-  readonly freshness: ReadYourWrites;
+  readonly readYourWrites: ReadYourWrites;
   readonly expensive: ConcurrencyLimit;
   readonly instances: InstanceSource | undefined;
 }
@@ -131,14 +131,14 @@ export class Discovery {
   }
 
   private async begin(mesh: string | undefined, minRevision: number | undefined): Promise<void> {
-    const { freshness, meshes } = this.sources;
-    await freshness.wait(minRevision);
+    const { readYourWrites, meshes } = this.sources;
+    await readYourWrites.wait(minRevision);
     if (mesh !== undefined) requireMesh(meshes, mesh);
   }
 
   /** `key`: what the document is remembered by; undefined for one of which the caller sees a part. */
   private async document(key: string | undefined, make: () => Promise<string>): Promise<DiscoveryDocument> {
-    const revision = this.sources.freshness.revision();
+    const revision = this.sources.readYourWrites.revision();
     const known = key === undefined ? undefined : this.remembered.get(key);
     if (known?.revision === revision) return known;
     const body = await make();

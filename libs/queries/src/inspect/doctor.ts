@@ -35,7 +35,7 @@ export interface DoctorSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Meshes;
-  readonly store: Pick<ResourceStore, 'note'>;
+  readonly store: Pick<ResourceStore, 'readMetadata'>;
   readonly insights: Insights;
   readonly clock: Pick<Clock, 'now'>;
   /** Lists the tokens on record, where this control plane issues them. */

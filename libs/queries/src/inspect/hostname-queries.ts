@@ -26,7 +26,7 @@ export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Pick<Meshes, 'exists'>;
-  readonly freshness: ReadYourWrites;
+  readonly readYourWrites: ReadYourWrites;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
   /** Bounds the queries that may look at very much. */
@@ -60,13 +60,13 @@ export class HostnameQueries {
 
   /** The table of all hostnames of a mesh; denied claims show their reason. */
   async table({ mesh, page, minRevision }: HostnameTableRequest, signal: AbortSignal): Promise<HostnameTable> {
-    const { insights, meshes, expensive, freshness } = this.sources;
-    await freshness.wait(minRevision);
+    const { insights, meshes, expensive, readYourWrites } = this.sources;
+    await readYourWrites.wait(minRevision);
     requireMesh(meshes, mesh);
     const { hostnames } = insights;
     if (!hostnames) throw new NotFound('This control plane does not list hostnames.');
     const rows = await expensive.run((running) => hostnames(mesh, page, running), signal);
-    return { ...rows, revision: freshness.revision() };
+    return { ...rows, revision: readYourWrites.revision() };
   }
 
   /** The hostnames that a service has (docs/reference/kuma-rest.md §1.5). Rejects as ResourceQueries.get does. */
@@ -115,8 +115,8 @@ export class HostnameQueries {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     rights.checkAny();
-    const { insights, meshes, expensive, freshness } = this.sources;
-    await freshness.wait(minRevision);
+    const { insights, meshes, expensive, readYourWrites } = this.sources;
+    await readYourWrites.wait(minRevision);
     const { explainHostname } = insights;
     if (!explainHostname) throw new NotFound('This control plane does not explain hostnames.');
     requireMesh(meshes, question.mesh);
@@ -125,7 +125,7 @@ export class HostnameQueries {
 
   /** What the zone's DNS server would answer to a question, and why. */
   async lookup(question: DnsQuestion, minRevision?: number): Promise<JsonObject> {
-    await this.sources.freshness.wait(minRevision);
+    await this.sources.readYourWrites.wait(minRevision);
     const { dnsLookup } = this.sources.insights;
     if (!dnsLookup) throw new NotFound('This control plane answers no DNS; ask a zone.');
     return dnsLookup(question);

@@ -7,7 +7,7 @@ import type { AgentLease, AgentLeaseStore, ResourceStore } from '@causeway/store
 export class LeaseQueries {
   constructor(
     private readonly leases: Pick<AgentLeaseStore, 'page' | 'survey'> | undefined,
-    private readonly store: Pick<ResourceStore, 'note' | 'write'>,
+    private readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>,
   ) {}
 
   /** A page of the leases by mesh and name, and whether a mass end is held. Throws NotFound where no agents attach, Unavailable. */

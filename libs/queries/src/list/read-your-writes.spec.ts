@@ -6,21 +6,25 @@ import { ReadYourWrites } from './read-your-writes';
 const at = (revision: number): { incarnation: string; revision: number } => ({ incarnation: 'i', revision });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function setUp(head: number): { index: ResourceIndex; clock: FakeClock; freshness: ReadYourWrites } {
+function setUp(head: number): { index: ResourceIndex; clock: FakeClock; readYourWrites: ReadYourWrites } {
   const index = new ResourceIndex();
   const clock = new FakeClock();
-  const freshness = new ReadYourWrites(index, { head: () => Promise.resolve(at(head)) }, { clock, longest: 1_000 });
-  freshness.follow();
+  const readYourWrites = new ReadYourWrites(
+    index,
+    { head: () => Promise.resolve(at(head)) },
+    { clock, timeout: 1_000 },
+  );
+  readYourWrites.follow();
   index.load({ point: at(5), resources: [], tombstones: [] });
-  return { index, clock, freshness };
+  return { index, clock, readYourWrites };
 }
 
 describe('Freshness', () => {
   it('waits for the writes of this process, unasked', async () => {
-    const { index, freshness } = setUp(7);
-    freshness.noteWrite(7);
+    const { index, readYourWrites } = setUp(7);
+    readYourWrites.recordWrite(7);
     let ready = false;
-    const waiting = freshness.wait().then(() => (ready = true));
+    const waiting = readYourWrites.wait().then(() => (ready = true));
     await turn();
     expect(ready).toBe(false);
     index.apply({ revision: 7, changes: [] });
@@ -28,8 +32,8 @@ describe('Freshness', () => {
   });
 
   it('gives up after the longest wait', async () => {
-    const { clock, freshness } = setUp(9);
-    const waiting = freshness.wait(9);
+    const { clock, readYourWrites } = setUp(9);
+    const waiting = readYourWrites.wait(9);
     await turn();
     clock.advance(1_000);
     await expect(waiting).rejects.toThrow(new Unavailable('This replica has seen revision 5, not yet 9; try again.'));
@@ -37,22 +41,22 @@ describe('Freshness', () => {
   });
 
   it('refuses a revision that the store has not reached', async () => {
-    await expect(setUp(5).freshness.wait(6)).rejects.toThrow('There is no revision 6 yet; the newest is 5.');
+    await expect(setUp(5).readYourWrites.wait(6)).rejects.toThrow('There is no revision 6 yet; the newest is 5.');
   });
 
   it('forgets what was written in another incarnation of the store', async () => {
-    const { index, freshness } = setUp(5);
-    freshness.noteWrite(100);
+    const { index, readYourWrites } = setUp(5);
+    readYourWrites.recordWrite(100);
     index.load({ point: { incarnation: 'j', revision: 1 }, resources: [], tombstones: [] });
-    await freshness.wait();
+    await readYourWrites.wait();
   });
 
   it('has nothing to show before the first load', async () => {
-    const freshness = new ReadYourWrites(
+    const readYourWrites = new ReadYourWrites(
       new ResourceIndex(),
       { head: () => Promise.resolve(at(1)) },
-      { clock: new FakeClock(), longest: 1 },
+      { clock: new FakeClock(), timeout: 1 },
     );
-    await expect(freshness.wait()).rejects.toThrow(Unavailable);
+    await expect(readYourWrites.wait()).rejects.toThrow(Unavailable);
   });
 });

@@ -6,7 +6,7 @@ import { InvalidQuery } from '../errors';
 /** How long a read waits for a revision, in ms of `clock`. */
 export interface WaitLimit {
   readonly clock: Clock;
-  readonly longest: number;
+  readonly timeout: number;
 }
 
 /**
@@ -28,7 +28,7 @@ export class ReadYourWrites {
   }
 
   /** Notes the revision of a write made through this process. */
-  noteWrite(revision: number): void {
+  recordWrite(revision: number): void {
     this.newestWrite = Math.max(this.newestWrite, revision);
   }
 
@@ -47,7 +47,7 @@ export class ReadYourWrites {
     const wanted = Math.max(minRevision, this.newestWrite);
     if (this.revision() >= wanted) return;
     await this.checkExists(minRevision);
-    const { clock, longest } = this.limit;
+    const { clock, timeout: longest } = this.limit;
     const tooLong = new Unavailable(`revision ${wanted} is not seen within ${longest} ms`);
     try {
       await withDeadline(clock, longest, tooLong, (signal) => this.index.reached(wanted, signal));

@@ -39,7 +39,7 @@ export interface ResourceQueriesSources {
   readonly index: IndexReader;
   readonly meshes: Pick<Meshes, 'exists'>;
   readonly lister: Lister;
-  readonly freshness: ReadYourWrites;
+  readonly readYourWrites: ReadYourWrites;
 }
 
 /** Lists and single resources, read from the in-memory index. */
@@ -48,11 +48,11 @@ export class ResourceQueries {
 
   /** One page of a list. Rejects with NotFound for a missing mesh and as ReadYourWrites.wait does. */
   async list({ scope, page, minRevision }: ListRequest, signal: () => AbortSignal): Promise<ListResult> {
-    const { meshes, lister, freshness } = this.sources;
-    await freshness.wait(minRevision);
+    const { meshes, lister, readYourWrites } = this.sources;
+    await readYourWrites.wait(minRevision);
     if (scope.mesh !== undefined) requireMesh(meshes, scope.mesh);
     const { total, resources, more } = await lister.page(scope, page, signal);
-    return { total, resources, more, revision: freshness.revision() };
+    return { total, resources, more, revision: readYourWrites.revision() };
   }
 
   /**
@@ -60,12 +60,12 @@ export class ResourceQueries {
    * ReadYourWrites.wait does.
    */
   async snapshot(scope: ListScope, minRevision: number | undefined, signal: AbortSignal): Promise<ListSnapshot> {
-    const { index, meshes, lister, freshness } = this.sources;
-    await freshness.wait(minRevision);
+    const { index, meshes, lister, readYourWrites } = this.sources;
+    await readYourWrites.wait(minRevision);
     if (scope.mesh !== undefined) requireMesh(meshes, scope.mesh);
     await lister.ready(scope.kind, () => signal);
     const held = lister.snapshot(scope);
-    const point = { incarnation: index.point?.incarnation ?? '', revision: freshness.revision() };
+    const point = { incarnation: index.point?.incarnation ?? '', revision: readYourWrites.revision() };
     return { point, resources: selectedOf(held, scope.selection) };
   }
 
@@ -74,14 +74,14 @@ export class ResourceQueries {
    * what the name means, whether it exists or not; with NotFound, also for a missing mesh.
    */
   async get(name: NameQuery, rights: CallerRights, minRevision?: number): Promise<Resource> {
-    await this.sources.freshness.wait(minRevision);
+    await this.sources.readYourWrites.wait(minRevision);
     return this.find(name, rights);
   }
 
   /** The resource that a KRI identifies. Rejects with InvalidQuery for text that is no KRI, and as `get` does. */
   async byKri(kri: string, rights: CallerRights): Promise<Resource> {
     const name = this.parseKri(kri);
-    await this.sources.freshness.wait();
+    await this.sources.readYourWrites.wait();
     return this.find(name, rights);
   }
 

@@ -1,9 +1,9 @@
 import {
   AccessPolicy,
-  judgeCall,
+  evaluateCall,
   type AccessRequest,
-  type InboundVerdict,
-  type JudgedInbound,
+  type CallResult,
+  type InboundAccess,
   type PolicyTable,
 } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
@@ -12,7 +12,7 @@ import { accessMessage } from './access-messages';
 import type { Backend } from './request-backends';
 
 /** An instance of a service, and what its proxy decides by who may call it. */
-interface AccessInstance extends JudgedInbound {
+interface AccessInstance extends InboundAccess {
   /** Of each of `rules`: the ports of services whose AccessPolicies they are. */
   readonly behind: readonly (readonly Omit<Backend, 'request'>[])[];
   /** Why nothing can be said of it. */
@@ -124,7 +124,7 @@ function verdictOf(
   request: AccessRequest | undefined,
   table: AccessSources['table'],
 ): Said {
-  const { isAllowed, by }: InboundVerdict = judgeCall(instance, caller, request);
+  const { isAllowed, by }: CallResult = evaluateCall(instance, caller, request);
   const { rules, behind, seesRequests } = instance;
   const policies = by.flatMap(({ rules: of, what }) => {
     const those = of === undefined ? (what === 'identity' ? behind.flat() : []) : (behind[of] ?? []);

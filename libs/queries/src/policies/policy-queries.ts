@@ -35,7 +35,7 @@ import {
 export interface PolicyQueriesSources {
   readonly meshes: Meshes;
   readonly resources: ResourceQueries;
-  readonly freshness: { wait(minRevision?: number): Promise<void> };
+  readonly readYourWrites: { wait(minRevision?: number): Promise<void> };
   readonly expensive: ConcurrencyLimit;
   /** The policies of this control plane; absent where none are followed. */
   readonly policies?: { readonly table: PolicyTable } | undefined;
@@ -118,7 +118,7 @@ export class PolicyQueries {
     { rights, signal, range }: PolicyQuestion,
   ): Promise<AffectingPolicies> {
     rights.check('get', toAccessTarget({ kind: 'Namespace', mesh: '', zone: '', namespace: '', name: namespace }));
-    await this.sources.freshness.wait(minRevision);
+    await this.sources.readYourWrites.wait(minRevision);
     requireMesh(this.sources.meshes, mesh);
     const node = virtualNode(mesh, namespace, group, { kind, name });
     const found = this.kindsCalled(only).map((one) => ({
@@ -172,7 +172,7 @@ export class PolicyQueries {
 
   /** What would change if a policy were written so. Who asks has checked the rights and the spec (admission's dry run). */
   async impactOfWrite(id: Identity, spec: JsonObject, question: PolicyQuestion): Promise<PolicyImpact> {
-    await this.sources.freshness.wait(undefined);
+    await this.sources.readYourWrites.wait(undefined);
     return this.impact(id, spec, question);
   }
 
@@ -183,7 +183,7 @@ export class PolicyQueries {
     { rights, signal }: Pick<PolicyQuestion, 'rights' | 'signal'>,
   ): Promise<TopologyAnswer> {
     rights.check('get', { kind: 'Mesh', mesh });
-    await this.sources.freshness.wait(undefined);
+    await this.sources.readYourWrites.wait(undefined);
     requireMesh(this.sources.meshes, mesh);
     const { table } = this.followed();
     const object = root && (await this.sources.resources.get(root, rights)).id;

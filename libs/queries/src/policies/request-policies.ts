@@ -44,13 +44,14 @@ export function policiesOfRequest(
   const backends = distinct(listBackends(explained));
   return [...table.all()]
     .sort((a, b) => compareText(a.definition.kind, b.definition.kind))
-    .flatMap(({ definition: { kind }, policies: { shape } }): readonly ShapedBy[] => {
-      if (shape.side === 'place') return [];
-      const isAtRule = shape.side === 'route' && !shape.has('Backend') && !shape.has('BackendPort');
+    .flatMap(({ definition: { kind }, policies: { hierarchyPaths } }): readonly ShapedBy[] => {
+      if (hierarchyPaths.side === 'place') return [];
+      const isAtRule =
+        hierarchyPaths.side === 'route' && !hierarchyPaths.has('Backend') && !hierarchyPaths.has('BackendPort');
       if (isAtRule) return shapedBy(kind, table.effectiveOfRule(kind, at));
       return backends.flatMap((backend) => {
         const effective =
-          shape.side === 'backend'
+          hierarchyPaths.side === 'backend'
             ? table.effectiveOfBackend(kind, { ...backend, ...consumer })
             : table.effectiveOfRule(kind, { ...at, backend });
         const { kind: of, zone, namespace, name } = backend.service;

@@ -48,7 +48,7 @@ export interface RouteQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Meshes;
-  readonly freshness: ReadYourWrites;
+  readonly readYourWrites: ReadYourWrites;
   readonly hostnames: HostnameQueries;
   readonly expensive: ConcurrencyLimit;
   /** The table of this control plane; without it each question makes its own. */
@@ -111,8 +111,8 @@ export class RouteQueries {
     }: { readonly rights: CallerRights; readonly zone: string | undefined; readonly signal: AbortSignal },
   ): Promise<RequestAnswer> {
     rights.checkAny();
-    const { index, expensive, meshes, freshness } = this.sources;
-    await freshness.wait(undefined);
+    const { index, expensive, meshes, readYourWrites } = this.sources;
+    await readYourWrites.wait(undefined);
     requireMesh(meshes, mesh);
     const zone = this.viewed(asked);
     this.checkClient(mesh, zone, question);
@@ -151,9 +151,9 @@ export class RouteQueries {
   /** The merged tables of a service by port and group. Rejects as `explain` does. */
   async table(question: RoutesQuestion, rights: CallerRights, signal: AbortSignal): Promise<ServiceRoutes> {
     rights.checkAny();
-    const { meshes, freshness, expensive } = this.sources;
+    const { meshes, readYourWrites, expensive } = this.sources;
     const { mesh, kind, namespace, service: name, port, client } = question;
-    await freshness.wait(question.minRevision);
+    await readYourWrites.wait(question.minRevision);
     requireMesh(meshes, mesh);
     const zone = this.viewed(question.zone);
     const service = this.namedService({ mesh, zone }, { kind, namespace, name });
@@ -324,7 +324,7 @@ function describe({ id: { kind, zone, namespace, name } }: Resource): string {
 /** Throws AccessDenied unless the caller may read every route that names the service. */
 function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights): void {
   for (const group of table.groupsOf(frontend)) {
-    for (const key of table.group(frontend, group).verdicts.keys()) {
+    for (const key of table.group(frontend, group).results.keys()) {
       const route = table.route(key.replace(/#[0-9]+$/, ''));
       if (route) rights.check('get', toAccessTarget(route.id));
     }

@@ -20,7 +20,7 @@ export interface WatchStartSources {
   readonly index: IndexReader;
   readonly store: ResourceStore;
   readonly lister: Lister;
-  readonly freshness: ReadYourWrites;
+  readonly readYourWrites: ReadYourWrites;
 }
 
 /** Decides what a new watch sends first: the whole list, or the changes since the point from which it resumes. */
@@ -34,10 +34,10 @@ export class WatchStarts {
    * the store has not reached: it is one of another incarnation.
    */
   async waitFor(revision: number): Promise<void> {
-    const { freshness, store } = this.sources;
-    if (revision <= freshness.revision()) return;
+    const { readYourWrites, store } = this.sources;
+    if (revision <= readYourWrites.revision()) return;
     if ((await store.head()).revision < revision) throw new WatchExpired('the store never was at that revision');
-    await freshness.wait(revision);
+    await readYourWrites.wait(revision);
   }
 
   /** The start of `watch`, which is noted the replayed changes. Rejects with WatchExpired where it has to list again. */

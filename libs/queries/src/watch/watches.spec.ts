@@ -110,7 +110,7 @@ describe('Watches', () => {
     watches = new Watches({
       ...sources,
       lister: new Lister(index, sorted),
-      freshness: new ReadYourWrites(index, store, { clock, longest: 1 }),
+      readYourWrites: new ReadYourWrites(index, store, { clock, timeout: 1 }),
     });
     revision = resources.length + 1;
     index.load({ point: { incarnation: 'i', revision }, resources, tombstones: [] });

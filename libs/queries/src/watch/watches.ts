@@ -119,7 +119,7 @@ export class Watches {
   }
 
   private async check({ scope: { mesh }, since, minRevision }: WatchRequest): Promise<void> {
-    await this.sources.freshness.wait(minRevision);
+    await this.sources.readYourWrites.wait(minRevision);
     if (since) await this.starts.waitFor(since.revision);
     if (mesh !== undefined) requireMesh(this.sources.meshes, mesh);
   }

@@ -68,7 +68,7 @@ export class ApplyController {
     try {
       const outcome = await this.admission.apply({ ...query, documents, signal, progress });
       recordRefusedDocuments(this.runtime, query, outcome.results);
-      if (!query.dryRun) this.queries.freshness.noteWrite(outcome.revision);
+      if (!query.dryRun) this.queries.readYourWrites.recordWrite(outcome.revision);
       return outcome;
     } catch (error) {
       if (!lines.isOpen) throw error;

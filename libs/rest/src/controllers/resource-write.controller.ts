@@ -89,6 +89,6 @@ export class ResourceWriteController {
 
   /** Reads of this process show the write from here on. */
   private noteWrite(revision: number, { dryRun }: WriteOptions): void {
-    if (dryRun !== true) this.queries.freshness.noteWrite(revision);
+    if (dryRun !== true) this.queries.readYourWrites.recordWrite(revision);
   }
 }

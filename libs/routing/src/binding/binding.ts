@@ -57,7 +57,7 @@ export interface Attachment {
 }
 
 /** What became of one parentRef at one frontend. */
-export interface Verdict {
+export interface ParentRefResult {
   readonly refusal?: Refusal;
   /** Ports at which the route is part of the binding. */
   readonly ports: readonly number[];
@@ -71,8 +71,8 @@ export interface Verdict {
 export interface GroupBinding {
   /** By `portKey`. */
   readonly bindings: ReadonlyMap<string, Binding>;
-  /** By `verdictKey`. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** By `parentRefKey`. */
+  readonly results: ReadonlyMap<string, ParentRefResult>;
 }
 
 /** What the mesh says about the namespaces of routes. */
@@ -83,7 +83,7 @@ export interface MeshView {
 
 export type Transport = 'tcp' | 'udp';
 export const portKey = (transport: Transport, port: number): string => `${transport}/${port}`;
-export const verdictKey = (route: CompiledRoute, ref: number): string => `${route.key}#${ref}`;
+export const parentRefKey = (route: CompiledRoute, ref: number): string => `${route.key}#${ref}`;
 const transportOf = (kind: RouteKind): Transport => (kind === 'UDPRoute' ? 'udp' : 'tcp');
 
 interface Candidate {
@@ -102,15 +102,15 @@ export function bindGroup(
   attachments: Iterable<Attachment>,
   mesh: MeshView,
 ): GroupBinding {
-  const verdicts = new Map<string, Verdict>();
+  const results = new Map<string, ParentRefResult>();
   const byPort = new Map<string, Candidate[]>();
   for (const { route, refs } of attachments) {
     for (const { index, ref } of refs) {
-      const judged = judge(route, ref, frontend, mesh);
-      const refusal = 'reason' in judged ? judged : undefined;
-      verdicts.set(verdictKey(route, index), { ports: [], lost: [], idle: [], ...(refusal ? { refusal } : {}) });
-      if ('reason' in judged) continue;
-      for (const port of judged.ports) {
+      const checked = checkParentRef(route, ref, frontend, mesh);
+      const refusal = 'reason' in checked ? checked : undefined;
+      results.set(parentRefKey(route, index), { ports: [], lost: [], idle: [], ...(refusal ? { refusal } : {}) });
+      if ('reason' in checked) continue;
+      for (const port of checked.ports) {
         const key = portKey(transportOf(route.kind), port.port);
         const candidates = byPort.get(key);
         if (candidates) candidates.push({ route, index, port });
@@ -120,19 +120,19 @@ export function bindGroup(
   }
   const bindings = new Map<string, Binding>();
   const portOf = (candidates: readonly Candidate[]): number => candidates[0]?.port.port ?? 0;
-  // In the order of ports, so that verdicts do not depend on the order in which routes came.
+  // In the order of ports, so that results do not depend on the order in which routes came.
   for (const [key, candidates] of [...byPort].sort(([, a], [, b]) => portOf(a) - portOf(b))) {
-    const binding = decidePort(frontend, group, candidates, verdicts);
+    const binding = decidePort(frontend, group, candidates, results);
     if (binding) bindings.set(key, binding);
   }
-  return { bindings, verdicts };
+  return { bindings, results: results };
 }
 
 function decidePort(
   frontend: Frontend,
   group: string,
   candidates: readonly Candidate[],
-  verdicts: Map<string, Verdict>,
+  results: Map<string, ParentRefResult>,
 ): Binding | undefined {
   const isReplaced = candidates.some(({ route }) => !route.implicit);
   const competing = isReplaced ? candidates.filter(({ route }) => !route.implicit) : candidates;
@@ -145,18 +145,18 @@ function decidePort(
     .sort(compareAges);
   const matching = winner === 'HTTPRoute' || winner === 'GRPCRoute';
   for (const { route, index } of candidates) {
-    const key = verdictKey(route, index);
-    const so = verdicts.get(key) ?? { ports: [], lost: [], idle: [] };
+    const key = parentRefKey(route, index);
+    const so = results.get(key) ?? { ports: [], lost: [], idle: [] };
     if (route.kind !== winner || (isReplaced && route.implicit))
-      verdicts.set(key, { ...so, lost: [...so.lost, { port, winner }] });
-    else if (matching || route === routes[0]) verdicts.set(key, { ...so, ports: [...so.ports, port] });
-    else verdicts.set(key, { ...so, ports: [...so.ports, port], idle: [...so.idle, port] });
+      results.set(key, { ...so, lost: [...so.lost, { port, winner }] });
+    else if (matching || route === routes[0]) results.set(key, { ...so, ports: [...so.ports, port] });
+    else results.set(key, { ...so, ports: [...so.ports, port], idle: [...so.idle, port] });
   }
   return new Binding(frontend, { port, group }, winner, routes);
 }
 
 /** The ports that a parentRef means at a frontend, or why the route is not accepted there whatever other routes want. */
-function judge(
+function checkParentRef(
   route: CompiledRoute,
   ref: ParentRef,
   frontend: Frontend,

@@ -1,6 +1,6 @@
 import type { RouteKind } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
-import { portKey, verdictKey, type Binding } from './binding';
+import { portKey, parentRefKey, type Binding } from './binding';
 import { groupFor, parentTarget, type Frontend } from './frontend';
 import type { RouteTable } from './route-table';
 
@@ -28,10 +28,10 @@ export function listPlaces(table: RouteTable, route: CompiledRoute): Places {
     if (!target) return;
     const found = table.frontendsOf(target.key);
     for (const frontend of found) {
-      const { bindings, verdicts } = table.group(frontend, groupFor(route.id, target));
-      const verdict = verdicts.get(verdictKey(route, index));
-      lost.push(...(verdict?.lost ?? []));
-      for (const port of verdict?.ports ?? []) {
+      const { bindings, results: results } = table.group(frontend, groupFor(route.id, target));
+      const result = results.get(parentRefKey(route, index));
+      lost.push(...(result?.lost ?? []));
+      for (const port of result?.ports ?? []) {
         const binding = bindings.get(portKey(transport, port));
         if (binding) bound.set(`${frontend.key} ${port}`, { frontend, binding, namesakes: found.length });
       }

@@ -1,7 +1,7 @@
 import type { Condition } from '@causeway/resources';
 import type { ParentRef } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
-import { verdictKey, type Verdict } from './binding';
+import { parentRefKey, type ParentRefResult } from './binding';
 import { groupFor, parentTarget, type Frontend, type Refusal, type Target } from './frontend';
 import type { RouteTable } from './route-table';
 
@@ -37,9 +37,9 @@ interface Parent {
 function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): ParentStatus {
   const { ref, index, target } = parent;
   const group = groupFor(route.id, target);
-  const verdicts = table.frontendsOf(target.key).flatMap((frontend): [Frontend, Verdict][] => {
-    const verdict = table.group(frontend, group).verdicts.get(verdictKey(route, index));
-    return verdict ? [[frontend, verdict]] : [];
+  const results = table.frontendsOf(target.key).flatMap((frontend): [Frontend, ParentRefResult][] => {
+    const result = table.group(frontend, group).results.get(parentRefKey(route, index));
+    return result ? [[frontend, result]] : [];
   });
   const condition = (type: string, status: Condition['status'], reason: string, message: string): Condition => ({
     type,
@@ -49,22 +49,22 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
     observedGeneration: route.generation,
   });
   const refusal = refusalOf(
-    verdicts.map(([, verdict]) => verdict),
+    results.map(([, result]) => result),
     target,
     route,
   );
   const invalid = invalidRules(route).join('; ');
-  const lost = lostPorts(verdicts.map(([, verdict]) => verdict));
+  const lost = lostPorts(results.map(([, result]) => result));
   const resolved = unresolvedRef(
     table,
     route,
     group,
-    verdicts.flatMap(([, { ports }]) => ports),
+    results.flatMap(([, { ports }]) => ports),
   );
   const conditions = [
     refusal
       ? condition('Accepted', 'False', refusal.reason, refusal.message)
-      : condition('Accepted', 'True', 'Accepted', acceptedMessage(verdicts, lost)),
+      : condition('Accepted', 'True', 'Accepted', acceptedMessage(results, lost)),
     resolved
       ? condition('ResolvedRefs', 'False', resolved.reason, resolved.message)
       : condition('ResolvedRefs', 'True', 'ResolvedRefs', 'all references resolve'),
@@ -86,26 +86,26 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
 
 /** Why no frontend takes the route; undefined where one does at one port at least. */
 function refusalOf(
-  verdicts: readonly Verdict[],
+  results: readonly ParentRefResult[],
   { kind, namespace, name }: Target,
   route: CompiledRoute,
 ): Refusal | undefined {
-  if (verdicts.length === 0) {
+  if (results.length === 0) {
     return { reason: 'NoMatchingParent', message: `there is no ${kind} ${namespace}/${name}` };
   }
-  if (verdicts.some(({ ports }) => ports.length > 0)) return allForbidden(route);
-  const refused = verdicts.find(({ refusal }) => refusal)?.refusal;
-  if (!refused && route.implicit) return { reason: ROUTED_BY_XROUTE, message: lostPorts(verdicts) };
-  return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${lostPorts(verdicts)}` };
+  if (results.some(({ ports }) => ports.length > 0)) return allForbidden(route);
+  const refused = results.find(({ refusal }) => refusal)?.refusal;
+  if (!refused && route.implicit) return { reason: ROUTED_BY_XROUTE, message: lostPorts(results) };
+  return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${lostPorts(results)}` };
 }
 
-function lostPorts(verdicts: readonly Verdict[]): string {
-  const texts = verdicts.flatMap(({ lost }) => lost.map(({ port, winner }) => `port ${port} is taken by a ${winner}`));
+function lostPorts(results: readonly ParentRefResult[]): string {
+  const texts = results.flatMap(({ lost }) => lost.map(({ port, winner }) => `port ${port} is taken by a ${winner}`));
   return [...new Set(texts)].join(', ');
 }
 
-function acceptedMessage(verdicts: readonly [Frontend, Verdict][], lost: string): string {
-  const idle = [...new Set(verdicts.flatMap(([, verdict]) => verdict.idle))];
+function acceptedMessage(results: readonly [Frontend, ParentRefResult][], lost: string): string {
+  const idle = [...new Set(results.flatMap(([, result]) => result.idle))];
   const older = idle.length > 0 ? `an older route of this kind carries the traffic of port ${idle.join(', ')}` : '';
   return [older, lost].filter((text) => text !== '').join('; ') || 'the route is bound';
 }

@@ -13,10 +13,10 @@ import { AttachedGroup, readLinks, type Links } from './attachments';
 import { resolveBackend, type ResolvedBackend } from './backend';
 import { bindGroup, portKey, type Binding, type GroupBinding, type Transport } from './binding';
 import { PRODUCER, type Frontend } from './frontend';
-import { boundKey, Marks, type Affected } from './marks';
+import { boundKey, ChangeSetBuilder, type ChangeSet } from './change-set';
 import { Targets } from './targets';
 
-const NOTHING_AFFECTED: Affected = { groups: [], routes: [], frontends: [] };
+const NO_ROUTE_CHANGES: ChangeSet = { groups: [], routes: [], frontends: [] };
 
 /** Who sends: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
 export type Client = { readonly namespace: string } | { readonly gateway: string };
@@ -39,28 +39,28 @@ export class RouteTable {
   private readonly meshes = new Map<string, AllowedRoutes>();
   private readonly grants = new Map<string, Map<string, ReferenceGrant>>();
 
-  private readonly changes = new ChangeCollector(() => new Marks(), NOTHING_AFFECTED);
+  private readonly changes = new ChangeCollector(() => new ChangeSetBuilder(), NO_ROUTE_CHANGES);
 
   constructor({ zone }: { readonly zone: string }) {
     this.targets = new Targets(zone);
   }
 
   /** Does several changes as one: linear in what they touch together. Nothing may be read before it returns. */
-  batch(changes: () => void): Affected {
+  batch(changes: () => void): ChangeSet {
     return this.change(changes);
   }
 
   /** As `batch`, where nobody has read anything yet: what is touched is not looked up. */
   fill(changes: () => void): void {
-    this.changes.collect(changes, () => NOTHING_AFFECTED);
+    this.changes.collect(changes, () => NO_ROUTE_CHANGES);
     this.bound.clear();
   }
 
   /** Keeps a route in place of its older version. Refuses resources of other kinds with an error. */
-  putRoute(input: Route): Affected {
+  putRoute(input: Route): ChangeSet {
     const route = compileRoute(input);
-    return this.change((marks) => {
-      this.forget(route.key, marks);
+    return this.change((changeSet) => {
+      this.forget(route.key, changeSet);
       const links = readLinks(route);
       this.routes.set(route.key, { route, links });
       for (const { target, group, at } of links.parents.values()) {
@@ -69,50 +69,50 @@ export class RouteTable {
       }
       for (const target of links.backends) getOrInsert(this.senders, target, () => new Set<string>()).add(route.key);
       getOrInsert(this.byNamespace, route.id.namespace, () => new Set<string>()).add(route.key);
-      this.markRoute(route.key, marks);
+      this.markRoute(route.key, changeSet);
     });
   }
 
-  removeRoute(id: Identity): Affected {
-    return this.change((marks) => this.forget(identityKey(id), marks));
+  removeRoute(id: Identity): ChangeSet {
+    return this.change((changeSet) => this.forget(identityKey(id), changeSet));
   }
 
-  putService(service: Service): Affected {
+  putService(service: Service): ChangeSet {
     return this.changeTargets(() => this.targets.putService(service), service.id);
   }
 
-  putGateway(gateway: Gateway): Affected {
+  putGateway(gateway: Gateway): ChangeSet {
     return this.changeTargets(() => this.targets.putGateway(gateway), gateway.id);
   }
 
   /** Forgets a service or a Gateway. */
-  removeTarget(id: Identity): Affected {
+  removeTarget(id: Identity): ChangeSet {
     return this.changeTargets(() => this.targets.remove(id), id);
   }
 
   /** The labels of a Namespace; undefined when it is gone. They matter to rules that select namespaces. */
-  setNamespace(name: string, labels: Labels | undefined): Affected {
+  setNamespace(name: string, labels: Labels | undefined): ChangeSet {
     if (labels) this.namespaces.set(name, labels);
     else this.namespaces.delete(name);
-    return this.change((marks) => {
-      for (const key of this.byNamespace.get(name) ?? []) this.markRoute(key, marks);
+    return this.change((changeSet) => {
+      for (const key of this.byNamespace.get(name) ?? []) this.markRoute(key, changeSet);
     });
   }
 
   /** What the mesh's parameters say of routes; undefined allows all (T002-02). */
-  setAllowedRoutes(mesh: string, rule: AllowedRoutes | undefined): Affected {
+  setAllowedRoutes(mesh: string, rule: AllowedRoutes | undefined): ChangeSet {
     if (rule) this.meshes.set(mesh, rule);
     else this.meshes.delete(mesh);
-    return this.change((marks) => marks.markMesh(mesh, 'all'));
+    return this.change((changeSet) => changeSet.addMesh(mesh, 'all'));
   }
 
   /** Keeps a grant, or forgets it where `grant` is undefined. */
-  setGrant(id: Identity, grant: ReferenceGrant | undefined): Affected {
+  setGrant(id: Identity, grant: ReferenceGrant | undefined): ChangeSet {
     const place = `${id.mesh}/${id.namespace}`;
     const grants = this.grants.get(place) ?? new Map<string, ReferenceGrant>();
     if (grant) this.grants.set(place, grants.set(identityKey(id), grant));
     else if (grants.delete(identityKey(id)) && grants.size === 0) this.grants.delete(place);
-    return this.change((marks) => marks.markMesh(id.mesh, 'gateways'));
+    return this.change((changeSet) => changeSet.addMesh(id.mesh, 'gateways'));
   }
 
   route(key: string): CompiledRoute | undefined {
@@ -192,14 +192,14 @@ export class RouteTable {
     return resolveBackend(route, ref, place, { targets: this.targets, grants });
   }
 
-  private change(work: (marks: Marks) => void): Affected {
-    return this.changes.collect(work, (marks) => this.affected(marks));
+  private change(work: (changeSet: ChangeSetBuilder) => void): ChangeSet {
+    return this.changes.collect(work, (changeSet) => this.buildChangeSet(changeSet));
   }
 
-  private forget(key: string, marks: Marks): void {
+  private forget(key: string, changeSet: ChangeSetBuilder): void {
     const known = this.routes.get(key);
     if (!known) return;
-    this.markRoute(key, marks);
+    this.markRoute(key, changeSet);
     for (const { target, group } of known.links.parents.values()) {
       const groups = this.attached.get(target);
       groups?.get(group)?.remove(key);
@@ -211,37 +211,37 @@ export class RouteTable {
     this.routes.delete(key);
   }
 
-  private changeTargets(apply: () => readonly string[], id: Identity): Affected {
+  private changeTargets(apply: () => readonly string[], id: Identity): ChangeSet {
     const key = identityKey(id);
-    return this.change((marks) => {
+    return this.change((changeSet) => {
       const before = this.targets.targetOf(key);
-      marks.frontends.add(key);
+      changeSet.frontends.add(key);
       for (const target of new Set([...(before === undefined ? [] : [before]), ...apply()])) {
-        for (const namesake of this.targets.named(target)) marks.frontends.add(namesake.key);
+        for (const namesake of this.targets.named(target)) changeSet.frontends.add(namesake.key);
         for (const group of this.attached.get(target)?.keys() ?? []) {
-          marks.markGroup(key, group);
-          marks.markTarget(target, group, true);
+          changeSet.addGroup(key, group);
+          changeSet.addTarget(target, group, true);
         }
-        for (const sender of this.senders.get(target) ?? []) this.markRoute(sender, marks);
+        for (const sender of this.senders.get(target) ?? []) this.markRoute(sender, changeSet);
       }
     });
   }
 
   /** A route, the groups that it is in, and the other routes there whose status depends on it. */
-  private markRoute(key: string, marks: Marks): void {
-    marks.routes.add(key);
+  private markRoute(key: string, changeSet: ChangeSetBuilder): void {
+    changeSet.routes.add(key);
     for (const { target, group } of this.routes.get(key)?.links.parents.values() ?? []) {
-      marks.markTarget(target, group, this.attached.get(target)?.get(group)?.competes ?? false);
+      changeSet.addTarget(target, group, this.attached.get(target)?.get(group)?.competes ?? false);
     }
   }
 
   /** Looks up what is marked. A route that is gone has no status. */
-  private affected(marks: Marks): Affected {
-    if (marks.meshes.size > 0) this.markMeshes(marks);
-    const { groups, routes, targets, frontends } = marks;
+  private buildChangeSet(changeSet: ChangeSetBuilder): ChangeSet {
+    if (changeSet.meshes.size > 0) this.markMeshes(changeSet);
+    const { groups, routes, targets, frontends } = changeSet;
     for (const [target, ofTarget] of targets) {
       for (const [group, withRoutes] of ofTarget) {
-        for (const { key } of this.targets.named(target)) marks.markGroup(key, group);
+        for (const { key } of this.targets.named(target)) changeSet.addGroup(key, group);
         if (withRoutes) for (const key of this.attached.get(target)?.get(group)?.keys() ?? []) routes.add(key);
       }
     }
@@ -253,16 +253,16 @@ export class RouteTable {
     };
   }
 
-  private markMeshes(marks: Marks): void {
+  private markMeshes(changeSet: ChangeSetBuilder): void {
     for (const [key, { route, links }] of this.routes) {
-      const which = marks.meshes.get(route.id.mesh);
+      const which = changeSet.meshes.get(route.id.mesh);
       const isMeant = which === 'all' || (which === 'gateways' && isBoundToGateway(links));
-      if (isMeant) this.markRoute(key, marks);
+      if (isMeant) this.markRoute(key, changeSet);
     }
   }
 }
 
-const NOTHING_BOUND: GroupBinding = { bindings: new Map(), verdicts: new Map() };
+const NOTHING_BOUND: GroupBinding = { bindings: new Map(), results: new Map() };
 
 const isBoundToGateway = ({ parents }: Links): boolean =>
   [...parents.values()].some(({ group }) => group.startsWith('gateway:'));

@@ -90,7 +90,7 @@ function stepsOf(table: RouteTable, { client, frontend, port }: Question, { bind
 /** Routes of the same group that another kind evicted from this port. */
 function lostKinds(table: RouteTable, { frontend, group, port, kind }: Binding): string[] {
   const names = new Set<string>();
-  for (const [key, { lost, refusal }] of table.group(frontend, group).verdicts) {
+  for (const [key, { lost, refusal }] of table.group(frontend, group).results) {
     const route = table.route(key.replace(/#[0-9]+$/, ''));
     if (!route) continue;
     if (refusal) names.add(`${nameOf({ route })} is not accepted: ${refusal.reason}, ${refusal.message}`);

@@ -45,7 +45,7 @@ describe('a backup of a store in Postgres', () => {
       put(copied, {}, { copy: copyFacts() }),
       put(secret, { data: 'cGVhcg==' }),
     );
-    await store.write({ changes: [], onRefusal: 'abort', notes: notes as [] });
+    await store.write({ changes: [], onRefusal: 'abort', metadata: notes as [] });
     // kept had another address before; gone left one behind.
     for (const [id, vip] of [
       [kept, '241.0.0.5'],

@@ -72,7 +72,7 @@ export class LogReader {
     const changes = rows.filter(isRow).map((row) => decodeChange(row, incarnation, texts));
     const full = rows.length === PAGE;
     const revision = full ? (rows[rows.length - 1]?.revision ?? head) : head;
-    return { batch: { revision, changes, floor: first.head_floor }, full };
+    return { batch: { revision, changes, compactionRevision: first.head_floor }, full };
   }
 }
 

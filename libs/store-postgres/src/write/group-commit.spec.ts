@@ -96,7 +96,7 @@ describe('GroupCommit', () => {
     const requests = [
       { ...one(), fence: { epoch: 1, holder: 'a' } },
       { ...one(), session: { zone: 'z', session: 1 } },
-      { ...one(), notes: [] },
+      { ...one(), metadata: [] },
       { ...one(), changes: [put(freshId()), put(freshId())] },
       { ...one(), unchanged: { revision: 1, mesh: 'm' } },
     ];

@@ -62,7 +62,7 @@ export class RecentWrites {
   after(point: StorePoint, held?: ResourceLookup): ChangeBatch | undefined {
     const write = this.writes.get(keyOf(point));
     const changes = write?.changes(held);
-    return write && changes && { revision: write.revision, changes, floor: write.floor };
+    return write && changes && { revision: write.revision, changes, compactionRevision: write.floor };
   }
 
   private keep(point: StorePoint, write: RecentWrite): void {

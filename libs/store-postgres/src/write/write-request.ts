@@ -56,7 +56,7 @@ export function writeCall(request: WriteRequest): WriteCall {
     request.fence?.holder ?? null,
     request.session?.zone ?? null,
     request.session?.session ?? null,
-    notesOf(request.notes ?? []),
+    notesOf(request.metadata ?? []),
     stash,
     echoMode(request.changes),
   ];
@@ -209,13 +209,13 @@ function resultOf(change: Change, entry: WireResult): ChangeResult {
 
 /** A request as requests of one statement each; the notes go with the last (docs/design.md §2.4). */
 export function splitWrite(request: WriteRequest, size: number): readonly WriteRequest[] {
-  const { changes, notes, ...rest } = request;
+  const { changes, metadata: notes, ...rest } = request;
   if (request.onRefusal === 'abort' || changes.length <= size) return [request];
   const batches = [...splitIntoBatches(changes, size)];
   return batches.map((batch, n) => ({
     ...rest,
     changes: batch,
-    ...(notes && n === batches.length - 1 ? { notes } : {}),
+    ...(notes && n === batches.length - 1 ? { metadata: notes } : {}),
   }));
 }
 

@@ -135,16 +135,16 @@ export function describeBatches(world: () => StoreWorld): void {
       const { store } = world();
       const [area, id] = [freshId().name, freshId()];
       const notes = [{ area, key: 'cursor', value: { next: 1 } }];
-      await store.write({ changes: [put(id)], onRefusal: 'abort', notes });
-      expect(await store.note(area, 'cursor')).toEqual({ next: 1 });
+      await store.write({ changes: [put(id)], onRefusal: 'abort', metadata: notes });
+      expect(await store.readMetadata(area, 'cursor')).toEqual({ next: 1 });
       const again = {
         changes: [put(id, {}, { expect: 'absent' })],
-        notes: [{ area, key: 'cursor', value: { next: 2 } }],
+        metadata: [{ area, key: 'cursor', value: { next: 2 } }],
       } as const;
       await expect(store.write({ ...again, onRefusal: 'abort' })).rejects.toBeInstanceOf(RefusedWrite);
-      expect(await store.note(area, 'cursor')).toEqual({ next: 1 });
+      expect(await store.readMetadata(area, 'cursor')).toEqual({ next: 1 });
       await store.write({ ...again, onRefusal: 'skip' });
-      expect(await store.note(area, 'cursor')).toEqual({ next: 2 });
+      expect(await store.readMetadata(area, 'cursor')).toEqual({ next: 2 });
     });
 
     it('raise no revision, and null removes one', async () => {
@@ -152,24 +152,24 @@ export function describeBatches(world: () => StoreWorld): void {
       const area = freshId().name;
       const before = await store.head();
       const notes = ['b', 'a', 'c'].map((key) => ({ area, key, value: { key } }));
-      const { revision } = await store.write({ changes: [], onRefusal: 'abort', notes });
+      const { revision } = await store.write({ changes: [], onRefusal: 'abort', metadata: notes });
       expect(revision).toBe(before.revision);
       expect(await store.head()).toEqual(before);
       await store.write({
         changes: [],
         onRefusal: 'abort',
-        notes: [
+        metadata: [
           { area, key: 'b', value: null },
           { area, key: 'c', value: { n: 1 } },
           { area, key: 'c', value: { n: 2 } },
         ],
       });
-      expect(await other.notes(area)).toEqual([
+      expect(await other.listMetadata(area)).toEqual([
         { area, key: 'a', value: { key: 'a' } },
         { area, key: 'c', value: { n: 2 } },
       ]);
-      expect(await other.note(area, 'b')).toBeUndefined();
-      expect(await other.notes(`${area}x`)).toEqual([]);
+      expect(await other.readMetadata(area, 'b')).toBeUndefined();
+      expect(await other.listMetadata(`${area}x`)).toEqual([]);
     });
   });
 }

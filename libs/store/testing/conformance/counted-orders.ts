@@ -33,7 +33,7 @@ export function describeCountedOrders(world: () => StoreWorld): void {
     changes: readonly PutChange[],
     notes: readonly MetadataEntry[] = [],
   ): Promise<readonly ChangeResult[]> =>
-    (await world().store.write({ changes, onRefusal: 'abort', session, notes })).results;
+    (await world().store.write({ changes, onRefusal: 'abort', session, metadata: notes })).results;
   const orderOf = async (id: Identity): Promise<number> => (await held(world().store, id)).creationOrder;
 
   describe('the creation order of what a zone sends', () => {
@@ -151,7 +151,7 @@ export function describeCountedOrders(world: () => StoreWorld): void {
         { area, key: 'other', value: { n } },
       ];
       const kept = async (): Promise<unknown> =>
-        Object.fromEntries((await store.notes(area)).map(({ key, value }) => [key, value?.['n']]));
+        Object.fromEntries((await store.listMetadata(area)).map(({ key, value }) => [key, value?.['n']]));
       const { creationOrder } = await writeOne(store, put(freshId()));
       await send(east, [claims(idIn(east), creationOrder + HOUR, 'now')], notesOf(1));
       expect(await kept()).toEqual({ point: 1, other: 1 });

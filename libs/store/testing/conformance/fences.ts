@@ -27,7 +27,7 @@ export function describeFences(world: () => StoreWorld): void {
       const before = await store.head();
       const late = {
         changes: [put(id, { late: true })],
-        notes: [{ area, key: 'n', value: { late: true } }],
+        metadata: [{ area, key: 'n', value: { late: true } }],
         fence: mine,
       };
       for (const onRefusal of ['abort', 'skip'] as const) {
@@ -42,7 +42,7 @@ export function describeFences(world: () => StoreWorld): void {
         await expect(store.write({ ...late, onRefusal: 'abort', fence: wrong })).rejects.toBeInstanceOf(Fenced);
       }
       expect(await store.head()).toEqual(before);
-      expect(await store.note(area, 'n')).toBeUndefined();
+      expect(await store.readMetadata(area, 'n')).toBeUndefined();
       const now = { epoch: second, holder: 'b' };
       expect((await store.write({ changes: [], onRefusal: 'abort', fence: now })).revision).toBe(before.revision);
       await other.write({ ...late, onRefusal: 'abort', fence: now });

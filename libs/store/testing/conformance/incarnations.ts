@@ -22,7 +22,7 @@ export function describeIncarnations(world: () => StoreWorld): void {
       expect(await store.purgeTombstones(0)).toBeGreaterThan(0);
       expect((await store.snapshot()).tombstones).toEqual([]);
       await expect(new WatchReader(other, before).next()).rejects.toEqual(new RelistRequired('too-old'));
-      expect(await other.floor()).toBe(after.revision);
+      expect(await other.compactionRevision()).toBe(after.revision);
       const fresh = new WatchReader(other, after);
       await fresh.reach(end);
       expect(fresh.names()).toEqual([later.name]);
@@ -30,7 +30,7 @@ export function describeIncarnations(world: () => StoreWorld): void {
       // Who was watching all the time has seen it and goes on.
       await write(store, put(later, { n: 2 }));
       await still.reach(end + 1);
-      expect(still.batches.at(-1)?.floor).toBe(after.revision);
+      expect(still.batches.at(-1)?.compactionRevision).toBe(after.revision);
       await Promise.all([still.close(), fresh.close()]);
     });
 

@@ -18,7 +18,7 @@ export function describeSessions(world: () => StoreWorld): void {
       const { store, other, sessions } = world();
       const [zone, id, area] = [freshId().name, freshId(), freshId().name];
       const first = numberOf(await sessions.open(request(zone)));
-      const write = { changes: [put(id)], onRefusal: 'abort', notes: [{ area, key: 'n', value: {} }] } as const;
+      const write = { changes: [put(id)], onRefusal: 'abort', metadata: [{ area, key: 'n', value: {} }] } as const;
       await store.write({ ...write, session: { zone, session: first } });
       const second = numberOf(await sessions.open(request(zone)));
       expect(second).toBeGreaterThan(first);

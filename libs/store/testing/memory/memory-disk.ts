@@ -140,7 +140,7 @@ export class MemoryDisk {
       if (!row || row.revision !== entry.revision) continue;
       changes.push(this.changeOf(row));
     }
-    return { revision: this.revision, changes, floor: this.floor };
+    return { revision: this.revision, changes, compactionRevision: this.floor };
   }
 
   /** Whether something of a read set came, changed or went after its revision. */

@@ -40,7 +40,7 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
     return this.there(() => ({ incarnation: this.disk.incarnation, revision: this.disk.revision }));
   }
 
-  floor(): Promise<number> {
+  compactionRevision(): Promise<number> {
     return this.there(() => this.disk.floor);
   }
 
@@ -91,11 +91,11 @@ export class MemoryStore implements ResourceStore, StoreMaintenance {
     }
   }
 
-  note(area: string, key: string): Promise<JsonObject | undefined> {
+  readMetadata(area: string, key: string): Promise<JsonObject | undefined> {
     return this.there(() => this.disk.notes.get(noteKey(area, key))?.value ?? undefined);
   }
 
-  notes(area: string): Promise<readonly MetadataEntry[]> {
+  listMetadata(area: string): Promise<readonly MetadataEntry[]> {
     return this.there(() =>
       [...this.disk.notes.values()].filter((note) => note.area === area).sort((a, b) => compareText(a.key, b.key)),
     );

@@ -30,7 +30,7 @@ export function writeChanges(disk: MemoryDisk, request: WriteRequest): WriteResu
   const refused = results.flatMap((result, at) => (result.type === 'refused' ? [{ at, result }] : []));
   if (request.onRefusal === 'abort' && refused.length > 0) throw refusedWrite(request.changes, refused);
   const isRaised = results.some((result) => result.type !== 'refused' && result.creationOrder !== undefined);
-  const notes = (request.notes ?? []).filter((note) => !isRaised || note.unlessRaised !== true);
+  const notes = (request.metadata ?? []).filter((note) => !isRaised || note.unlessRaised !== true);
   disk.commit(transaction.written, notes, transaction.newest);
   auditWrite(disk, request.changes, results);
   request.onDurable?.(results);

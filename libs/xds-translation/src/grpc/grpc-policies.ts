@@ -6,7 +6,7 @@ import {
   LoadBalancingPolicy,
   RetryPolicy,
   TimeoutPolicy,
-  type Unable,
+  type UnsupportedField,
 } from '@causeway/policies';
 import type { RouteRule } from '@causeway/routing';
 import { durationOf } from '@causeway/xds-server';
@@ -55,20 +55,20 @@ export function callFaults({ fault }: RulePolicies): Pick<RouteFields, 'typedPer
 /** What of the policies a client does not do. */
 export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): readonly string[] {
   return [
-    ...(timeout ? told('TimeoutPolicy', TimeoutPolicy.unable('grpc', timeout)) : []),
-    ...(retry ? told('RetryPolicy', RetryPolicy.unable('grpc', retry)) : []),
-    ...(fault ? told('FaultPolicy', FaultPolicy.unable('grpc', fault)) : []),
-    ...(headers ? told('HeaderPolicy', HeaderPolicy.unable('grpc', headers)) : []),
+    ...(timeout ? told('TimeoutPolicy', TimeoutPolicy.unsupported('grpc', timeout)) : []),
+    ...(retry ? told('RetryPolicy', RetryPolicy.unsupported('grpc', retry)) : []),
+    ...(fault ? told('FaultPolicy', FaultPolicy.unsupported('grpc', fault)) : []),
+    ...(headers ? told('HeaderPolicy', HeaderPolicy.unsupported('grpc', headers)) : []),
   ];
 }
 
 /** What of the policies on a service a client does not do. */
 export function lostBackendPolicies({ breaker, balancing }: BackendRules): readonly string[] {
   return [
-    ...(breaker ? told('CircuitBreakerPolicy', CircuitBreakerPolicy.unable('grpc', breaker)) : []),
-    ...(balancing ? told('LoadBalancingPolicy', LoadBalancingPolicy.unable('grpc', balancing)) : []),
+    ...(breaker ? told('CircuitBreakerPolicy', CircuitBreakerPolicy.unsupported('grpc', breaker)) : []),
+    ...(balancing ? told('LoadBalancingPolicy', LoadBalancingPolicy.unsupported('grpc', balancing)) : []),
   ];
 }
 
-const told = (kind: string, found: readonly Unable[]): string[] =>
+const told = (kind: string, found: readonly UnsupportedField[]): string[] =>
   found.map(({ field, reason }) => `${kind}${field === '' ? '' : ` ${field}`}: ${reason}`);

@@ -2,7 +2,7 @@ import {
   connectionAction,
   looksIntoRequests,
   ruleAction,
-  type Affected,
+  type ChangeSet,
   type Binding,
   type Destination as Backend,
   type RouteTable,
@@ -83,7 +83,7 @@ export class ServiceRoutes {
   }
 
   /** Notes that what is bound to a frontend is another. */
-  changed({ groups }: Pick<Affected, 'groups'>): void {
+  changed({ groups }: Pick<ChangeSet, 'groups'>): void {
     for (const { frontend } of groups) this.reads.changed(`routes ${frontend}`);
   }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { bindingOf } from '@causeway/appmesh';
 import type { FollowedRoutes } from '@causeway/meshes';
 import { identityKey, type Identity, type Resource, type StorePoint } from '@causeway/resources';
-import type { Affected } from '@causeway/routing';
+import type { ChangeSet } from '@causeway/routing';
 import type { Derivation, IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../access/inbound-access';
 import { reselected } from '../access/inbound-services';
@@ -73,7 +73,7 @@ export class TrafficTables {
   }
 
   /** Applies an event of the index that is no new load, and what it changed of the routes. */
-  apply(event: IndexEvent, routes: readonly Affected[]): TrafficChange {
+  apply(event: IndexEvent, routes: readonly ChangeSet[]): TrafficChange {
     const change = this.model.apply(event);
     this.took(change);
     for (const each of routes) this.routes.changed(each);
@@ -123,7 +123,7 @@ export interface TrafficDerivationOptions extends TrafficSources {
 /** How the tables follow the index, and what is bound to services. */
 export function trafficDerivation(
   options: TrafficDerivationOptions,
-): Derivation<TrafficTables, TrafficChange, Affected> {
+): Derivation<TrafficTables, TrafficChange, ChangeSet> {
   const { index, zone, access, ...sources } = options;
   return {
     empty: () => new TrafficTables(index, zone, access, sources),

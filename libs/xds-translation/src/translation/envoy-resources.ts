@@ -1,5 +1,5 @@
 import { identityKey, type StorePoint } from '@causeway/resources';
-import type { Affected } from '@causeway/routing';
+import type { ChangeSet } from '@causeway/routing';
 import { DerivedTable, type FillRunner, type IndexReader } from '@causeway/store';
 import type { AccessSource } from '../access/inbound-access';
 import { hasOtherConfig, type DestinationConfig } from '../model/destination';
@@ -54,7 +54,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly shared = new ServedResources<EnvoyView>();
   private readonly authorities = new TrustVersions();
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
-  readonly loader: DerivedTable<TrafficTables, TrafficChange, Affected>;
+  readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
   private readonly withheld: WithheldServices;
   private readonly lists: ListedNames;

@@ -1,5 +1,5 @@
 import { MeshService, servicePorts } from '@causeway/kinds';
-import type { JudgedInbound } from '@causeway/policies';
+import type { InboundAccess } from '@causeway/policies';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { isHttp } from '../messages/clusters';
@@ -10,7 +10,7 @@ import type { AccessTable } from '../access/inbound-access';
 import type { Selecting } from '../access/inbound-services';
 
 /** An inbound behind a port of a service, and what decides who may call it. */
-export interface JudgedInstance extends Omit<JudgedInbound, 'seesRequests'> {
+export interface JudgedInstance extends Omit<InboundAccess, 'seesRequests'> {
   readonly dataplane: Identity;
   /** Whether it is of requests; its proxy may be one that sees connections only. */
   readonly isHttp: boolean;

@@ -1,15 +1,18 @@
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Largest document of an issuer, bytes. */
+/** Maximum size of a document of an issuer, bytes. */
 const MAX_BYTES = 256 * 1024;
 
-/** Longest time for one document, ms. */
+/** Timeout for one document, ms. */
 const TIMEOUT = 5_000;
 
-/** Reads a JSON document from a URL; rejects when that takes too long, is too large, is redirected or is no JSON. */
+/** Reads a JSON document from a URL; rejects if the document is late, too large, redirected or no JSON. */
 export type FetchJson = (url: string) => Promise<unknown>;
 
-/** Reads over https, or over http from this machine. The certificate must be of an authority that the machine trusts. */
+/**
+ * Reads over https, or over http from this machine. The certificate must be signed by an authority that the machine
+ * trusts.
+ */
 export const fetchJson: FetchJson = (url) => fetchJsonWithin(TIMEOUT, url);
 
 /** As `fetchJson`; `timeout` is for the whole document, ms. */
@@ -29,8 +32,8 @@ export async function fetchJsonWithin(timeout: number, url: string): Promise<unk
 }
 
 /**
- * Throws unless an issuer may name this URL as that of its keys: an issuer elsewhere names no port of this machine, whatever else
- * listens there.
+ * Throws unless an issuer may name this URL for its keys: a remote issuer must not name a port of this machine, where
+ * anything may listen.
  */
 export function checkKeySetUrl(uri: string, issuer: string): void {
   const shown = `got "${uri.slice(0, 200)}"`;
@@ -41,7 +44,7 @@ export function checkKeySetUrl(uri: string, issuer: string): void {
   throw new Error(`jwks_uri of its discovery document: ${rule}; ${shown}`);
 }
 
-/** Throws unless nobody on the way can change what the URL shows. */
+/** Throws unless the connection protects the content against changes on the way. */
 function checkUrl(url: string): void {
   if (new URL(url).protocol === 'https:' || isPlainHere(url)) return;
   throw new Error(`${url.slice(0, 200)} must be an https URL (http only to this machine)`);
@@ -58,7 +61,7 @@ function isHere(url: string): boolean {
 async function boundedText({ body }: Response, url: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Leaving the loop by a throw cancels the body.
+  // // Leaving the loop by an exception cancels the body.
   const pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = body ?? [];
   for await (const chunk of pieces) {
     length += chunk.length;

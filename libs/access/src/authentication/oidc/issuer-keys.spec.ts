@@ -149,9 +149,10 @@ describe('the keys of an OIDC issuer', () => {
     return verifier.verify(token).then((caller) => caller?.user ?? 'nobody', errorText);
   }
 
-  const stored = async (): Promise<readonly string[]> => (await plane.store.notes(KEY_SETS)).map(({ key }) => key);
+  const stored = async (): Promise<readonly string[]> =>
+    (await plane.store.listMetadata(KEY_SETS)).map(({ key }) => key);
 
-  it('are not fetched from a port of this machine for an issuer elsewhere, and the caller is told', async () => {
+  it('are not fetched from a port of this machine for an issuer elsewhere, and the error says so', async () => {
     const elsewhere = 'https://login.example';
     const asked: string[] = [];
     const read = (url: string): Promise<unknown> => {

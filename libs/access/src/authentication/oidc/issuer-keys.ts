@@ -6,24 +6,24 @@ import type { OidcIssuer } from '../authentication-settings';
 import { Unauthenticated } from '../../unauthenticated';
 import { checkKeySetUrl, type FetchJson } from './fetch-json';
 
-/** The area of the notes in which key sets survive a restart. */
+/** Area of the metadata in which key sets survive a restart. */
 export const KEY_SETS = 'oidc-keys';
 
-/** Age at which a key set is fetched again, ms: a key that the issuer withdrew is trusted that long. */
+/** Age at which a key set is fetched again, ms: a key that the issuer withdrew stays trusted for that long. */
 const REFRESH = 10 * 60_000;
 
-/** Shortest time between two fetches, ms: tokens with forged key ids cause no more of them. */
+/** Minimum time between two fetches, ms: tokens with forged key ids do not cause more. */
 const COOLDOWN = 30_000;
 
 /** Most keys of an issuer. */
 const MAX_KEYS = 64;
 
-/** What keys of issuers are read by. */
+/** Dependencies of IssuerKeys. */
 export interface IssuerKeysSources {
   readonly fetchJson: FetchJson;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly store: Pick<ResourceStore, 'note' | 'notes' | 'write'>;
+  readonly store: Pick<ResourceStore, 'readMetadata' | 'listMetadata' | 'write'>;
 }
 
 interface KeySet {
@@ -33,9 +33,9 @@ interface KeySet {
 }
 
 /**
- * The public keys of one issuer, by discovery: fetched when they are first needed, again every 10 minutes of use and for a
- * key id that is not among them. While the issuer cannot be reached the last keys are used, up to `jwksMaxAge`; they are a
- * note of the store, so that they survive a restart.
+ * Public keys of one issuer, by discovery: fetched when first needed, then every 10 minutes of use and for an unknown
+ * key id. While the issuer cannot be reached, the last keys are used, up to `jwksMaxAge`; they are stored in the
+ * metadata, so that they survive a restart.
  */
 export class IssuerKeys {
   private held: KeySet | undefined;
@@ -52,7 +52,7 @@ export class IssuerKeys {
     private readonly sources: IssuerKeysSources,
   ) {}
 
-  /** The key of a token. Throws Unauthenticated where the keys are too old or the key is not among them. */
+  /** Returns the key of a token. Throws Unauthenticated if the keys are too old or the key is unknown. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     this.restored ??= this.restore();
     await this.restored;
@@ -65,7 +65,7 @@ export class IssuerKeys {
     return found;
   };
 
-  /** Undefined where the key is not among them. */
+  /** Returns undefined if the key is unknown. */
   private async keyOf(...of: Parameters<JWTVerifyGetKey>): Promise<Awaited<ReturnType<JWTVerifyGetKey>> | undefined> {
     const { find } = this.current();
     try {
@@ -76,7 +76,7 @@ export class IssuerKeys {
     }
   }
 
-  /** A key set that arrives later is not stored any more. */
+  /** Stops: a key set that arrives later is not stored. */
   close(): void {
     this.isClosed = true;
   }
@@ -99,7 +99,7 @@ export class IssuerKeys {
     return new Unauthenticated(`OIDC issuer ${this.settings.issuer} has no key with kid ${name}`);
   }
 
-  /** Fetches the keys unless that was tried a moment ago. Never rejects. */
+  /** Fetches the keys unless an attempt was made a moment ago. Never rejects. */
   private async refresh(): Promise<void> {
     const now = this.sources.clock.elapsed();
     if (now - this.lastFetch >= COOLDOWN) {
@@ -130,33 +130,33 @@ export class IssuerKeys {
     this.held = { find: keySetOf(keys), fetchedAt };
     if (this.isClosed) return;
     const note = { area: KEY_SETS, key: issuer, value: { keys, fetchedAt } };
-    await store.write({ changes: [], onRefusal: 'abort', notes: [note] }).catch(() => undefined);
+    await store.write({ changes: [], onRefusal: 'abort', metadata: [note] }).catch(() => undefined);
   }
 
-  /** Takes over what this or another replica fetched before. */
+  /** Restores the keys that this or another replica fetched before. */
   private async restore(): Promise<void> {
-    const note = await this.sources.store.note(KEY_SETS, this.settings.issuer).catch(() => undefined);
+    const note = await this.sources.store.readMetadata(KEY_SETS, this.settings.issuer).catch(() => undefined);
     const fetchedAt = note?.['fetchedAt'];
     const isWhole = typeof fetchedAt === 'number' && isJsonArray(note?.['keys']);
     if (isWhole) this.held = { find: keySetOf(keysIn(note)), fetchedAt };
   }
 }
 
-/** Removes the stored key sets of issuers that are trusted no more. */
+/** Removes the stored key sets of issuers that are no longer trusted. */
 export async function forgetKeySets(
   store: IssuerKeysSources['store'],
   trusted: readonly Pick<OidcIssuer, 'issuer'>[],
 ): Promise<void> {
-  const gone = (await store.notes(KEY_SETS)).filter(({ key }) => !trusted.some(({ issuer }) => issuer === key));
+  const gone = (await store.listMetadata(KEY_SETS)).filter(({ key }) => !trusted.some(({ issuer }) => issuer === key));
   if (gone.length === 0) return;
-  await store.write({ changes: [], onRefusal: 'abort', notes: gone.map((note) => ({ ...note, value: null })) });
+  await store.write({ changes: [], onRefusal: 'abort', metadata: gone.map((note) => ({ ...note, value: null })) });
 }
 
 function keysIn(document: unknown): readonly JsonObject[] {
   const keys = isJsonObject(document) ? document['keys'] : undefined;
   if (!isJsonArray(keys) || keys.length > MAX_KEYS)
     throw new Error(`its key set is no list of at most ${MAX_KEYS} keys`);
-  // Private and symmetric keys have no place in it.
+  // // Private and symmetric keys do not belong in it.
   return keys.filter(isJsonObject).filter(({ kty, d }) => kty !== 'oct' && d === undefined);
 }
 

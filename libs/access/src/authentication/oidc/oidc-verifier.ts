@@ -7,16 +7,16 @@ import type { TokenVerifier } from '../authenticator';
 import { Unauthenticated } from '../../unauthenticated';
 import { forgetKeySets, IssuerKeys, type IssuerKeysSources } from './issuer-keys';
 
-/** What issuers sign by; nothing symmetric, and not `none`. */
+/** Accepted signature algorithms of issuers: nothing symmetric, and not `none`. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** How far clocks may differ, s. */
+/** Tolerated clock difference, s. */
 const CLOCK_TOLERANCE = 5;
 
 /**
- * Verifies tokens of the OIDC issuers that the AuthenticationConfiguration names: signature, `iss`, `aud`, `exp`, `nbf`,
- * and the claims of name and groups. Groups that are the product's own are left out: who is an administrator by a group of
- * the issuer, a RoleBinding says.
+ * Verifies tokens of the OIDC issuers that the AuthenticationConfiguration names: signature, `iss`, `aud`, `exp`,
+ * `nbf`, and the claims of name and groups. Reserved groups are dropped: a group of the issuer makes administrators
+ * only by a RoleBinding.
  */
 export class OidcVerifier implements TokenVerifier {
   private readonly keys = new Map<string, IssuerKeys>();
@@ -55,7 +55,10 @@ export class OidcVerifier implements TokenVerifier {
     return made;
   }
 
-  /** Keeps the keys of issuers whose settings did not change, so that a change of one issuer fetches no keys of the others. */
+  /**
+   * Keeps the keys of issuers with unchanged settings, so that a change of one issuer does not fetch keys of the
+   * others.
+   */
   private adapt(): void {
     const { issuers } = this.settings;
     const trusted = new Set(issuers.map((issuer) => JSON.stringify(issuer)));
@@ -76,7 +79,7 @@ function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
   if (typeof name !== 'string' || name === '')
     throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must be the name of a user`);
   const { email_verified: verified } = payload;
-  // Some issuers write the claim as a text; what is neither is no proof.
+  // // Some issuers write the claim as text; any other value proves nothing.
   if (usernameClaim === 'email' && verified !== undefined && verified !== true && verified !== 'true')
     throw new Unauthenticated('the OIDC token says that the e-mail address of its user is not verified');
   const user = `${usernamePrefix}${name}`;

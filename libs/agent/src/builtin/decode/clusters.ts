@@ -11,9 +11,9 @@ export interface EjectionRule {
   readonly interval: number;
   /** The first ejection; the n-th lasts n times as long. */
   readonly base: number;
-  readonly longest: number;
+  readonly maxDuration: number;
   /** Most endpoints that are left out, in percent of all; one is always. */
-  readonly mostPercent: number;
+  readonly maxPercent: number;
 }
 
 /** By which transport an endpoint is spoken to, by its metadata. */
@@ -89,8 +89,8 @@ function ejectionOf(rule: OutlierDetection): EjectionRule {
     failures: rule.consecutiveLocalOriginFailure ?? 5,
     interval: decodeDuration(rule.interval, 10_000),
     base: decodeDuration(rule.baseEjectionTime, 30_000),
-    longest: decodeDuration(rule.maxEjectionTime, 300_000),
-    mostPercent: rule.maxEjectionPercent ?? 10,
+    maxDuration: decodeDuration(rule.maxEjectionTime, 300_000),
+    maxPercent: rule.maxEjectionPercent ?? 10,
   };
 }
 

@@ -5,7 +5,7 @@ import type { ChainPlan } from '../decode/listeners';
 import type { ServerTls } from '../decode/tls-settings';
 import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { Stats } from '../stats';
-import { checkPeer, type PeerVerdict } from '../tls/peer-check';
+import { checkPeer, type PeerCheckResult } from '../tls/peer-check';
 import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
 
 /** A client whose handshake is done and whose identity is verified. */
@@ -57,7 +57,7 @@ export class TlsTerminator {
     if (material !== this.material) this.use(material);
     const socket = await this.handshake(raw);
     if (!socket) return undefined;
-    const verdict = this.verdict(socket, clock.now());
+    const verdict = this.checkClient(socket, clock.now());
     if (verdict.ok) {
       stats.add('ssl.handshake');
       return { socket, caller: verdict };
@@ -72,7 +72,7 @@ export class TlsTerminator {
     this.server.setSecureContext(material.options);
   }
 
-  private verdict(socket: TLSSocket, now: number): PeerVerdict {
+  private checkClient(socket: TLSSocket, now: number): PeerCheckResult {
     if (!this.tls.needsClientCertificate) return { ok: true, ...NOBODY };
     return checkPeer(socket, this.tls, this.material?.domains, now);
   }

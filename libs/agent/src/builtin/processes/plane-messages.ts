@@ -29,7 +29,7 @@ export type PlaneReport =
 export interface PlaneResponse {
   /** What cannot be obeyed. */
   readonly refusal?: string;
-  readonly unobeyed?: readonly UnsupportedFeature[];
+  readonly unsupported?: readonly UnsupportedFeature[];
   readonly stats?: StatSnapshot;
 }
 

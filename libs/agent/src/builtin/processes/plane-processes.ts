@@ -66,11 +66,11 @@ export class PlaneProcesses {
   engine(resources: PlaneResources, limits: PlaneLimits): PlaneEngine {
     const plane = ++this.planes;
     const share = limits.share / this.count;
-    const mostConnections = Math.ceil(limits.mostConnections / this.count);
+    const maxConnections = Math.ceil(limits.maxConnections / this.count);
     const engine = new RemoteEngine(
       plane,
       resources,
-      { ...limits, share, mostConnections },
+      { ...limits, share, maxConnections },
       {
         processes: () => [...this.running],
         ended: () => this.engines.delete(plane),
@@ -220,9 +220,9 @@ class RemoteEngine implements PlaneEngine {
     this.events.ended();
   }
 
-  async unobeyed(): Promise<readonly UnsupportedFeature[]> {
+  async unsupported(): Promise<readonly UnsupportedFeature[]> {
     const [first] = await this.ask();
-    return first?.unobeyed ?? [];
+    return first?.unsupported ?? [];
   }
 
   async stats(): Promise<StatSnapshot> {

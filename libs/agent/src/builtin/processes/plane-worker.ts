@@ -74,7 +74,7 @@ async function applyCommand(order: PlaneCommand): Promise<PlaneResponse> {
     case 'take':
       return refused(await core.take(order));
     case 'describe':
-      return { unobeyed: await core.unobeyed(), stats: await core.stats() };
+      return { unsupported: await core.unsupported(), stats: await core.stats() };
     case 'stop':
       await core.stop(order.drainMs);
       planes.delete(plane);

@@ -11,7 +11,7 @@ const MAX_INTERMEDIATES = 4;
 export type TrustDomains = ReadonlyMap<string, readonly X509Certificate[]>;
 
 /** What is believed of the other side: its SPIFFE ids and its subject, where it has any; or why it is not believed, by the name of Envoy's counter. */
-export type PeerVerdict =
+export type PeerCheckResult =
   | ({ readonly ok: true } & VerifiedCaller)
   | { readonly ok: false; readonly counter: PeerFailure; readonly reason: string };
 
@@ -27,7 +27,7 @@ export function checkPeer(
   { belief, names }: Pick<TlsSettings, 'belief' | 'names'>,
   domains: TrustDomains | undefined,
   now: number,
-): PeerVerdict {
+): PeerCheckResult {
   if (belief.type === 'anybody') return { ok: true, ...NOBODY };
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return refused('fail_verify_no_cert', 'it shows no certificate');
@@ -54,7 +54,7 @@ function isAnchoredBelow(socket: TLSSocket, belief: TlsSettings['belief']): bool
   return belief.type === 'secret' && reasonOf(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
 }
 
-function refused(counter: PeerFailure, reason: string): PeerVerdict {
+function refused(counter: PeerFailure, reason: string): PeerCheckResult {
   return { ok: false, counter, reason };
 }
 

@@ -226,7 +226,7 @@ describe('the hosts of a cluster', () => {
 });
 
 describe('a host that cannot be reached', () => {
-  const rule = { failures: 2, interval: 1_000, base: 2_000, longest: 10_000, mostPercent: 100 };
+  const rule = { failures: 2, interval: 1_000, base: 2_000, maxDuration: 10_000, maxPercent: 100 };
   it('is left out after the second failure, longer each time, and shorter again after a quiet while', () => {
     const host = new Host({ address: '10.0.0.1', port: 1, zone: '', transport: 'plaintext' });
     expect([host.failed(rule), host.failed(rule)]).toEqual([false, true]);

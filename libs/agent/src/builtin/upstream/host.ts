@@ -42,7 +42,7 @@ export class Host {
   }
 
   /** Leaves the host out for longer each time, less long after a quiet while; returns for how long, ms. */
-  eject({ base, longest, interval }: EjectionRule, now: number): number {
+  eject({ base, maxDuration: longest, interval }: EjectionRule, now: number): number {
     const quiet = Number.isFinite(this.ejectedUntil) ? Math.floor((now - this.ejectedUntil) / interval) : 0;
     this.ejections = Math.max(0, this.ejections - quiet) + 1;
     this.failures = 0;

@@ -107,8 +107,7 @@ export class Upstream {
     if (failure.startsWith('ssl.')) this.stats.add(failure);
     const { ejection } = this.plan;
     // What this machine lacks says nothing of the host.
-    if (!ejection || failure === 'no material' || !host.failed(ejection) || !this.mayEject(ejection.mostPercent))
-      return;
+    if (!ejection || failure === 'no material' || !host.failed(ejection) || !this.mayEject(ejection.maxPercent)) return;
     this.eject(host, host.eject(ejection, this.tools.clock.elapsed()));
   }
 

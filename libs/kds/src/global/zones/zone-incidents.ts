@@ -49,7 +49,7 @@ export class RefusedStores {
     this.written.set(zone, refused);
     try {
       const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...refused } }];
-      await store.write({ changes: [], onRefusal: 'skip', notes });
+      await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
     } catch (error) {
       logger.warn('a refusal could not be noted', { zone, storeId, error: errorText(error) });
     }
@@ -57,7 +57,7 @@ export class RefusedStores {
 
   /** The store that is refused now; undefined where none is, and where the operator has adopted it. Throws Unavailable. */
   async of(zone: string): Promise<RefusedStore | undefined> {
-    const note = await this.parts.store.note(REFUSED_STORES_AREA, zone);
+    const note = await this.parts.store.readMetadata(REFUSED_STORES_AREA, zone);
     const refused = note && note['adopted'] !== true ? refusedIn(note) : undefined;
     return refused && this.parts.clock.now() - refused.refusedAt <= SHOWN ? refused : undefined;
   }
@@ -70,7 +70,7 @@ export class RefusedStores {
     const { store, sessions, logger } = this.parts;
     const standing = await sessions.session(zone);
     if (!standing) throw new NotFound(`zone ${zone} never had a session with this global`);
-    const note = (await store.note(REFUSED_STORES_AREA, zone)) ?? {};
+    const note = (await store.readMetadata(REFUSED_STORES_AREA, zone)) ?? {};
     const refused = refusedIn(note);
     const wanted = storeId ?? refused?.storeId ?? '';
     if (await sessions.adopt(zone, wanted)) {
@@ -79,7 +79,7 @@ export class RefusedStores {
     if (refused?.storeId === wanted) {
       // The note stays: a repeated adoption means the same store.
       const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...note, adopted: true } }];
-      await store.write({ changes: [], onRefusal: 'skip', notes });
+      await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
     }
     return { zone, storeId: wanted, formerly: standing.storeId };
   }
@@ -130,14 +130,18 @@ export class DoubtfulClaims {
 
   /** The zone's claim; undefined where it has none. Throws Unavailable. */
   async of(zone: string): Promise<DoubtfulClaim | undefined> {
-    const note = await this.parts.store.note(DOUBTFUL_CLAIMS_AREA, zone);
+    const note = await this.parts.store.readMetadata(DOUBTFUL_CLAIMS_AREA, zone);
     return note && claimIn(note);
   }
 
   private async write(zone: string, value: JsonObject | null): Promise<void> {
     const { store, logger } = this.parts;
     try {
-      await store.write({ changes: [], onRefusal: 'skip', notes: [{ area: DOUBTFUL_CLAIMS_AREA, key: zone, value }] });
+      await store.write({
+        changes: [],
+        onRefusal: 'skip',
+        metadata: [{ area: DOUBTFUL_CLAIMS_AREA, key: zone, value }],
+      });
     } catch (error) {
       logger.warn('a doubtful claim could not be noted', { zone, error: errorText(error) });
     }

@@ -106,7 +106,7 @@ export class ZoneInsights {
     const [zone = ''] = notes.map(({ key }) => key);
     const right = session === undefined ? {} : { session: { zone, session } };
     try {
-      await this.options.store.write({ changes: [], onRefusal: 'skip', notes, ...right });
+      await this.options.store.write({ changes: [], onRefusal: 'skip', metadata: notes, ...right });
     } catch (error) {
       if (error instanceof Fenced) return;
       this.options.logger.warn('insights of zones could not be written', { error: errorText(error) });
@@ -130,7 +130,7 @@ export class ZoneInsights {
   private async lastOf(zone: string): Promise<JsonObject | undefined> {
     if (this.live.of(zone).length > 0) return this.describe(zone);
     const { store, sessions, clock } = this.options;
-    const [note, standing] = await Promise.all([store.note(INSIGHT_AREA, zone), sessions.session(zone)]);
+    const [note, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
     if (!note) return undefined;
     if (isLive(note, clock.now()) && speaksOf(note, standing)) return note;
     return isOnline(note) ? { ...note, health: 'Offline', offline: abandoned(note) } : note;

@@ -132,7 +132,7 @@ async function reportSessions(
   liveness: ZoneLivenessTracker,
 ): Promise<void> {
   await liveness.refresh(async () => {
-    const [insights, records] = await Promise.all([store.notes(INSIGHT_AREA), sessions.sessions()]);
+    const [insights, records] = await Promise.all([store.listMetadata(INSIGHT_AREA), sessions.sessions()]);
     return { insights, sessions: records };
   });
   const ruled = [...meshes.all()].flatMap(({ name, parameters: { lostZones } }) =>
@@ -167,7 +167,7 @@ async function deleteQuarantined(
   const changes = ids.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
   const kinds = new Map(ids.map(({ zone, kind }) => [JSON.stringify([zone, kind]), forgottenPoint(zone, kind)]));
   const fence = { epoch: term.epoch, holder: term.holder };
-  await store.write({ changes, onRefusal: 'skip', fence, notes: [...kinds.values()] });
+  await store.write({ changes, onRefusal: 'skip', fence, metadata: [...kinds.values()] });
 }
 
 /** Deletes copies that their zones may not send. A zone keeps its own resources, and they come back with the right. */
@@ -231,7 +231,7 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
   const fence = { epoch: term.epoch, holder: term.holder };
   // Notes first: a session that opens meanwhile must not resume from points of what is deleted.
   for (const notes of splitIntoBatches(forgotten, BATCH)) {
-    await store.write({ changes: [], onRefusal: 'skip', fence, session, notes });
+    await store.write({ changes: [], onRefusal: 'skip', fence, session, metadata: notes });
   }
   for (const batch of splitIntoBatches(remains, BATCH)) {
     const changes = batch.map(({ id }): Change => ({ type: 'delete', id, expect: 'any' }));
@@ -244,7 +244,7 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
 /** Deletions of all notes about a zone. */
 async function notesOf(store: ResourceStore, zone: string): Promise<readonly MetadataEntry[]> {
   const area = peerArea(zone);
-  const own = (await store.notes(area)).map(({ key }): MetadataEntry => ({ area, key, value: null }));
+  const own = (await store.listMetadata(area)).map(({ key }): MetadataEntry => ({ area, key, value: null }));
   const others = [...ZONE_AREAS.map((name) => ({ area: name, key: zone })), reportedNote(zone)];
   return [...own, ...others.map((note) => ({ ...note, value: null }))];
 }

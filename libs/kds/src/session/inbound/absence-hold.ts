@@ -1,7 +1,7 @@
 import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
 import { Fenced, type MetadataEntry } from '@causeway/store';
-import { confirmIncarnation, judgeIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
+import { confirmIncarnation, decideIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
 import type { KumaIncarnation } from '../kuma-incarnation';
 import type { ConfirmationListener, PeerState, ResumePoint } from '../peer-state';
 import { deletion, type BatchWriter } from './batch-writer';
@@ -100,9 +100,9 @@ export class AbsenceHold implements ConfirmationListener {
   }
 
   /** Whether the state at a point counts as of an accepted incarnation. */
-  verdictOn(point: ResumePoint): ReturnType<typeof judgeIncarnation> {
+  verdictOn(point: ResumePoint): ReturnType<typeof decideIncarnation> {
     const { peerState, clock, hold } = this.options;
-    return judgeIncarnation(peerState.incarnation, this.incarnationOf(point), clock.now(), hold);
+    return decideIncarnation(peerState.incarnation, this.incarnationOf(point), clock.now(), hold);
   }
 
   /**
@@ -169,7 +169,7 @@ export class AbsenceHold implements ConfirmationListener {
 
   private heldUntil(incarnation: string): number | undefined {
     const { peerState, clock, hold, batches } = this.options;
-    const { known, heldUntil } = judgeIncarnation(peerState.incarnation, incarnation, clock.now(), hold);
+    const { known, heldUntil } = decideIncarnation(peerState.incarnation, incarnation, clock.now(), hold);
     // Written at once: the hold runs from the first sight of the incarnation, over all sessions.
     const note = heldUntil === undefined ? undefined : peerState.recordIncarnation(known);
     if (note) void batches.write([], [note]).catch((error: unknown) => this.failed(error));

@@ -222,7 +222,7 @@ export class OutboundHalf implements SessionHalf {
   private resumableFrom(kind: string): number | undefined {
     const point = this.resumePoints.get(kind);
     if (!this.session.causeway || point?.incarnation !== this.incarnation) return undefined;
-    if (point.revision < Math.max(this.floor, this.session.index.floor)) return undefined;
+    if (point.revision < Math.max(this.floor, this.session.index.compactionRevision)) return undefined;
     return point.view === this.options.viewHash(kind) ? point.revision : undefined;
   }
 

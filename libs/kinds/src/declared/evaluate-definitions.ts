@@ -19,7 +19,7 @@ export const MAX_DECLARED_KINDS = 128;
 export type DefinitionParts = Pick<Resource, 'id' | 'labels' | 'spec' | 'creationOrder'>;
 
 /** What a definition comes to beside the others. */
-export interface JudgedDefinition<Definition extends DefinitionParts = Resource> {
+export interface EvaluatedDefinition<Definition extends DefinitionParts = Resource> {
   readonly definition: Definition;
   /** The kind that it declares; undefined where it declares none. */
   readonly kind?: Kind;
@@ -33,13 +33,13 @@ export interface JudgedDefinition<Definition extends DefinitionParts = Resource>
  * older; our own kinds win over all. A definition whose spec is the one of the last call keeps its kind. Linear in the definitions that
  * changed; the order in which they are given does not matter.
  */
-export class DefinitionJudge {
+export class DefinitionEvaluator {
   private kinds = new Map<string, { readonly spec: Resource['spec']; readonly kind: Kind | string }>();
 
   /** Every definition, the ones that win first. */
-  judge<Definition extends DefinitionParts>(
+  evaluate<Definition extends DefinitionParts>(
     definitions: Iterable<Definition>,
-  ): readonly JudgedDefinition<Definition>[] {
+  ): readonly EvaluatedDefinition<Definition>[] {
     const known = this.kinds;
     this.kinds = new Map();
     const takenBy = new Map<string, string>();

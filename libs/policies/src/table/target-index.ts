@@ -6,7 +6,7 @@ import { frontendNode, meshNode, namespaceNode, routeNode, virtualNode, type Fro
 import { Objects, formatPlace, type KnownObject } from './objects';
 
 /** Where references of policies are looked up. */
-export class World {
+export class TargetIndex {
   readonly objects = new Objects();
   /** External services, which routes do not know: backends only. */
   private readonly external = new Map<string, Frontend>();
@@ -37,7 +37,7 @@ export class World {
 }
 
 /** Where a reference looks; undefined for virtual kinds, which are found nowhere and everywhere. */
-export function watched(
+export function watchedPlace(
   ref: TargetRef,
   policy: Policy,
 ): { readonly place: string; readonly name?: string } | undefined {
@@ -49,7 +49,7 @@ export function watched(
 }
 
 /** What a reference finds besides stored objects: the policy's own Mesh and Namespace need none, nor does what is virtual. */
-export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: World): Node[] {
+export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: TargetIndex): Node[] {
   const { mesh, namespace } = policy.id;
   const { level, selector } = ref;
   if (level === 'Mesh') {
@@ -64,7 +64,7 @@ export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: World
 }
 
 /** What of an object a reference means; nothing where it selects other objects, another zone's has the name, or it has no such section. */
-export function resolveNodes(ref: TargetRef, object: KnownObject, world: World): Node[] {
+export function resolveNodes(ref: TargetRef, object: KnownObject, targetIndex: TargetIndex): Node[] {
   const { level, selector, sectionName } = ref;
   if (selector && !selectsLabels(selector, object.labels)) return [];
   switch (level) {
@@ -74,10 +74,10 @@ export function resolveNodes(ref: TargetRef, object: KnownObject, world: World):
     case 'ServicePort':
     case 'Backend':
     case 'BackendPort':
-      return frontendNodes(level, object, sectionName, world);
+      return frontendNodes(level, object, sectionName, targetIndex);
     case 'Route':
     case 'Rule': {
-      const route = world.routes.route(object.key);
+      const route = targetIndex.routes.route(object.key);
       if (!route) return [];
       if (sectionName === undefined) return [routeNode(level, route)];
       return route.rules.some(({ name }) => name === sectionName) ? [routeNode(level, route, sectionName)] : [];
@@ -87,9 +87,14 @@ export function resolveNodes(ref: TargetRef, object: KnownObject, world: World):
   }
 }
 
-function frontendNodes(level: FrontendLevel, { id }: KnownObject, section: string | undefined, world: World): Node[] {
-  const frontend = world.frontend(id);
-  if (!frontend || !world.isVisible(frontend)) return [];
+function frontendNodes(
+  level: FrontendLevel,
+  { id }: KnownObject,
+  section: string | undefined,
+  targetIndex: TargetIndex,
+): Node[] {
+  const frontend = targetIndex.frontend(id);
+  if (!frontend || !targetIndex.isVisible(frontend)) return [];
   if (section === undefined) return [frontendNode(level, frontend)];
   return frontend.ports.flatMap(({ name, port }) => {
     // A listener by its name, a port by its name or number.
@@ -103,7 +108,7 @@ export function isGranted(
   { group, bareKind, declared }: PolicyDefinition,
   ref: TargetRef,
   policy: Policy,
-  { routes }: World,
+  { routes }: TargetIndex,
 ): boolean {
   const kinds = ref.kind === 'MeshService' ? ['MeshService', 'Service'] : [ref.kind];
   const groups = declared.get(ref.kind)?.groups ?? [ref.group];

@@ -1,8 +1,8 @@
 /**
  * What a change may have changed: effective specs in contexts of frontends (clients' side) and of services' own backends, with keys of
- * identities as in routing's `Affected`, and the policies whose status may differ.
+ * identities as in routing's `ChangeSet`, and the policies whose status may differ.
  */
-export interface PoliciesAffected {
+export interface PolicyChangeSet {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
   /** `consumer` is the namespace whose clients alone are meant, where a policy of theirs made a view of its own. */
   readonly backends: readonly { readonly kind: string; readonly service: string; readonly consumer?: string }[];
@@ -11,20 +11,20 @@ export interface PoliciesAffected {
   readonly policies: readonly string[];
 }
 
-export const NOTHING_AFFECTED: PoliciesAffected = { rules: [], backends: [], meshes: [], policies: [] };
+export const NO_POLICY_CHANGES: PolicyChangeSet = { rules: [], backends: [], meshes: [], policies: [] };
 
 /** Collects what one change touches, or several done as one. */
-export class PolicyMarks {
-  private readonly rules = new Map<string, PoliciesAffected['rules'][number]>();
-  private readonly backends = new Map<string, PoliciesAffected['backends'][number]>();
-  private readonly meshes = new Map<string, PoliciesAffected['meshes'][number]>();
+export class PolicyChangeSetBuilder {
+  private readonly rules = new Map<string, PolicyChangeSet['rules'][number]>();
+  private readonly backends = new Map<string, PolicyChangeSet['backends'][number]>();
+  private readonly meshes = new Map<string, PolicyChangeSet['meshes'][number]>();
   readonly policies = new Set<string>();
 
-  markRule(kind: string, frontend: string, group: string): void {
+  addRule(kind: string, frontend: string, group: string): void {
     this.rules.set(`${kind} ${frontend} ${group}`, { kind, frontend, group });
   }
 
-  markBackend(kind: string, service: string, consumer: string | undefined): void {
+  addBackend(kind: string, service: string, consumer: string | undefined): void {
     this.backends.set(`${kind} ${service} ${consumer ?? ''}`, {
       kind,
       service,
@@ -32,11 +32,11 @@ export class PolicyMarks {
     });
   }
 
-  markMesh(kind: string, mesh: string): void {
+  addMesh(kind: string, mesh: string): void {
     this.meshes.set(`${kind} ${mesh}`, { kind, mesh });
   }
 
-  get affected(): PoliciesAffected {
+  build(): PolicyChangeSet {
     const { rules, backends, meshes, policies } = this;
     return {
       rules: [...rules.values()],

@@ -1,27 +1,27 @@
 import { getOrInsert } from '@causeway/resources';
 import type { Frontend, RouteTable } from '@causeway/routing';
 import { createContext, type Context } from './contexts';
-import type { Shape } from './paths';
+import type { HierarchyPaths } from './hierarchy-paths';
 
 /** A context and how many paths it has. */
 export interface CountedContext extends Context {
   readonly paths: number;
 }
 
-/** All contexts of a shape, counted by the Mesh and Namespace that stand above them. Kept equal to the table of routes. */
-export class ShapeContexts {
+/** All contexts of a hierarchy, counted by the Mesh and Namespace that stand above them. Kept equal to the table of routes. */
+export class HierarchyContexts {
   private readonly byFrontend = new Map<string, Map<string, CountedContext>>();
   private readonly byMesh = new Map<string, Map<string, Set<CountedContext>>>();
   private readonly totals = new Map<string, Map<string, number>>();
 
   constructor(
-    readonly shape: Shape,
+    readonly hierarchyPaths: HierarchyPaths,
     private readonly routes: RouteTable,
   ) {}
 
   /** Counts one context anew, or forgets it where `frontend` has no such group. */
   refresh(key: string, frontend: Frontend | undefined, group: string): void {
-    const isThere = frontend !== undefined && this.shape.groupsOf(frontend, this.routes).includes(group);
+    const isThere = frontend !== undefined && this.hierarchyPaths.groupsOf(frontend, this.routes).includes(group);
     this.forget(key, group);
     if (isThere) this.keep(key, frontend, group);
   }
@@ -30,7 +30,7 @@ export class ShapeContexts {
   refreshAll(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
     const groups = new Set([...(this.byFrontend.get(key)?.keys() ?? [])]);
     for (const group of groups) this.forget(key, group);
-    for (const group of frontend ? this.shape.groupsOf(frontend, this.routes) : []) {
+    for (const group of frontend ? this.hierarchyPaths.groupsOf(frontend, this.routes) : []) {
       groups.add(group);
       if (frontend) this.keep(key, frontend, group);
     }
@@ -60,7 +60,7 @@ export class ShapeContexts {
 
   private keep(key: string, frontend: Frontend, group: string): void {
     const context = createContext(frontend, group);
-    const counted = { ...context, paths: this.shape.countOf(context, this.routes) };
+    const counted = { ...context, paths: this.hierarchyPaths.countOf(context, this.routes) };
     const { mesh, namespace } = context;
     getOrInsert(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
     const places = getOrInsert(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());

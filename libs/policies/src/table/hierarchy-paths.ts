@@ -16,7 +16,7 @@ import { frontendNode, implicitNode, routeNode, type Node } from './nodes';
 export type LowerPath = readonly Node[];
 
 /** Which paths the levels of a kind make. Kinds of the same levels share one. */
-export class Shape {
+export class HierarchyPaths {
   readonly key: string;
   /** `place`: paths end at a Mesh or a Namespace; `backend`: at services, without routes; `route`: at or below frontends. */
   readonly side: 'place' | 'backend' | 'route';

@@ -1,7 +1,7 @@
 import { FieldPath, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { coreKinds } from '../core-kinds';
 import { undeclaredKind } from './declared-kind';
-import { DefinitionJudge, MAX_DECLARED_KINDS } from './judge-definitions';
+import { DefinitionEvaluator, MAX_DECLARED_KINDS } from './evaluate-definitions';
 import { isReservedName } from './reserved-names';
 import { MetaresourceDefinition } from '../metaresource-definition';
 
@@ -38,7 +38,9 @@ function definition(name: string, creationOrder: number, spec: JsonObject = SPEC
 }
 
 const outcomes = (...definitions: readonly Resource[]): Record<string, string> =>
-  Object.fromEntries(new DefinitionJudge().judge(definitions).map((one) => [one.definition.id.name, one.reason]));
+  Object.fromEntries(
+    new DefinitionEvaluator().evaluate(definitions).map((one) => [one.definition.id.name, one.reason]),
+  );
 
 describe('which kinds definitions declare', () => {
   it('is decided by age where two want one name, in whatever order they come', () => {
@@ -47,7 +49,7 @@ describe('which kinds definitions declare', () => {
     const want = { b: 'Accepted', a: 'Conflicted', c: 'Conflicted' };
     expect(outcomes(older, newer, other)).toEqual(want);
     expect(outcomes(other, newer, older)).toEqual(want);
-    const [, loser] = new DefinitionJudge().judge([newer, older]);
+    const [, loser] = new DefinitionEvaluator().evaluate([newer, older]);
     expect(loser?.message).toBe('"paintpolicy" is taken by the MetaresourceDefinition b');
     // What has no age is the youngest, and names decide between equals.
     expect(outcomes(definition('x', 0), definition('y', 9))).toEqual({ x: 'Conflicted', y: 'Accepted' });
@@ -71,10 +73,10 @@ describe('which kinds definitions declare', () => {
   });
 
   it('keeps the kind of a definition that has not changed', () => {
-    const judge = new DefinitionJudge();
-    const [before] = judge.judge([definition('a', 1)]);
-    const [after] = judge.judge([{ ...definition('a', 1), status: { conditions: [] }, revision: 2 }]);
-    const [changed] = judge.judge([definition('a', 1, { ...SPEC, writer: 'operator' })]);
+    const judge = new DefinitionEvaluator();
+    const [before] = judge.evaluate([definition('a', 1)]);
+    const [after] = judge.evaluate([{ ...definition('a', 1), status: { conditions: [] }, revision: 2 }]);
+    const [changed] = judge.evaluate([definition('a', 1, { ...SPEC, writer: 'operator' })]);
     expect(after?.kind).toBe(before?.kind);
     expect([changed?.kind === before?.kind, changed?.kind?.writer]).toEqual([false, 'operator']);
   });
@@ -99,7 +101,7 @@ describe('the names that definitions may not have', () => {
 });
 
 function kindOf(spec: JsonObject): Kind {
-  const [judged] = new DefinitionJudge().judge([definition('paint', 1, spec)]);
+  const [judged] = new DefinitionEvaluator().evaluate([definition('paint', 1, spec)]);
   if (!judged?.kind) throw new Error(judged?.message);
   return judged.kind;
 }

@@ -16,13 +16,13 @@ export interface TargetRefusal {
 }
 
 /** One reference of a policy, and whether the policy took hold of anything there. */
-export interface AncestorVerdict {
+export interface AncestorResult {
   readonly ref: TargetRef;
   readonly refused?: TargetRefusal;
 }
 
 /** What becomes of a policy in scopes in which the same policies meet. */
-export interface ScopeVerdict {
+export interface ScopeResult {
   readonly state: ScopeState;
   /** How many there are. */
   readonly count: number;
@@ -36,15 +36,15 @@ export interface ScopeVerdict {
 }
 
 /** Whose proxies obey what is left of a policy, if callers do: those of all namespaces, or of its own. */
-export type CallersOf = 'all' | 'own';
+export type CallerScope = 'all' | 'own';
 
 /** What all policies together come to for one. */
-export interface PolicyVerdict {
+export interface PolicyEvaluation {
   readonly policy: Policy;
-  readonly ancestors: readonly AncestorVerdict[];
+  readonly ancestors: readonly AncestorResult[];
   readonly scopes: { readonly total: number; readonly enforced: number; readonly partial: number };
   /** Those in which it is not fully enforced. */
-  readonly beaten: readonly ScopeVerdict[];
+  readonly beaten: readonly ScopeResult[];
 }
 
 /** Most scopes of a verdict that have names (T004-32). */
@@ -62,13 +62,13 @@ interface Counted {
  * What becomes of a policy (T004-44 to -50); undefined where the table has none of this key. Linear in the Namespaces and in the
  * different sets of policies that it meets, and where it is beaten in the services that have policies of their own.
  */
-export function policyVerdict(kind: KindTable, key: string): PolicyVerdict | undefined {
+export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation | undefined {
   const attached = kind.policies.attachments.get(key);
   if (!attached) return undefined;
   const { policy, targets } = attached;
   const ancestors = targets.map((target) => ancestorOf(kind, policy, target));
   const scopes = { total: 0, enforced: 0, partial: 0 };
-  const beaten: (Omit<ScopeVerdict, 'names'> & Pick<Counted, 'from'>)[] = [];
+  const beaten: (Omit<ScopeResult, 'names'> & Pick<Counted, 'from'>)[] = [];
   for (const { fold, count, from } of countedScopes(kind, policy)) {
     const state = fold.stateOf(policy);
     scopes.total += count;
@@ -80,7 +80,7 @@ export function policyVerdict(kind: KindTable, key: string): PolicyVerdict | und
   }
   const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
   const names = namesOfGroups(kind, groups, MAX_SCOPES);
-  const named = beaten.map(({ from, ...verdict }): ScopeVerdict => {
+  const named = beaten.map(({ from, ...verdict }): ScopeResult => {
     return { ...verdict, names: typeof from === 'string' ? [from] : (names.get(from) ?? []) };
   });
   return { policy, ancestors, scopes, beaten: named };
@@ -93,8 +93,8 @@ export function hasEffect(kind: KindTable, policy: Policy): boolean {
 }
 
 /** Whose proxies obey a policy where callers do. A policy of which consumers' routes alone speak is for those of its namespace. */
-export function findCallers(kind: KindTable, policy: Policy): CallersOf {
-  const { routes } = kind.policies.world;
+export function findCallers(kind: KindTable, policy: Policy): CallerScope {
+  const { routes } = kind.policies.targetIndex;
   const isOwn = ({ level, namespace, id }: Node): boolean => {
     if (level === 'Route' || level === 'Rule') {
       const route = id && routes.route(identityKey(id));
@@ -132,8 +132,10 @@ function* countedScopes(kind: KindTable, policy: Policy): Generator<Counted> {
     if (node.level !== 'Mesh' && node.level !== 'Namespace') continue;
     const mesh = meshOfNode(node);
     const below = node.level === 'Namespace' ? [node.namespace] : undefined;
-    if (policies.shape.side === 'place') {
-      const places = policies.shape.has('Namespace') ? (below ?? policies.world.objects.namespacesOf(mesh)) : [''];
+    if (policies.hierarchyPaths.side === 'place') {
+      const places = policies.hierarchyPaths.has('Namespace')
+        ? (below ?? policies.targetIndex.objects.namespacesOf(mesh))
+        : [''];
       for (const namespace of places) yield* ofPlace(mesh, namespace, 1, namespace || mesh);
       continue;
     }
@@ -157,7 +159,7 @@ function winnersOver(policy: Policy, fold: Fold): readonly string[] {
   return winners.map(({ id }) => `${id.namespace}/${id.name}`).sort();
 }
 
-function ancestorOf(kind: KindTable, policy: Policy, { ref, permitted, found }: FoundTarget): AncestorVerdict {
+function ancestorOf(kind: KindTable, policy: Policy, { ref, permitted, found }: FoundTarget): AncestorResult {
   const name = describeRef(ref);
   if (!permitted) {
     const message = `no ReferenceGrant of namespace ${ref.namespace} lets it name ${name}`;

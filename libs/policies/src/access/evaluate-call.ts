@@ -1,7 +1,7 @@
 import { mayBeAnonymous, mayCall, type AccessRequest, type AccessRules } from './access-rules';
 
 /** All by which the proxy before an instance decides who may call it. */
-export interface JudgedInbound {
+export interface InboundAccess {
   readonly mtls: 'Strict' | 'Permissive' | 'Off';
   /** Of AccessPolicies: a call must be let pass by all of these. */
   readonly rules: readonly AccessRules[];
@@ -17,7 +17,7 @@ export interface JudgedInbound {
  * What decided about a call: a rule (`deny/x`, `allow/x`), that no rule of `allow` fits, `defaultAccess`, a path that can be read in two ways,
  * TLS of the mesh that is missing (`mtls`), an identity that is missing where policies ask for one, or one that is revoked.
  */
-export interface InboundVerdict {
+export interface CallResult {
   readonly isAllowed: boolean;
   /** One for each of the rules that let a call pass, or the one that refuses. `rules`: of which it is said, an index. */
   readonly by: readonly { readonly rules: number | undefined; readonly what: string }[];
@@ -27,10 +27,10 @@ export interface InboundVerdict {
  * What the proxy before an instance does with a call: the handshake, who is revoked, then AccessPolicies (docs/reference/policies-shipped.md,
  * AccessPolicy). `id`: the SPIFFE id of the caller, undefined where it has none. Linear in the rules.
  */
-export function judgeCall(inbound: JudgedInbound, id: string | undefined, request?: AccessRequest): InboundVerdict {
+export function evaluateCall(inbound: InboundAccess, id: string | undefined, request?: AccessRequest): CallResult {
   const { mtls, rules, callers, revoked, seesRequests } = inbound;
   const shown = mtls === 'Off' ? undefined : id;
-  const refused = (what: string, at?: number): InboundVerdict => ({ isAllowed: false, by: [{ rules: at, what }] });
+  const refused = (what: string, at?: number): CallResult => ({ isAllowed: false, by: [{ rules: at, what }] });
   if (callers !== 'anyone' && (shown === undefined || !callers.includes(shown))) return refused('defaultAccess');
   if (shown === undefined) {
     if (mtls === 'Strict') return refused('mtls');
