@@ -137,11 +137,11 @@ describe('leases of agents', () => {
     const obeyed = async (): Promise<ParsedJson> =>
       (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'Obeyed');
     const parts = Array.from({ length: 70 }, (_, n) => ({ name: `outbound:${n}`, what: 'x'.repeat(1_000) }));
-    one.holder.cannot(dataplane('redis-1'), parts);
+    one.holder.reportUnsupported(dataplane('redis-1'), parts);
     await until('what cannot be done is told', async () => (await obeyed())?.reason === 'PlaneCannot');
     expect((await obeyed())?.message).toMatch(/^outbound:0: x{199}…; .*; and 56 more$/);
     expect((await condition())?.status).toBe('True');
-    one.holder.cannot(dataplane('redis-1'), []);
+    one.holder.reportUnsupported(dataplane('redis-1'), []);
     await until('that is told', async () => (await obeyed()) === undefined);
 
     const shared = async (): Promise<ParsedJson> =>
@@ -163,7 +163,7 @@ describe('leases of agents', () => {
 
   it('tell the ranges of virtual IPs and the suffixes of names, and again when the mesh has other ones', async () => {
     const told: unknown[] = [];
-    const one = agent({ zoneTold: (facts) => void told.push(facts) });
+    const one = agent({ onZoneFacts: (facts) => void told.push(facts) });
     const virtualRanges = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'];
     one.holder.want([dataplane('told-1')]);
     await held(one, 'told-1');

@@ -5,17 +5,17 @@ import type { Clock, Tracer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { LeaseLookup } from './leased-dataplanes';
 
-/** What admission works with. */
+/** Dependencies of admission. */
 export interface AdmissionParts {
   readonly registry: Registry;
   readonly store: ResourceStore;
   readonly index: IndexReader;
-  /** What each mesh means here; of the same index. */
+  /** State of each mesh at this control plane; of the same index. */
   readonly meshes: Meshes;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
   readonly tracer?: Tracer | undefined;
-  /** Who may write what (docs/design.md §6 Roles). */
+  /** Decides who may write (docs/design.md §6 Roles). */
   readonly access: Pick<AccessPolicy, 'authorise' | 'may'>;
   /** Names the holders of leased Dataplanes where a write is refused for their sake; absent: by their instances alone. */
   readonly leases?: LeaseLookup | undefined;

@@ -30,13 +30,13 @@ const DELETE: readonly Verb[] = ['delete'];
 const PUT_VERBS: readonly Verb[] = ['create', 'update'];
 
 /**
- * The only way in for user writes: authorise → decode → defaults → labels → validate → store. The caller needs the right
- * to create, update or delete, whichever the write does (docs/design.md §6 Roles); without it nothing is said of the
- * resource, nor whether it exists. A request without an address is authorised after it is decoded, by kind, mesh and
- * namespace of the document. Every method throws Forbidden (the kind is not written here, no binding lets the caller, the
- * resource was made elsewhere), NotFound (mesh or resource of the address),
- * Invalid (all violations), PreconditionFailed, Conflict (raced in every try), InUse, Unavailable. After any other error
- * than Unavailable nothing was written. A write of equal content writes nothing.
+ * The only entry for user writes: authorise → decode → defaults → labels → validate → store. The caller needs the right
+ * to create, update or delete, whichever the write does (docs/design.md §6 Roles); without it the answer reveals
+ * nothing of the resource, not even whether it exists. A request without an address is authorised after it is decoded,
+ * by kind, mesh and namespace of the document. Every method throws Forbidden (the kind is not written here, no binding
+ * allows the caller, the resource was made elsewhere), NotFound (mesh or resource of the address), Invalid (all
+ * violations), PreconditionFailed, Conflict (raced in every try), InUse, Unavailable. After any error other than
+ * Unavailable nothing was written. A write of equal content writes nothing.
  */
 export class Admission {
   constructor(private readonly parts: AdmissionParts) {}
@@ -163,7 +163,7 @@ export class Admission {
     return address.kind.scope === 'mesh' ? { ...address, mesh: address.mesh ?? expectedName } : address;
   }
 
-  /** What the document must repeat of the address. A wire name is replaced by the plain name. */
+  /** Returns the parts of the address that the document must repeat. A wire name is replaced by the plain name. */
   private targetOf(address: WriteAddress | undefined, options: WriteOptions): Target {
     if (!address) return {};
     const wired = this.parts.index.get(this.identityAt(address, options, PUT_VERBS));

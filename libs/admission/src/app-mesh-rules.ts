@@ -13,7 +13,10 @@ export function checkNotNamed({ labels }: { readonly labels: Labels }): void {
   throw new Invalid([at.violation('is set by control planes only; leave it out', 'not-allowed')]);
 }
 
-/** What is said to the writer of a VirtualService whose name at App Mesh becomes no hostname. One for each request, whose MeshNamings count. */
+/**
+ * Warnings for the writer of a VirtualService whose App Mesh name becomes no hostname. One instance for each request,
+ * whose MeshNamings count.
+ */
 export class HostnameWarnings {
   private readonly added = new Map<string, readonly string[]>();
 

@@ -11,7 +11,7 @@ import {
 import type { Clock } from '@causeway/runtime';
 import type { Fence, MetadataEntry, PutChange, ResourceStore } from '@causeway/store';
 
-/** What `applyDefaults` works with. */
+/** Dependencies of `applyDefaults`. */
 export interface DefaultsParts {
   readonly store: ResourceStore;
   readonly controlPlane: ControlPlane;
@@ -24,9 +24,9 @@ const AREA = 'defaults';
 
 /**
  * Creates the default resources of a control plane, each once per store: a default that a user deleted or changed stays
- * deleted or changed (docs/design.md §4, defaults). A note that marks each default as created is written in the same
- * transaction. Called by the leader at each start; a second call writes nothing. Resolves to the identities it created.
- * Throws Fenced, Unavailable.
+ * deleted or changed (docs/design.md §4, defaults). A metadata entry that marks each default as created is written in
+ * the same transaction. Called by the leader at each start; a second call writes nothing. Resolves to the identities it
+ * created. Throws Fenced, Unavailable.
  */
 export async function applyDefaults(parts: DefaultsParts): Promise<readonly Identity[]> {
   const { store, controlPlane, clock, fence } = parts;

@@ -20,7 +20,9 @@ import {
 import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
-/** Most stored policies that one write of a definition is checked against: it bounds the time of the write. */
+/**
+ * Maximum number of stored policies that one write of a definition is checked against: it bounds the time of the write.
+ */
 const MAX_CHECKED = 2_000;
 
 /** Throws Forbidden for a definition that control planes bring: it changes with their version. */
@@ -67,8 +69,8 @@ function wordsOf(spec: Parameters<typeof declaredNames>[0]): readonly string[] {
 }
 
 /**
- * Throws Conflict where the definition of a declared kind is not the one any more by which a document was judged. The write itself is
- * refused by the store if it changes after the revision of the index.
+ * Throws Conflict if the definition of a declared kind has changed since the document was checked against it. The store
+ * itself refuses the write if it changes after the revision of the index.
  */
 export function checkStillDeclared(kind: Kind, registry: Registry): void {
   if (kind.declaredBy === '' || registry.kind(kind.name) === kind) return;
@@ -86,7 +88,7 @@ export function kindOfDefinition({ id, spec }: Resource, registry: Registry): st
   return known === undefined || known.declaredBy === id.name ? name : undefined;
 }
 
-/** How many resources of a kind there are, and where, for people; undefined where there is none. */
+/** Describes how many resources of a kind there are, and where; undefined if there is none. */
 export function describeInstances(name: string, index: IndexReader): string | undefined {
   const count = index.countOf(name);
   if (count === 0) return undefined;

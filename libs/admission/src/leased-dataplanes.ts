@@ -12,7 +12,7 @@ import type { AgentLease, AgentLeaseStore } from '@causeway/store';
 import type { WriteContext } from './rights';
 import type { ValidatedDraft } from './validate-draft';
 
-/** Where it is read who holds the lease of a Dataplane, for people. */
+/** Finds the holder of the lease of a Dataplane, for messages. */
 export type LeaseLookup = Pick<AgentLeaseStore, 'find'>;
 
 /**

@@ -44,7 +44,10 @@ const READ_ONLY = 'is read-only: the mesh is the one whose namespaceSelector sel
 const noMesh = (namespace: string): string =>
   `failed to find matching mesh for namespace: ${namespace}, expecting 1 but found 0`;
 
-/** What a control plane fills into documents: its `controllerName` into a Mesh that names nobody (row T000-06). */
+/**
+ * Returns the fields that a control plane fills into documents: its `controllerName` into a Mesh that names none (row
+ * T000-06).
+ */
 export function configuredFields({ controllerName }: MeshOwner): ConfiguredFields {
   return { Mesh: { controllerName } };
 }
@@ -102,8 +105,8 @@ export function checkNewMember(
 }
 
 /**
- * What a write that makes resources of these kinds was decided from: for members of meshes what `checkNewMember` reads, for declared kinds
- * their definitions too; nothing for other kinds.
+ * Returns the read set from which a write of these kinds was decided: for members of meshes the reads of
+ * `checkNewMember`, for declared kinds their definitions too; nothing for other kinds.
  */
 export function membershipRead(made: readonly Kind[], revision = 0): { readonly unchanged?: ReadSet } {
   if (!made.some(({ scope }) => scope === 'mesh')) return {};

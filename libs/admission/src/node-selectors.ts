@@ -57,8 +57,9 @@ export class RequestNodes {
   }
 
   /**
-   * Throws Invalid where a write would put a Dataplane under several VirtualNodes, naming them (T003-32). One that is there already,
-   * because a node began to select it later, may still be written: it keeps its node, and the nodes say so (T003-33).
+   * Throws Invalid if a write would put a Dataplane under several VirtualNodes, naming them (T003-32). A Dataplane that
+   * is already under several, because a node began to select it later, may still be written: it keeps its node, and the
+   * nodes report it (T003-33).
    */
   checkMembership(draft: Member, stored: Resource | undefined): void {
     if (draft.id.kind !== Dataplane.name || this.index.countOf(VirtualNode.name) + this.taken.size < 2) return;

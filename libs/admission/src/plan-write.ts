@@ -17,8 +17,9 @@ import { formatEtag, type WriteOutcome } from './requests';
 import type { ValidatedDraft } from './validate-draft';
 
 /**
- * What writing `draft` over the stored resource comes to: nothing, an update or a creation. `owned` are server-owned fields that this
- * write sets; others stay as they are stored. Throws Invalid if it changes an immutable field. Pure; `etag` is absent unless the outcome is `unchanged`.
+ * Plans writing `draft` over the stored resource: nothing, an update or a creation. `owned` are server-owned fields
+ * that this write sets; others stay as they are stored. Throws Invalid if it changes an immutable field. Pure; `etag`
+ * is absent unless the outcome is `unchanged`.
  */
 export function planWrite(
   kind: Pick<Kind, 'immutable' | 'derive' | 'serverOwned'>,

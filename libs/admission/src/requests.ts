@@ -1,7 +1,7 @@
 import { Conflict, type Identity, type JsonObject, type Kind, type Labels } from '@causeway/resources';
 import type { WriteContext } from './rights';
 
-/** What the URL of a write says. Without it (a file, a gRPC call) the document alone decides. */
+/** Address of a write, from its URL. Without it (a file, a gRPC call) the document alone decides. */
 export interface WriteAddress {
   readonly kind: Kind;
   /** The mesh in the path; for kinds of mesh scope. */

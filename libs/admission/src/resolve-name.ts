@@ -13,7 +13,7 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** How users name one resource: by the URL on REST, by arguments of the CLI. */
+/** Name of one resource as users give it: by the URL on REST, by arguments of the CLI. */
 export interface NameQuery {
   readonly kind: Kind;
   /** For kinds of mesh scope, of which none is in an unnamed mesh: who asks decides what stands for it. */

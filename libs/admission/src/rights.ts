@@ -14,16 +14,16 @@ import {
 } from '@causeway/resources';
 import type { AuditSource } from '@causeway/store';
 
-/** Who sent a write. */
+/** Sender of a write. */
 export interface WriteContext {
   readonly caller: Caller;
-  /** From where the caller speaks, for the audit log. */
+  /** Origin of the request, for the audit log. */
   readonly origin?: CallerOrigin;
   /** The writer is the agent that holds the lease of the Dataplane. */
   readonly holdsLease?: boolean;
 }
 
-/** Where a write comes from that no interface sent: a test, a tool. */
+/** Origin of a write without an interface: a test, a tool. */
 const IN_PROCESS: CallerOrigin = { address: '', via: 'in-process', userAgent: undefined };
 
 /** The user of a change, for the audit log. */

@@ -43,8 +43,9 @@ export class RequestSecrets {
   }
 
   /**
-   * Throws Forbidden where a document names a Secret that lists it nowhere and that the caller may not read, and Invalid where it brings a
-   * client key that nobody could use. Returns warnings where the caller may read the Secret: it is not given to the resource all the same.
+   * Throws Forbidden if a document names a Secret that does not list it and that the caller may not read, and Invalid
+   * if it brings a client key that no resource could use. Returns warnings if the caller may read the Secret: the
+   * resource still does not get it.
    */
   check({ id, spec }: ValidatedDraft, stored: Resource | undefined, { caller }: WriteContext): readonly string[] {
     const { access } = this.parts;

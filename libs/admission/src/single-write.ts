@@ -36,7 +36,7 @@ import { namesSecrets, RequestSecrets, withStoredUsers } from './secret-uses';
 import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
 
-/** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
+/** Maximum number of tries of one request against concurrent writes; each try checks If-Match against what it read. */
 const TRIES = 4;
 
 const CREATE: readonly Verb[] = ['create'];
@@ -52,8 +52,9 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
 }
 
 /**
- * One try to store a document that passed its own checks: what it comes to is planned over what is stored, and written if
- * that is still stored. Each method is undefined where a concurrent write came first, and throws what the plan refuses.
+ * One try to store a document that passed its own checks: the write is planned over the stored resource, and done if
+ * that resource is unchanged. Each method returns undefined if a concurrent write came first, and throws what the plan
+ * refuses.
  */
 export class SingleWrite {
   /** The names at App Mesh that this request takes, and the nodes and Secrets that it sees. */
@@ -106,7 +107,7 @@ export class SingleWrite {
     return this.over(stored, document, draft);
   }
 
-  /** Goes by `stored`, and for a new member of a mesh by what the index says of meshes now. */
+  /** Decides by `stored`, and for a new member of a mesh by the current Meshes of the index. */
   async over(
     stored: Resource | undefined,
     { draft: { kind }, meshInBody }: DecodedDocument,
@@ -126,7 +127,7 @@ export class SingleWrite {
     return written && { ...planned, revision: written.revision, etag: formatEtag(written) };
   }
 
-  /** What a write over `stored` comes to; throws if it is not allowed. */
+  /** Returns the outcome of a write over `stored`; throws if it is not allowed. */
   plan({ draft: given, kind, stored, meshes, registry, meshInBody }: PlannedDocument): WriteOutcome {
     const { access, controlPlane, index } = this.parts;
     const draft = withQualified(given, stored, registry);

@@ -3,7 +3,7 @@ import type { Change, WriteRequest, WriteResult } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import type { WriteContext } from './rights';
 
-/** What every request has. */
+/** Common part of every request. */
 interface ContextedRequest {
   readonly context: WriteContext;
 }

@@ -1,4 +1,4 @@
-/** What the program causeway-agent is made of (libs/agent/README.md). */
+/** Parts of the program causeway-agent (libs/agent/README.md). */
 export {
   applySteps,
   ResolverSetup,

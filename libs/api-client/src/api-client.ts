@@ -2,7 +2,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { ApiError } from './api-error';
 import type { RestCalls } from './rest/rest-calls';
 
-/** What identifies a resource on every control plane. */
+/** Identity of a resource on every control plane. */
 export interface ResourceId {
   readonly kind: string;
   readonly mesh: string;
@@ -11,7 +11,7 @@ export interface ResourceId {
   readonly name: string;
 }
 
-/** How one resource is named; what is usual may be left out, as on REST. */
+/** Reference to one resource; defaults may be left out, as on REST. */
 export interface ResourceRef {
   readonly kind: string;
   /** For kinds of a mesh; absent or empty = the one that the control plane expects (CAUSEWAY_MESH_NAME). */
@@ -53,12 +53,12 @@ export interface ResourceList {
 export type WatchEvent =
   | { readonly type: 'put'; readonly document: JsonObject }
   | { readonly type: 'deleted'; readonly id: ResourceId }
-  /** Everything up to here has been told. */
+  /** Everything up to here has been sent. */
   | { readonly type: 'bookmark'; readonly resumeToken: string; readonly revision: number }
-  /** Forget what was told: the whole list comes again. */
+  /** Discard the state: the whole list follows again. */
   | { readonly type: 'restart' };
 
-/** What became of one document of an apply. */
+/** Result of one document of an apply. */
 export interface ApplyResult {
   readonly index: number;
   readonly id?: ResourceId | undefined;
@@ -72,14 +72,14 @@ export interface ApplyResult {
   readonly diff?: { readonly before?: JsonObject; readonly after: JsonObject };
 }
 
-/** What became of all documents, in their order. */
+/** Results of all documents, in their order. */
 export interface ApplySummary {
   readonly results: readonly ApplyResult[];
   /** A reader that has seen this revision has seen the writes. */
   readonly revision: number;
 }
 
-/** How an apply is done. */
+/** Options of an apply. */
 export interface ApplyOptions {
   /** All or nothing. */
   readonly atomic?: boolean;
@@ -113,7 +113,7 @@ export interface HostnameQuestion {
   readonly zone?: string | undefined;
 }
 
-/** Where an instance of a service is reached. */
+/** Address of an instance of a service. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
@@ -147,11 +147,11 @@ export interface HostnameClaim {
   /** Of a loser: the rule by which the winner precedes it; empty otherwise, as are the two below. */
   readonly rule: string;
   readonly reason: string;
-  /** What would have to change for it to get the name. */
+  /** Change that would give it the name. */
   readonly change: string;
 }
 
-/** Who claims a hostname. */
+/** Claims on a hostname. */
 export interface HostnameExplanation {
   /** In the form in which it is stored. */
   readonly hostname: string;
@@ -160,7 +160,7 @@ export interface HostnameExplanation {
   readonly zone: string;
   /** The strongest first. */
   readonly claims: readonly HostnameClaim[];
-  /** Where nobody claims the name: what would have to exist. */
+  /** Without claims: resources that would have to exist. */
   readonly hints: readonly string[];
   /** On the global: in what the zone may decide otherwise; empty on a zone. */
   readonly note: string;
@@ -192,7 +192,7 @@ export interface RoutesOfServiceQuestion {
 export interface ApiClient {
   /** The address that it was made for. */
   readonly server: URL;
-  /** What only REST answers; over gRPC each of its calls rejects with the code `rest-only`. */
+  /** Calls that only REST answers; over gRPC each of them rejects with the code `rest-only`. */
   readonly rest: RestCalls;
   get(resource: ResourceRef, options?: ReadOptions): Promise<StoredResource>;
   list(selection: ResourceSelection, options?: ReadOptions): Promise<ResourceList>;
@@ -201,7 +201,7 @@ export interface ApiClient {
    * stream could be opened.
    */
   watch(selection: ResourceSelection, options: WatchOptions): AsyncIterable<WatchEvent>;
-  /** Documents are what JSON can express. Resolves though some were refused; their results say so. */
+  /** Applies documents of JSON values. Resolves even if some were refused; their results say so. */
   apply(documents: readonly unknown[], options?: ApplyOptions): Promise<ApplySummary>;
   /** Writes one resource, whose document must name it. Rejects if it is refused, and if `etag` is not that of the stored state. */
   replace(
@@ -233,7 +233,7 @@ export interface WatchOptions {
   readonly resumeToken?: string;
 }
 
-/** How a control plane is reached. */
+/** Address and credentials of a control plane. */
 export interface Connection {
   /** `http://`, `https://`, `grpc://` or `grpcs://`, a host and a port. */
   readonly server: URL;

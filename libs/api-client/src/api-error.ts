@@ -1,6 +1,6 @@
 import { escapedLine } from '@causeway/resources';
 
-/** What went wrong, the same for both interfaces. */
+/** Code of an error, the same for both interfaces. */
 export type ApiErrorCode =
   | 'invalid'
   | 'unauthenticated'
@@ -25,7 +25,7 @@ export interface ApiViolation {
 
 /** A refusal of the server, each of its texts in one printable line, or a server that cannot be reached (`ConnectionError`, with the code `unavailable`). */
 export class ApiError extends Error {
-  /** What sort of refusal it is, for people, as `Not found`; may be empty. */
+  /** Class of the refusal, for people, such as `Not found`; may be empty. */
   readonly title: string;
   readonly violations: readonly ApiViolation[];
   /** Until the server takes the request again, ms; absent where it does not say. REST rounds up to whole seconds. */

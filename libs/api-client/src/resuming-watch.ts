@@ -9,9 +9,9 @@ export type OpenWatch = (resumeToken: string | undefined, signal: AbortSignal) =
 const RETRIED: readonly string[] = ['unavailable', 'exhausted', 'internal'];
 
 /**
- * Opens streams one after the other, each from the last bookmark. Where the server has no changes since then any more, or none was
- * told yet, `restart` comes first. Ends when `signal` aborts; throws an error that another try would have too, and any error
- * before a stream has told something.
+ * Opens streams one after the other, each from the last bookmark. If the server no longer has the changes since then,
+ * or no bookmark was sent yet, `restart` comes first. Ends when `signal` aborts; throws an error that a retry would
+ * have too, and any error before a stream has sent something.
  */
 export async function* resumingWatch(
   open: OpenWatch,

@@ -13,7 +13,7 @@ export interface CertificateOrder {
   readonly csr: string;
 }
 
-/** What it answers; times in ms since 1970. */
+/** Response of a control plane; times in ms since 1970. */
 export interface SignedWorkload {
   /** PEM: the certificate, then that of its authority. */
   readonly certificateChain: string;

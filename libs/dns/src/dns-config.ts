@@ -16,7 +16,7 @@ export interface ForwardConfig {
   readonly timeout: number;
   /** Tries for one query, each at the next upstream. */
   readonly tries: number;
-  /** Most pending queries, in all and of one client. */
+  /** Maximum number of pending queries, in total and of one client. */
   readonly pending: number;
   readonly pendingPerClient: number;
 }
@@ -31,9 +31,9 @@ export interface DnsLimits {
   readonly tcpIdle: number;
 }
 
-/** How a zone answers names. */
+/** DNS settings of a zone. */
 export interface DnsConfig {
-  /** How long clients may cache an answer, positive or negative. In ms; answers carry whole seconds. */
+  /** Time for which clients may cache an answer, positive or negative. In ms; answers carry whole seconds. */
   readonly ttl: number;
   /** The server is authoritative for these names and everything below them, besides the literal suffixes of the generators. */
   readonly suffixes: readonly string[];
@@ -67,7 +67,7 @@ export const DEFAULT_DNS_CONFIG: DnsConfig = {
   limits: { ratePerClient: 50_000, tcpConnections: 1_000, tcpConnectionsPerClient: 100, tcpIdle: 10_000 },
 };
 
-/** What a caller sets; every other field is as in `DEFAULT_DNS_CONFIG`. */
+/** Settings of a caller; every other field is as in `DEFAULT_DNS_CONFIG`. */
 export interface DnsSettings extends Partial<Omit<DnsConfig, 'forward' | 'limits'>> {
   readonly forward?: Partial<ForwardConfig>;
   readonly limits?: Partial<DnsLimits>;
@@ -84,7 +84,7 @@ export function completeDnsConfig(settings: DnsSettings): DnsConfig {
 }
 
 /**
- * Why `ttl` does not fit `cooldown`, both in ms. An answer may be cached for at most half the cooldown of freed
+ * Returns why `ttl` does not fit `cooldown`, both in ms. An answer may be cached for at most half the cooldown of freed
  * addresses, so that no client connects to a service by an address that now belongs to another one (docs/design.md §4).
  */
 export function checkDnsTtl(ttl: number, cooldown: number): string[] {
@@ -92,13 +92,13 @@ export function checkDnsTtl(ttl: number, cooldown: number): string[] {
   return [`must be at most half the cooldown of freed addresses (${cooldown / 2_000} s); got ${ttl / 1_000} s`];
 }
 
-/** What is wrong with suffixes, one line each. */
+/** Returns the problems of suffixes, one line each. */
 export function checkSuffixes(suffixes: readonly string[]): string[] {
   const wrong = suffixes.filter((suffix) => (parseDnsName(suffix) ?? '') === '');
   return wrong.map((suffix) => `"${suffix}" is not a domain name`);
 }
 
-/** What is wrong with upstreams, one line each. */
+/** Returns the problems of upstreams, one line each. */
 export function checkUpstreams(upstreams: readonly string[]): string[] {
   const wrong = upstreams.filter((upstream) => isIP(parseUpstream(upstream)?.address ?? '') === 0);
   return wrong.map(
@@ -106,7 +106,7 @@ export function checkUpstreams(upstreams: readonly string[]): string[] {
   );
 }
 
-/** What is wrong with the addresses to listen on, one line each. All of them are opened at one port. */
+/** Returns the problems of listen addresses, one line each. All of them are opened at one port. */
 export function checkAddresses(addresses: readonly string[]): string[] {
   if (addresses.length === 0) return ['must name at least one address'];
   return addresses.flatMap((address, i) => {

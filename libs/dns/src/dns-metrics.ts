@@ -3,7 +3,7 @@ import { rcodeName, typeName } from './wire/codes';
 /** Why a query or a connection got no answer. */
 export type DropReason = 'malformed' | 'rate' | 'connections';
 
-/** How a forwarded query ended; `limit`: too many were pending. */
+/** Result of a forwarded query; `limit`: too many were pending. */
 export type ForwardResult = 'answered' | 'failed' | 'limit';
 
 /** Types below this number are counted one by one, all others together. */

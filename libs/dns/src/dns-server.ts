@@ -16,7 +16,7 @@ import { configuredSuffixes } from './table/authority';
 import { FollowedNames } from './table/followed-names';
 import { parseDnsName } from './wire/dns-name';
 
-/** What a DNS server works with. */
+/** Dependencies of a DNS server. */
 export interface DnsServerOptions {
   readonly index: IndexReader;
   /** The zone that answers. */
@@ -24,7 +24,7 @@ export interface DnsServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config?: DnsSettings;
-  /** Where direct names lead; without it there are none. */
+  /** Source of direct names; without it there are none. */
   readonly endpoints?: EndpointSource;
   readonly tracer?: Tracer | undefined;
 }
@@ -38,13 +38,13 @@ export interface DnsServer {
   bind(host: string, port: number): Promise<number>;
   /** Closes all listeners and connections and stops following the index. */
   close(): Promise<void>;
-  /** What the server would answer and why. The default type is A; for an address it is PTR. */
+  /** Returns the server's answer and the reason. The default type is A; for an address it is PTR. */
   lookup(name: string, type?: string): JsonObject;
   /** The metrics of this server, for the registry of the program. */
   metrics(): readonly DnsMetric[];
 }
 
-/** Builds the server. It follows the index from this call on and answers nobody before `bind`. */
+/** Creates the server. It follows the index from this call on and answers no queries before `bind`. */
 export function createDnsServer(options: DnsServerOptions): DnsServer {
   const parts = assemble(options);
   const { listeners, upstreams, rateLimit, names } = parts;

@@ -11,7 +11,7 @@ import { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-se
 /** The `DnsServer` of this replica. */
 export const DNS_SERVER = Symbol('DnsServer');
 
-/** How a zone answers names. */
+/** DNS options of a zone. */
 export interface DnsModuleOptions {
   readonly server: DnsServerOptions;
   /** All of them at one port. */

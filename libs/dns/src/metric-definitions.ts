@@ -20,7 +20,7 @@ interface DnsMetricValue {
   readonly value: number;
 }
 
-/** What the metrics are read from. */
+/** Sources of the metrics. */
 export interface DnsMetricSources {
   readonly metrics: DnsMetrics;
   readonly names: Pick<FollowedNames, 'table' | 'changes'>;

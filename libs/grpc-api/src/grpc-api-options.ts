@@ -6,7 +6,7 @@ import type { Registry } from '@causeway/resources';
 import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { AnsweredCall } from './calls/call-observer';
 
-/** What the gRPC API translates, and how it listens. */
+/** Options of the gRPC API: what it serves, and how it listens. */
 export interface GrpcApiOptions {
   readonly registry: Registry;
   readonly queries: Queries;
@@ -16,7 +16,7 @@ export interface GrpcApiOptions {
   /** Shared with the other interfaces; who made it closes it after them. */
   readonly recorder: AuditRecorder;
   readonly rates?: CallerRates | undefined;
-  /** Why this replica is not ready; undefined when it is. */
+  /** Returns why this replica is not ready; undefined if it is. */
   readonly notReady: () => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,6 +27,6 @@ export interface GrpcApiOptions {
   readonly certificates: () => ServerCertificates | undefined;
   readonly connections?: ConnectionLimits;
   readonly tracer?: Tracer | undefined;
-  /** Told of each answered call with who sent it; must not throw and must be quick. */
+  /** Called for each answered call with its sender; must not throw and must be quick. */
   readonly observe?: (call: AnsweredCall & { readonly user: string }) => void;
 }

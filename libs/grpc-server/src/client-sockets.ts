@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 type CreateConnector = ChannelCredentials['_createSecureConnector'];
 type Connector = ReturnType<CreateConnector>;
 
-/** How long what was written last may take to leave, ms. */
+/** Timeout for the last written bytes to leave, ms. */
 const LEAVING = 1_000;
 
 /**

@@ -14,7 +14,7 @@ function textOf(at: ListenAddress): string {
   return 'path' in at ? at.path : `${at.host}:${at.port}`;
 }
 
-/** Most open connections, and how fast they begin streams. */
+/** Maximum number of open connections, and rates at which they may begin streams. */
 export interface ConnectionLimits {
   readonly all: number;
   /** From one address; many peers may share an address. */

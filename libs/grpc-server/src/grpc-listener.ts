@@ -52,7 +52,7 @@ export class GrpcListener {
     return this.acceptor.listen(at, this.guardedServer(credentials));
   }
 
-  /** What serves accepted connections. */
+  /** Creates the server of accepted connections. */
   private guardedServer(credentials: ServerCredentials): (socket: Socket) => void {
     this.server ??= this.createServer(this.streams);
     const injector = this.server.createConnectionInjector(credentials);

@@ -12,8 +12,8 @@ import { TokenBucket, yieldToEventLoop, type Clock, type Rate } from '@causeway/
 import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
 
 /**
- * What a peer may ping. Keepalive is a ping in seconds; the bandwidth probes of Go and C are pings too, some per round trip while
- * data flows.
+ * Rate of pings that a peer may send. Keepalive is a ping in seconds; the bandwidth probes of Go and C are pings too,
+ * some per round trip while data flows.
  */
 const PINGS: Rate = { burst: 2_000, perSecond: 100 };
 
@@ -78,8 +78,8 @@ export class Http2Streams {
     });
 
   /**
-   * What the client of a call has shown in its TLS handshake, unverified; undefined where it has shown nothing. The same object for all
-   * calls of a connection: it is read once.
+   * Returns the certificate that the client of a call presented in its TLS handshake, unverified; undefined if it
+   * presented none. The same object for all calls of a connection: it is parsed once.
    */
   certificateOf(metadata: Metadata): X509Certificate | undefined {
     const session = this.streams.get(metadata)?.session;

@@ -1,4 +1,4 @@
-/** What every gRPC port stands on (libs/grpc-server/README.md). */
+/** Foundation of every gRPC port (libs/grpc-server/README.md). */
 export { readPeerAddress, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connection-acceptor';
 export { ClientSockets } from './client-sockets';
 export { type SharedPortOptions } from './shared-port';

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { ServerCertificates } from '@causeway/access';
 import { errorText, type CallerLog, type Clock } from '@causeway/runtime';
 
-/** How a port is shared between gRPC and HTTP/1. */
+/** Options of a port shared between gRPC and HTTP/1. */
 export interface SharedPortOptions {
   /** Plain text where it is undefined. */
   readonly certificates: Pick<ServerCertificates, 'current' | 'onChange'> | undefined;
@@ -14,17 +14,17 @@ export interface SharedPortOptions {
   readonly log: CallerLog;
 }
 
-/** How long a peer may take for its TLS handshake, for its first bytes, and for all of its HTTP/1 requests, ms. */
+/** Timeouts of a peer for its TLS handshake, for its first bytes, and for all of its HTTP/1 requests, ms. */
 const HANDSHAKE = 10_000;
 const FIRST_BYTES = 10_000;
 const HTTP_CONNECTION = 30_000;
 
-/** What HTTP/2 begins with, as far as it differs from every method of HTTP/1. */
+/** Start of HTTP/2 that no method of HTTP/1 has. */
 const PREFACE = Buffer.from('PRI');
 
 /**
- * Ends TLS, tells HTTP/2 from HTTP/1 by the first bytes (clients without ALPN are told apart too), and hands connections on. A
- * replaced certificate is shown to new connections.
+ * Terminates TLS, distinguishes HTTP/2 from HTTP/1 by the first bytes (also for clients without ALPN), and passes
+ * connections on. A replaced certificate is used for new connections.
  */
 export class SharedPort {
   private readonly http: HttpServer;
@@ -50,7 +50,8 @@ export class SharedPort {
       ...shown(),
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: HANDSHAKE,
-      // Who shows a certificate proves that it has the key; whether it is believed is for the service (Http2Streams.certificateOf).
+      // // A client that presents a certificate proves that it has the key; the service decides whether it is trusted
+      // (Http2Streams.certificateOf).
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',

@@ -12,7 +12,7 @@ export interface StreamRates {
 export const DEFAULT_STREAM_RATES: StreamRates = { connection: 2_000, address: 500 };
 
 const BURST = 2;
-/** What part of its rate a connection has before it has shown valid credentials, in the long run and at once. */
+/** Part of its rate that a connection has before it has sent valid credentials, on average and at once. */
 const UNAUTHENTICATED = 0.1;
 const MIN_UNAUTHENTICATED = 20;
 
@@ -103,7 +103,7 @@ export class StreamLimits {
   }
 }
 
-/** How many streams are begun by what a client of HTTP/2 sends first. */
+/** Counts the streams begun by the first bytes of an HTTP/2 client. */
 function countStreams(bytes: Buffer): number {
   let count = 0;
   for (let at = PREFACE_LENGTH; at + FRAME_HEADER_LENGTH <= bytes.length;) {

@@ -3,14 +3,14 @@ import { CooldownQueue, type CoolingAddress } from './cooldown-queue';
 import { AllocationBitmap } from './allocation-bitmap';
 
 /**
- * The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. `heldAt`: the cooldown of
- * one is over, and somebody may still use it for who freed it, by this revision of the log.
+ * Result of `allocate`; `retryAt` is the end of the next cooldown, absent if no address is cooling. `heldAt`: an
+ * address is past its cooldown, but some proxy may still use it for its former owner, by this revision of the log.
  */
 export type Allocation =
   | { readonly ok: true; readonly ip: string }
   | { readonly ok: false; readonly retryAt?: number; readonly heldAt?: number };
 
-/** When an address is allocated. */
+/** Time of an allocation. */
 export interface AllocationMoment {
   /** ms of the store's clock. */
   readonly now: number;
@@ -18,7 +18,7 @@ export interface AllocationMoment {
   readonly floor?: number;
 }
 
-/** How full a pool is at a moment; `cooling` counts the addresses that nobody but who freed them may get yet. */
+/** Usage of a pool; `cooling` counts the addresses that only their former owners may get yet. */
 export interface PoolMetrics {
   readonly size: bigint;
   readonly used: number;
@@ -28,13 +28,13 @@ export interface PoolMetrics {
 interface FreedBy {
   readonly owner: string;
   readonly at: number;
-  /** When the cooldown ends. */
+  /** End of the cooldown. */
   readonly until: number;
   /** By this revision of the log it was free. */
   readonly revision: number;
 }
 
-/** How an address was freed. */
+/** Circumstances of freeing an address. */
 export interface Freeing {
   /** ms of the store's clock. */
   readonly at: number;
@@ -45,10 +45,10 @@ export interface Freeing {
 }
 
 /**
- * The addresses of some ranges and their holders (docs/design.md §4 vip). An owner holds at most one address of the pool, an
- * address has at most one holder. `allocate` gives, in this order: what the owner holds; what the owner freed last and
- * nobody holds; the next address after the cursor that is neither held nor freed, wrapping round; the address whose
- * cooldown ends first, if it is over. Costs do not depend on the size of the ranges. Deterministic.
+ * The addresses of some ranges and their owners (docs/design.md §4 vip). An owner holds at most one address of the
+ * pool, an address has at most one owner. `allocate` returns, in this order: the address that the owner holds; the one
+ * that it freed last, if it is free; the next address after the cursor that is neither held nor freed, wrapping round;
+ * the address whose cooldown ends first, if it is over. Costs do not depend on the size of the ranges. Deterministic.
  */
 export class AddressPool {
   private readonly space: AddressSpace;
@@ -62,7 +62,10 @@ export class AddressPool {
   private last: bigint | undefined;
   private releaseCount = 0;
 
-  /** `cooldown` in ms: how long a freed address stays unused before another owner may get it, unless its note says. */
+  /**
+   * `cooldown` in ms: time for which a freed address stays unused before another owner may get it, unless its record
+   * has its own.
+   */
   constructor(
     ranges: readonly AddressRange[],
     private readonly cooldown: number,
@@ -138,8 +141,8 @@ export class AddressPool {
   }
 
   /**
-   * Notes that `owner` freed `ip`, which cools down from then on. Of several notes on an address the latest counts: by time, in the
-   * same ms by revision; one that is repeated has the later revision and the cooldown that it had.
+   * Records that `owner` freed `ip`, which cools down from then on. Of several records of an address the latest counts:
+   * by time, in the same ms by revision; a repeated one has the later revision and its former cooldown.
    */
   markFreed(owner: string, ip: string, { at, revision = 0, cooldown = this.cooldown }: Freeing): void {
     const n = this.space.numberOf(ip);

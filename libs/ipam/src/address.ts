@@ -24,7 +24,7 @@ export function isIP(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
 }
 
-/** How many bits an address of the family has. */
+/** Returns the number of bits of an address of the family. */
 export function countBits(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }

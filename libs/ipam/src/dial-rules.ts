@@ -16,7 +16,7 @@ export type DialRules = readonly DialRule[];
 export type ParsedDialRules =
   { readonly ok: true; readonly rules: DialRules } | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Most rules of one list. */
+/** Maximum number of rules of one list. */
 const MAX_DIAL_RULES = 1_000;
 
 /** The entry that stands for the preset: `default, 127.42.0.0/16` is the preset and one network of loopback. */
@@ -99,8 +99,9 @@ const MEMBER = sorted(
 );
 
 /**
- * Whether something of a mesh may be at an address: not at a link-local one nor where clouds answer metadata, for there each caller would
- * reach what its own machine has. Loopback is a mesh on one machine. A text that is no address may be: names are judged once they are resolved.
+ * Whether an address may belong to a member of the mesh: not a link-local one, nor the metadata address of clouds,
+ * where each caller would reach its own machine's. Loopback is a mesh on one machine. Text that is no address may:
+ * names are checked once they are resolved.
  */
 export function isMemberAddress(address: string): boolean {
   return parseAddress(address) === undefined || mayDial(MEMBER, address);

@@ -68,8 +68,8 @@ export function planRanges(settings: readonly RangeSetting[], options: { readonl
 }
 
 /**
- * Why `wanted` cannot be carved out of a zone's configured ranges; undefined where it can: it lies within one of them or
- * shares no address with any. Ranges that cannot be read are left to their own checks.
+ * Returns why `wanted` cannot be carved out of a zone's configured ranges; undefined if it can: it lies within one of
+ * them or shares no address with any. Invalid ranges have their own checks.
  */
 export function carvingFault(
   wanted: RangeSetting,

@@ -3,7 +3,9 @@ import { ANSWER_TIMEOUT, connectTo, findLockServer, type RedisConnection } from 
 import type { RedisServers } from './redis-url';
 
 const MAX_PAUSE = 1_000;
-/** What a server answers that has the lock no longer: it became a replica, or the slot of the lock is elsewhere or nowhere. */
+/**
+ * Errors of a server that no longer has the lock: it became a replica, or the slot of the lock is elsewhere or nowhere.
+ */
 const MOVED = /^(READONLY|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|LOADING)\b|-READONLY\b/;
 
 /**

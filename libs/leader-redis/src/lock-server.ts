@@ -2,7 +2,7 @@ import type { RedisClientType } from '@redis/client';
 import { errorText, systemClock, within } from '@causeway/runtime';
 import type { RedisServers } from './redis-url';
 
-/** Longest wait for one server, ms. */
+/** Timeout of one server, ms. */
 export const ANSWER_TIMEOUT = 2_000;
 
 /** A connection to one Redis. */

@@ -7,7 +7,7 @@ export type RedisServers =
       readonly type: 'sentinel';
       /** Of the Sentinels. */
       readonly urls: readonly string[];
-      /** What the Sentinels call the server and its replicas. */
+      /** Sentinels' name of the server and its replicas. */
       readonly service: string;
       /** The URL of the server at this address. */
       readonly serverUrl: (host: string, port: number) => string;
@@ -27,9 +27,10 @@ const PORTS = { sentinel: 26_379, cluster: 6_379 } as const;
 const SENTINEL_PARAMETERS = ['sentinel_user', 'sentinel_password'];
 
 /**
- * What `REDIS_URL` names: one server (`redis://[user:password@]host:port[/database]`), the server that Sentinels watch
- * (`redis+sentinel://[user:password@]host:port,…/SERVICE[/database][?sentinel_user=…&sentinel_password=…]`), or a cluster
- * (`redis+cluster://[user:password@]host:port,…`); `rediss` is TLS to each of them. No reason holds a password.
+ * Parses `REDIS_URL`: one server (`redis://[user:password@]host:port[/database]`), the server that Sentinels watch
+ * (`redis+sentinel://[user:password@]host:port,…/SERVICE[/database][?sentinel_user=…&sentinel_password=…]`), or a
+ * cluster (`redis+cluster://[user:password@]host:port,…`); `rediss` is TLS to each of them. No reason contains a
+ * password.
  */
 export function parseRedisUrl(url: string): RedisUrl {
   const [, scheme, form, credentials, hosts = '', path = '', query = ''] = SEVERAL.exec(url) ?? [];
@@ -53,7 +54,7 @@ export function parseRedisUrl(url: string): RedisUrl {
   return { ok: true, servers: { type: 'sentinel', urls, service, serverUrl } };
 }
 
-/** What is wrong with a `REDIS_URL`; undefined where nothing is, as far as it can be seen without the servers. */
+/** Returns the fault of a `REDIS_URL`; undefined if there is none, as far as can be seen without the servers. */
 export function redisUrlFault(url: string): string | undefined {
   const parsed = parseRedisUrl(url);
   return parsed.ok ? undefined : parsed.reason;

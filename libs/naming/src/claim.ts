@@ -15,7 +15,7 @@ export interface Claimant extends ServiceSource {
   readonly key: string;
   labels: Labels;
   creationOrder: number;
-  /** Why the names that it has are NotAvailable; undefined where the service is reachable. */
+  /** Why its names are NotAvailable; undefined if the service is reachable. */
   unreachable: string | undefined;
   /** In the order of the generators' precedence. */
   claims: readonly Claim[];

@@ -2,9 +2,9 @@ const FNV_PRIME = 16_777_619;
 const SMALLEST = 16;
 
 /**
- * A hash map from names to entries, for a million of them: open addressing over typed arrays. A new name costs one lookup,
- * growing moves only numbers, and the garbage collector has nothing to trace. The hash has a random seed, so that nobody
- * can choose names that collide.
+ * A hash map from names to entries, for a million of them: open addressing over typed arrays. A new name costs one
+ * lookup, growing moves only numbers, and the garbage collector has nothing to trace. The hash has a random seed, so
+ * that colliding names cannot be crafted.
  */
 export class NameHashMap<Entry> {
   private readonly seed = (Math.random() * 0x1_0000_0000) | 0;

@@ -69,7 +69,7 @@ export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRul
   return 'service-identity';
 }
 
-/** Why `winner` precedes `loser`, as a clause about the winner: `its generator was made in this zone`. */
+/** Returns why `winner` precedes `loser`, as a clause about the winner: `its generator was made in this zone`. */
 function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
   const [a, b] = [winner.generator, loser.generator];
   switch (decidingRule(winner, loser)) {

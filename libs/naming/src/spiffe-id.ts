@@ -1,7 +1,7 @@
 import { shortened } from '@causeway/resources';
 import { parseParts, type TemplateGrammar, type TemplatePart } from './template';
 
-/** What the templates of a MeshIdentity can read; the labels are those of the Dataplane. */
+/** Variables of the templates of a MeshIdentity; the labels are those of the Dataplane. */
 type SpiffeVariable = 'Mesh' | 'Zone' | 'Namespace' | 'Workload';
 
 export type SpiffeTemplatePart = TemplatePart<SpiffeVariable>;
@@ -26,7 +26,7 @@ export function hasOwnPath(namespace: string): boolean {
   return namespace !== '' && namespace !== 'default';
 }
 
-/** Longest trust domain and longest SPIFFE ID (SPIFFE-ID §2.1, §2.3), in bytes. */
+/** Maximum length of a trust domain and of a SPIFFE ID (SPIFFE-ID §2.1, §2.3), in bytes. */
 export const MAX_TRUST_DOMAIN_LENGTH = 255;
 const MAX_SPIFFE_ID_LENGTH = 2_048;
 
@@ -70,7 +70,10 @@ export function parseSpiffePathTemplate(text: string): ParsedSpiffeTemplate {
   return parsed;
 }
 
-/** Why `text` is no trust domain by SPIFFE-ID §2.1 (lower-case letters, digits, ".", "-", "_"), or undefined if it is. */
+/**
+ * Returns why `text` is no trust domain by SPIFFE-ID §2.1 (lower-case letters, digits, ".", "-", "_"), or undefined if
+ * it is.
+ */
 export function trustDomainProblem(text: string): string | undefined {
   if (text.length > MAX_TRUST_DOMAIN_LENGTH)
     return `it has ${text.length} characters, ${MAX_TRUST_DOMAIN_LENGTH} are allowed`;
@@ -78,7 +81,7 @@ export function trustDomainProblem(text: string): string | undefined {
   return /^\.|\.\.|\.$/.test(text) ? 'a "." stands between two other characters' : undefined;
 }
 
-/** Why `text` is no path of a SPIFFE ID by SPIFFE-ID §2.2, or undefined if it is. */
+/** Returns why `text` is no path of a SPIFFE ID by SPIFFE-ID §2.2, or undefined if it is. */
 export function spiffePathProblem(text: string): string | undefined {
   if (text.length > MAX_SPIFFE_ID_LENGTH)
     return `it has ${text.length} characters, ${MAX_SPIFFE_ID_LENGTH} are allowed`;
@@ -104,7 +107,7 @@ function parseChecked(
     : { ok: false, reason: `${problem}; got ${JSON.stringify(shortened(text, 200))}` };
 }
 
-/** Why a text is no SPIFFE id of a workload, or undefined if it is: `spiffe://`, a trust domain and a path. */
+/** Returns why a text is no SPIFFE id of a workload, or undefined if it is: `spiffe://`, a trust domain and a path. */
 export function spiffeIdProblem(text: string): string | undefined {
   const [, domain, path] = /^spiffe:\/\/([^/]*)(.*)$/s.exec(text) ?? [];
   if (domain === undefined || path === undefined) return 'it must begin with spiffe://';

@@ -25,9 +25,9 @@ const LABEL_NAMES: ReadonlyMap<string, string> = new Map([
 const MAX_STEPS = 20_000;
 
 /**
- * What a service must have for `template` to give `hostname`, each once; undefined when no service can, or when finding
- * out takes more than `MOST_STEPS` steps. Where several answers are possible (values may hold dots) it is the one with
- * the shortest first values.
+ * Returns the values that a service must have for `template` to produce `hostname`, each once; undefined if no service
+ * can, or if finding out takes more than `MAX_STEPS` steps. If several answers are possible (values may contain dots),
+ * it is the one with the shortest first values.
  */
 export function templateRequirements(template: Template, hostname: string): readonly TemplateRequirement[] | undefined {
   if (hostname.length > MAX_HOSTNAME_LENGTH) return undefined;

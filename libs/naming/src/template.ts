@@ -11,7 +11,7 @@ import {
   type Labels,
 } from '@causeway/resources';
 
-/** What a template can read besides labels. `{{ name }}` is `Name`; both name words mean the name in the identity. */
+/** Variables of a template besides labels. `{{ name }}` is `Name`; both name words are the name in the identity. */
 type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
 
 /** One piece of a template. */
@@ -113,7 +113,7 @@ export function parseParts<Variable extends string>(
 interface Placeholder {
   readonly start: number;
   readonly end: number;
-  /** What stands between the braces. */
+  /** Text between the braces. */
   readonly inner: string;
 }
 

@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, jsonEqual, type JsonObject, type JsonValue }
 import type { Kind } from './kind/kind';
 import type { Resource } from './resource';
 
-/** Most conditions of one resource (row T000-36). */
+/** Maximum number of conditions of one resource (row T000-36). */
 const MAX_CONDITIONS = 8;
 
 /** One statement of one writer about a resource, in its status (docs/design.md §1, Conditions). */

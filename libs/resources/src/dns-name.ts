@@ -5,8 +5,9 @@ export const MAX_HOSTNAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Why `name` is no DNS name, or undefined when it is one: RFC 1123 labels of lower-case letters, digits and '-', at most
- * 63 octets each and 253 in all. Upper case is refused and never converted silently (docs/design.md §4 hostname).
+ * Returns why `name` is no DNS name, or undefined if it is one: RFC 1123 labels of lower-case letters, digits and '-',
+ * at most 63 octets each and 253 in all. Upper case is refused and never converted silently (docs/design.md §4
+ * hostname).
  */
 export function dnsNameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty';

@@ -1,6 +1,6 @@
 import { MAX_VIOLATIONS, shortened, type Violation, type Violations } from './violation';
 
-/** Longest message of one error, in characters: it may be part of a log line or of a gRPC status. */
+/** Maximum length of the message of one error, in characters: it may be part of a log line or of a gRPC status. */
 const MAX_MESSAGE_LENGTH = 4_000;
 
 /** The expected failures. Each adapter maps them to its own status in one place. Any other error is a bug. */

@@ -131,8 +131,9 @@ function isText(text: string): boolean {
 const MAX_JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
 
 /**
- * Why a value has too many parts to be parsed on the main thread; undefined where it has not. Hundreds of thousands of
- * empty objects or digits, and objects of very many keys, take longer than anything else of their size. Does not recurse.
+ * Returns why a value has too many parts to be parsed on the main thread; undefined if it has not. Hundreds of
+ * thousands of empty objects or digits, and objects of very many keys, take longer than anything else of their size.
+ * Does not recurse.
  */
 export function jsonShapeViolation(value: unknown): string | undefined {
   const open: unknown[] = [value];
@@ -151,7 +152,7 @@ export function jsonShapeViolation(value: unknown): string | undefined {
   return undefined;
 }
 
-/** How many keys and values a value consists of, itself included. Does not recurse. */
+/** Returns the number of keys and values of a value, itself included. Does not recurse. */
 export function countJsonValues(value: unknown): number {
   const open: unknown[] = [value];
   let values = 0;

@@ -28,7 +28,9 @@ export const Label = {
   madeWith: 'causeway.io/made-with',
   /** On a Mesh: `"true"` takes no new members. */
   terminating: 'causeway.io/terminating',
-  /** On what is generated from a VirtualNode or a VirtualService: the kind and, where it fits a label, the name of that. */
+  /**
+   * Label of resources generated from a VirtualNode or a VirtualService: its kind and, if it fits a label, its name.
+   */
   generatedFrom: 'causeway.io/managed-by',
   generatedFromName: 'causeway.io/managed-by-name',
   /** On a generated MeshService: the name at App Mesh of its VirtualService, where the suffixes of the mesh cover it. */

@@ -42,11 +42,11 @@ export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly origin: OriginRevision;
   /** Addresses that this identity held before; kept through deletion and re-creation. */
   readonly freed: readonly FreedAddress[];
-  /** When the last Dataplane of a generated service was deleted (ms since 1970); server-owned. */
+  /** Time at which the last Dataplane of a generated service was deleted (ms since 1970); server-owned. */
   readonly graceStartedAt?: number;
 }
 
-/** What the store keeps of a deleted resource until its retention ends. */
+/** Facts that the store keeps of a deleted resource until its retention ends. */
 export interface Tombstone {
   readonly id: Identity;
   readonly revision: number;

@@ -5,7 +5,7 @@ import type { OriginRevision } from './resource';
 const FORM = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 const LENGTH = 55;
 
-/** How long after a change what is done because of it still belongs to its trace, ms. */
+/** Time after a change during which its consequences still belong to its trace, ms. */
 const TRACED_FOR = 60_000;
 
 /** The place of a span in its trace, as programs tell it each other. */
@@ -17,7 +17,7 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
-/** What a W3C traceparent says; undefined for text that is none. Costs nothing for long text. */
+/** Parses a W3C traceparent; undefined for text that is none. Costs nothing for long text. */
 export function parseTraceparent(text: string | undefined): TraceContext | undefined {
   if (text?.length !== LENGTH) return undefined;
   const [, traceId, spanId, flags] = FORM.exec(text) ?? [];
@@ -38,7 +38,7 @@ export function recentTrace({ traceparent, committedAt }: OriginRevision, now: n
   return traceparent !== undefined && Math.abs(now - committedAt) < TRACED_FOR ? traceparent : undefined;
 }
 
-/** What a span says of the resource that it is about; empty parts are left out. */
+/** Returns the attributes of a span about a resource; empty parts are left out. */
 export function identityAttributes({ kind, mesh, zone, namespace, name }: Identity): Readonly<Record<string, string>> {
   const parts = { kind, mesh, zone, namespace, name };
   return Object.fromEntries(

@@ -25,17 +25,17 @@ export type ViolationRule =
 export interface Violation {
   /** Path of the field as users write it: `spec.ports[0].port`, `labels["kuma.io/zone"]`, `name`. */
   readonly field: string;
-  /** What is wrong, in words, often with the value; at most a few hundred characters. */
+  /** Description of the violation, often with the value; at most a few hundred characters. */
   readonly reason: string;
   /** The rule for programs; `invalid` where no other code says more. */
   readonly rule: ViolationRule;
 }
 
-/** Longest name of one field in a path. */
+/** Maximum length of the name of one field in a path. */
 const MAX_NAME_LENGTH = 80;
-/** Longest path in a violation. */
+/** Maximum length of a path in a violation. */
 const MAX_PATH_LENGTH = 512;
-/** Longest reason. It bounds a report of many violations whatever values they repeat. */
+/** Maximum length of a reason. It bounds a report of many violations whatever values they repeat. */
 const MAX_REASON_LENGTH = 640;
 
 /** The path of a field in a document. Immutable and cheap to make: its text is built on demand. */
@@ -88,7 +88,7 @@ export function shortened(text: string, most: number, mark = '...'): string {
   return text.length <= most ? text : `${text.slice(0, most - mark.length)}${mark}`;
 }
 
-/** Most violations that are kept; further ones are only counted. */
+/** Maximum number of kept violations; further ones are only counted. */
 export const MAX_VIOLATIONS = 100;
 
 /**
@@ -107,7 +107,7 @@ export class Violations {
     return this.kept;
   }
 
-  /** How many there are in all. */
+  /** Total number. */
   get total(): number {
     return this.count;
   }

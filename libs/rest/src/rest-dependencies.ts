@@ -5,7 +5,7 @@ import type { Registry } from '@causeway/resources';
 import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { RequestObserver } from './http/answered-request';
 
-/** What bounds a request. Durations in ms, sizes in bytes. */
+/** Bounds of a request. Durations in ms, sizes in bytes. */
 export interface RestLimits {
   /** Connections open at once. */
   readonly connections: number;
@@ -32,7 +32,7 @@ export const DEFAULT_LIMITS: RestLimits = {
   requestTimeout: 30_000,
 };
 
-/** Who may reach this server and do what (docs/design.md §6). */
+/** Access control of this server (docs/design.md §6). */
 export interface RestAccess {
   readonly authenticator: Authenticator;
   readonly policy: AccessPolicy;
@@ -40,7 +40,7 @@ export interface RestAccess {
   readonly rates: CallerRates;
 }
 
-/** What RestModule is given. */
+/** Dependencies of RestModule. */
 export interface RestDependencies {
   readonly registry: Registry;
   /** Shared with the other interfaces; who made them closes them, after this module has ended. */
@@ -63,7 +63,7 @@ export interface RestDependencies {
 /** Time, log and audit log, for controllers whose answers take long. */
 export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger' | 'recorder' | 'registry'>;
 
-/** What Nest injects by symbol: values and interfaces that have no class of their own in this lib. */
+/** Symbols of values and interfaces that Nest injects and that have no class of their own in this lib. */
 export const REGISTRY = Symbol('Registry');
 export const AUTHORITY = Symbol('Authority');
 export const QUERIES = Symbol('Queries');

@@ -24,7 +24,7 @@ export interface RestServer {
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
 }
 
-/** What a server by itself is made of: its queries are its own. */
+/** Options of a standalone server: its queries are its own. */
 export interface RestServerOptions
   extends Omit<QuerySources, 'limits'>, Omit<RestDependencies, 'queries' | 'recorder' | 'version' | 'limits'> {
   readonly limits?: Partial<RestLimits & QueryLimits>;

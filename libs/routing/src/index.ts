@@ -1,4 +1,4 @@
-/** What happens to a request (libs/routing/README.md). */
+/** Evaluation of requests against routes (libs/routing/README.md). */
 export { type Destination, type ResolvedBackend } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
 export { foreignReference, NO_NAMESPACE, PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';

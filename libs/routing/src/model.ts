@@ -13,12 +13,12 @@ export interface ObjectRef {
   readonly port?: number;
 }
 
-/** What a route binds to: a service or a listener of a Gateway. */
+/** Parent of a route: a service or a listener of a Gateway. */
 export interface ParentRef extends ObjectRef {
   readonly sectionName?: string;
 }
 
-/** Where a rule sends to; weight 1 unless given. */
+/** Destination of a rule; weight 1 unless given. */
 export interface BackendRef extends ObjectRef {
   readonly weight?: number;
   readonly filters?: readonly Filter[];
@@ -95,7 +95,7 @@ export interface RouteSpec {
 
 /** A stored route: the part of a resource that routing reads. `creationOrder` 0 is unknown and ranks last. */
 export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' | 'generation' | 'spec'> {
-  /** What a service does where no other route of its group is bound at that port: generated from what the service comes from. */
+  /** Route of a service for ports where no other route of its group is bound: generated from the service's source. */
   readonly implicit?: boolean;
   /** By index: rules that cannot be read, for another zone or an older store may have brought anything. They are dropped. */
   readonly unreadable?: ReadonlyMap<number, Violation>;
@@ -126,7 +126,7 @@ export interface AllowedRoutes {
   readonly kinds?: readonly { readonly group?: string; readonly kind: string }[];
 }
 
-/** A Gateway. No gateway is run; routes that name it are bound and judged. */
+/** A Gateway. No gateway is run; routes that name it are bound and evaluated. */
 export interface Gateway extends Pick<Resource, 'id'> {
   readonly listeners: readonly {
     readonly name: string;

@@ -1,8 +1,8 @@
-/** How long to wait between tries. */
+/** Delays between tries. */
 export interface BackoffOptions {
   /** First delay, ms. */
   readonly base: number;
-  /** Longest delay, ms. */
+  /** Maximum delay, ms. */
   readonly cap: number;
   /** 0 ≤ x < 1; Math.random unless a test or simulation says otherwise. */
   readonly random?: () => number;

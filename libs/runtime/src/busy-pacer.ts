@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 
-/** How a `BusyPacer` tells an occasional turn from a busy stretch, and what it makes of the latter. */
+/** How a `BusyPacer` distinguishes an occasional turn from a busy stretch, and how it paces the latter. */
 export interface PaceOptions {
   /** Turns in a row that follow each other at once. */
   readonly burst: number;
@@ -9,9 +9,9 @@ export interface PaceOptions {
 }
 
 /**
- * Batches the work of a loop that never comes to rest. A turn costs about the same for one item as for ten (a statement,
- * a commit, a message), so a busy loop that waits a few ms between turns does far less work for the same items; a loop
- * with something to do now and then never waits.
+ * Batches the work of a loop that never comes to rest. A turn costs about the same for one item as for ten (a
+ * statement, a commit, a message), so a busy loop that waits a few ms between turns does far less work for the same
+ * items; a loop with occasional work never waits.
  */
 export class BusyPacer {
   private turns = 0;

@@ -1,4 +1,4 @@
-/** What every program needs (libs/runtime/README.md). */
+/** Foundations of every program (libs/runtime/README.md). */
 export { aborted, onAbort, orAborted, sharedAbortController, underSignals, withDeadline, within } from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';

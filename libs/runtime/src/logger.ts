@@ -3,7 +3,7 @@ export interface LogFields {
   readonly [key: string]: unknown;
 }
 
-/** Where programs say what happens. Messages are constant text, what varies goes into fields. */
+/** Log of a program. Messages are constant text; variable parts go into fields. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

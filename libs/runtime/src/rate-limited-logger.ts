@@ -8,7 +8,7 @@ const PERIOD = 10_000;
 /** Lines of one peer's streams in a period. */
 const STREAM_LINES = 20;
 
-/** Most callers that are told apart. */
+/** Maximum number of distinguished callers. */
 const MAX_CALLERS = 1_000;
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -44,7 +44,7 @@ export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, sl
   }
 }
 
-/** How `inTimedSlices` goes about its work. */
+/** Options of `inTimedSlices`. */
 export interface TimedSlices {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly signal?: AbortSignal;
@@ -52,7 +52,7 @@ export interface TimedSlices {
   readonly each?: () => void;
 }
 
-/** How long a slice of `inTimedSlices` holds the event loop, ms. */
+/** Maximum time of a slice of `inTimedSlices` on the event loop, ms. */
 const SLICE_TIME = 5;
 
 /** As `inSlices`, for items of very different cost: a slice ends with the step that reaches 5 ms. */

@@ -7,14 +7,14 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Most keys that are kept; an evicted key starts with a full bucket. */
+/** Maximum number of kept keys; an evicted key starts with a full bucket. */
 const MAX_KEYS = 10_000;
 
 /** A token bucket: holds at most `burst` tokens and gains `perSecond`. */
 export class TokenBucket {
   /** The tokens as ms of waiting; exact where `elapsed` is. */
   private credit: number;
-  /** When `credit` was computed, by `Clock.elapsed`. */
+  /** Time at which `credit` was computed, by `Clock.elapsed`. */
   private at: number;
 
   constructor(

@@ -11,7 +11,7 @@ export interface Span {
   end(failure?: string): void;
 }
 
-/** How a step is shown. */
+/** Options of a step's span. */
 export interface StepOptions {
   readonly attributes?: SpanAttributes;
   /** ms since 1970; now unless given. */
@@ -19,8 +19,8 @@ export interface StepOptions {
 }
 
 /**
- * Where the spans of a program go. Never throws and does no I/O of its own; what cannot be sent is dropped. Where nothing is traced a
- * call costs nothing, and there is no span.
+ * Exporter of a program's spans. Never throws and does no I/O of its own; spans that cannot be sent are dropped. If
+ * nothing is traced, a call costs nothing, and there is no span.
  */
 export interface Tracer {
   /** False where there never is a span, so that nothing need be prepared for one. */
@@ -37,7 +37,7 @@ export const noTracer: Tracer = { isOn: false, request: () => undefined, step: (
 /** The trace that a request belongs to. */
 export interface RequestTrace {
   readonly traceId: string;
-  /** What the work of the request hangs on; absent where this program does not trace the request. */
+  /** Parent of the spans of the request's work; absent if this program does not trace the request. */
   readonly traceparent?: string;
 }
 

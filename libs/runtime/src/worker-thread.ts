@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** What a worker thread is given at its start. */
+/** Options of a worker thread. */
 export interface WorkerThreadOptions {
   /** A copy of it is `workerData` in the thread; buffers that are shared stay shared. */
   readonly data?: unknown;

@@ -38,7 +38,7 @@ export class FakeClock implements Clock {
     this.time = end;
   }
 
-  /** How many timers wait. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.timers.length;
   }

@@ -67,7 +67,7 @@ interface SurveyRow {
   readonly expires_at: number;
 }
 
-/** What is known while no lease has expired. */
+/** Facts that are known while no lease has expired. */
 interface Outlook {
   readonly at: number;
   /** No lease that was visible at `at` ends before. */

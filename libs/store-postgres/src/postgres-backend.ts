@@ -23,19 +23,19 @@ import { PostgresProxySessions } from './postgres-proxy-sessions';
 import { PostgresSessions } from './postgres-sessions';
 import { PostgresStore } from './postgres-store';
 
-/** How a process uses its database; only `url` must be given. */
+/** Options for the database of a process; only `url` is required. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; of a primary and its standbys with several hosts, separated by commas. */
   readonly url: string;
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** Most connections for reads and writes, default 10; four more listen and hold the lease. */
+  /** Maximum number of connections for reads and writes, default 10; four more listen and hold the lease. */
   readonly poolSize?: number;
-  /** Longest statement, ms; default 30 s. */
+  /** Timeout of a statement, ms; default 30 s. */
   readonly statementTimeout?: number;
   /** ms between reads of the log when nothing wakes a watch; default 2 s. */
   readonly pollEvery?: number;
-  /** How long `connect` waits for the database, ms; default 60 s. */
+  /** Timeout of `connect`, ms; default 60 s. */
   readonly startTimeout?: number;
   /** Work on a database that a later version has migrated. */
   readonly tolerateNewer?: boolean;
@@ -46,11 +46,11 @@ export interface PostgresOptions {
 /** State of the connections at any time; for metrics and health. */
 export interface PostgresStatus {
   readonly listening: boolean;
-  /** How often the listening connection was made; more than once: it broke. */
+  /** Number of times that the listening connection was opened; above one: it broke. */
   readonly listenerConnections: number;
   /** Open connections of the pool. */
   readonly open: number;
-  /** Of them those that nobody uses. */
+  /** Idle ones among them. */
   readonly idle: number;
   /** Callers that wait for a connection of the pool. */
   readonly waiting: number;

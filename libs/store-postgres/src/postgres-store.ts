@@ -49,8 +49,8 @@ interface WriteRow {
 
 /**
  * The ResourceStore in Postgres. A write of more than 500 changes with `onRefusal: 'skip'` is written in batches, each
- * atomic and fenced, the notes with the last: when it throws, the batches before stay. Concurrent single changes share a
- * statement (GroupCommit).
+ * atomic and fenced, the metadata with the last: if it throws, the batches before stay. Concurrent single changes share
+ * a statement (GroupCommit).
  */
 export class PostgresStore implements ResourceStore, StoreMaintenance {
   private readonly closing = new AbortController();

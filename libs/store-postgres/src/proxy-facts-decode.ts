@@ -2,8 +2,8 @@ import { isJsonArray, isJsonObject } from '@causeway/resources';
 import type { ProxyFacts } from '@causeway/store';
 
 /**
- * What a replica wrote of a proxy; undefined where a replica of another version wrote what cannot be read. Only replicas of this
- * control plane write it, so the parts are not looked at one by one.
+ * Decodes the facts that a replica wrote about a proxy; undefined if a replica of another version wrote a form that
+ * cannot be read. Only replicas of this control plane write it, so the parts are not checked one by one.
  */
 export function decodeProxyFacts(value: unknown): ProxyFacts | undefined {
   if (!isJsonObject(value)) return undefined;

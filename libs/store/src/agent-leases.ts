@@ -13,15 +13,15 @@ export interface LeaseAgent {
   readonly instance: string;
   /** Another one after each start. */
   readonly run: string;
-  /** When the run began, ms since 1970 by the machine's clock. */
+  /** Start of the run, ms since 1970 by the machine's clock. */
   readonly startedAt: number;
-  /** How operators recognise the machine. */
+  /** Name of the machine, for operators. */
   readonly machine: string;
-  /** Where it speaks from. */
+  /** Address of the agent's connection. */
   readonly address: string;
 }
 
-/** What the agent checks of one inbound. */
+/** Result of an agent's check of one inbound. */
 export interface CheckedInbound {
   /** Its place in `networking.inbound`. */
   readonly inbound: number;
@@ -34,7 +34,7 @@ export interface CheckedInbound {
   readonly plaintextReachable?: boolean;
 }
 
-/** Something that the proxy of a Dataplane is told and cannot do. */
+/** A configured feature that the proxy of a Dataplane does not support. */
 export interface UnsupportedPart {
   /** The listener or the cluster. */
   readonly name: string;
@@ -47,22 +47,22 @@ export interface SharedClients {
   readonly clientDataplane: string;
 }
 
-/** What an agent says of a Dataplane besides its spec. */
+/** Report of an agent about a Dataplane, besides its spec. */
 export type AgentFinding = CheckedInbound | UnsupportedPart | SharedClients;
 
 /** A lease as it is stored; instants are ms since 1970 by the store's clock. */
 export interface AgentLease extends LeaseKey, LeaseAgent {
   /** The stream by which it is held; another one after each attach. */
   readonly session: string;
-  /** Since when this instance holds it. */
+  /** Time since which this instance holds it. */
   readonly since: number;
   readonly expiresAt: number;
   readonly health: readonly AgentFinding[];
-  /** When anything but `expiresAt` changed. */
+  /** Time of the last change of anything but `expiresAt`. */
   readonly changedAt: number;
 }
 
-/** What a stream asks for. */
+/** Claim of a stream on a lease. */
 export interface LeaseClaim extends LeaseKey {
   readonly agent: LeaseAgent;
   readonly session: string;
@@ -70,23 +70,23 @@ export interface LeaseClaim extends LeaseKey {
   readonly secretHash?: string;
 }
 
-/** Refused: somebody else holds it, and lives. */
+/** Refused: a live instance holds it. */
 export type LeaseAnswer = { readonly type: 'taken' } | { readonly type: 'held'; readonly by: AgentLease };
 
 export interface LeaseRenewal extends LeaseKey {
   readonly session: string;
-  /** How long ago the agent was heard, ms: the lease ends one length after that. */
+  /** Time since the agent was last heard, ms: the lease ends one length after that. */
   readonly age: number;
   /** Absent: as before. */
   readonly health?: readonly AgentFinding[];
 }
 
-/** A lease that a session does not hold any more: another one does (`taken`), or nobody, since it was ended. */
+/** A lease that a session no longer holds: another one does (`taken`), or none, since it was ended. */
 export interface LostLease extends LeaseKey {
   readonly taken: boolean;
 }
 
-/** What a leader decides from. */
+/** State from which a leader decides. */
 export interface LeaseSurvey {
   /** The store's clock, ms since 1970. */
   readonly now: number;
@@ -94,7 +94,7 @@ export interface LeaseSurvey {
   readonly total: number;
   /** Those that have expired, the oldest first; at most as many as asked for. */
   readonly expired: readonly Pick<AgentLease, keyof LeaseKey | 'session' | 'machine' | 'expiresAt'>[];
-  /** How many have expired. */
+  /** Number of expired leases. */
   readonly expiredTotal: number;
 }
 
@@ -105,17 +105,17 @@ export interface LeaseSurvey {
  */
 export interface AgentLeaseStore {
   /**
-   * Takes leases for `length` ms, each by itself, and answers in the order of the claims. One that is free or has expired is taken.
-   * One that lives is taken by the same run, and by a run of the same instance and address that began later, where it shows the secret
-   * that was shown last, if any was; anybody else is told who holds it. The former session loses it. Secrets are compared in
-   * constant time and are in no answer.
+   * Takes leases for `length` ms, each by itself, and answers in the order of the claims. A free or expired lease is
+   * taken. A live one is taken by the same run, and by a later run of the same instance and address, if it shows the
+   * secret that was shown last, if any was; any other claim gets the holder as its answer. The former session loses the
+   * lease. Secrets are compared in constant time and are in no answer.
    */
   take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]>;
-  /** Renews leases; also one that has expired, as long as nobody has ended or taken it. Returns those that are lost. */
+  /** Renews leases, also expired ones, unless they were ended or taken. Returns those that are lost. */
   renew(renewals: readonly LeaseRenewal[], length: number): Promise<readonly LostLease[]>;
   /** Removes leases that these sessions hold. The Dataplanes are removed before, by who holds the lease. */
   drop(held: readonly (LeaseKey & { readonly session: string })[]): Promise<void>;
-  /** Makes leases of `length` ms that nobody holds, for Dataplanes that say they are leased and have none. */
+  /** Creates leases of `length` ms without a holder, for Dataplanes that are marked as leased and have none. */
   adopt(keys: readonly LeaseKey[], length: number): Promise<void>;
   /** Leases that have expired, at most `most` of them. */
   survey(most: number): Promise<LeaseSurvey>;

@@ -1,11 +1,14 @@
 import { printableText, type Identity } from '@causeway/resources';
 import type { LogFields } from '@causeway/runtime';
 
-/** Who asked for something, and from where. Made by `auditSource`, which bounds its texts. */
+/** Sender of a request, and its origin. Created by `auditSource`, which bounds its texts. */
 export interface AuditSource {
   readonly user: string;
   readonly groups: readonly string[];
-  /** How the user was recognised: `user-token`, `oidc`, `operator-token`, `local-socket` (`localhost` in entries of former versions), `nothing`. */
+  /**
+   * Method of authentication: `user-token`, `oidc`, `operator-token`, `local-socket` (`localhost` in entries of former
+   * versions), `nothing`.
+   */
   readonly recognizedBy: string;
   /** The id of the token, never the token. */
   readonly tokenId?: string;
@@ -22,10 +25,10 @@ export interface AuditSource {
 /** The interfaces through which users come; `in-process`: none. */
 export type AuditInterface = 'REST' | 'gRPC' | 'in-process';
 
-/** What was asked for. Texts are empty where the request names none. */
+/** Subject of a request. Texts are empty if the request names none. */
 export interface AuditSubject extends Identity {
   readonly verb: string;
-  /** What was done besides writing a resource: `issued a zone token`. */
+  /** Action other than writing a resource: `issued a zone token`. */
   readonly activity: string;
 }
 
@@ -35,9 +38,9 @@ export type AuditResult = 'done' | 'refused';
 /** An entry that no write carries: an activity, or a refusal. */
 export interface AuditRecord extends AuditSource, AuditSubject {
   readonly result: AuditResult;
-  /** Why it was refused; empty when it was done. */
+  /** Why it was refused; empty if it was done. */
   readonly reason: string;
-  /** How long ago it happened, ms; entries are dated by the clock of the store. */
+  /** Time since it happened, ms; entries are dated by the clock of the store. */
   readonly age: number;
 }
 
@@ -72,7 +75,7 @@ export interface AuditQuery {
   readonly since?: number;
   /** Before this time, ms since 1970. */
   readonly until?: number;
-  /** Most entries of the page. */
+  /** Maximum number of entries of the page. */
   readonly size: number;
   /** Only entries before this one; the newest first where it is absent. */
   readonly after?: AuditPosition;
@@ -81,11 +84,11 @@ export interface AuditQuery {
 /** A page of the log, newest first. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** Where the next page begins. A page that is not full has one where the search was ended for its cost. */
+  /** Start of the next page. A page that is not full has one if the search was ended because of its cost. */
   readonly next?: AuditPosition;
 }
 
-/** How much of the log is kept. */
+/** Retention of the log. */
 export interface AuditBounds {
   /** ms. */
   readonly age: number;
@@ -95,9 +98,9 @@ export interface AuditBounds {
 }
 
 /**
- * What users did to one control plane, and what was refused to them. The entry of a write is committed with the write: a
- * change that has an `audit` (`PutChange`, `DeleteChange`) and writes something leaves one entry, any other none. Entries
- * are never changed. Methods throw `Unavailable` when the database is away.
+ * Log of the actions of users on one control plane, and of refusals. The entry of a write is committed with the write:
+ * a change that has an `audit` (`PutChange`, `DeleteChange`) and writes something leaves one entry, any other none.
+ * Entries are never changed. Methods throw `Unavailable` if the database is unavailable.
  */
 export interface AuditLog {
   /** Stores entries that no write carries, all or none. */
@@ -110,13 +113,13 @@ export interface AuditLog {
   purge(bounds: AuditBounds): Promise<number>;
 }
 
-/** What an interface knows of a caller, unbounded. */
+/** Facts about a caller from an interface, unbounded. */
 export type UnboundedSource = Omit<AuditSource, OptionalId> & Readonly<Partial<Record<OptionalId, string | undefined>>>;
 
 const IDS = ['tokenId', 'requestId', 'traceId'] as const;
 type OptionalId = (typeof IDS)[number];
 
-/** Longest texts of an entry, in characters, and most groups. */
+/** Maximum length of the texts of an entry, in characters, and maximum number of groups. */
 const MAX_TEXT = 200;
 const MAX_USER_AGENT = 100;
 const MAX_GROUPS = 20;
@@ -141,7 +144,7 @@ export function auditSource(source: UnboundedSource): AuditSource {
   };
 }
 
-/** What is written to the program's log about an entry; fields that are empty are left out. */
+/** Returns the fields of an entry for the program's log; empty fields are left out. */
 export function auditFields(source: AuditSource, subject: AuditSubject, more: LogFields): LogFields {
   const { user, recognizedBy, tokenId, address, via, userAgent, requestId, traceId } = source;
   const { verb, kind, mesh, zone, namespace, name, activity } = subject;

@@ -6,7 +6,7 @@ import { RelistRequired, type ResourceStore } from './resource-store';
 /** The part of a store that following reads. */
 export type FollowedStore = Pick<ResourceStore, 'head' | 'snapshot' | 'watch'>;
 
-/** What following needs besides store and index. */
+/** Options of following a store. */
 export interface FollowOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -57,7 +57,7 @@ export async function waitUntilCaughtUp(store: ResourceStore, index: IndexReader
   while (!(await reachedOrReloaded(index, await store.head(), signal)));
 }
 
-/** How long `reachedSoon` waits, ms. */
+/** Timeout of `reachedSoon`, ms. */
 const SOON = 5_000;
 
 /** Resolves when the index has reached a revision, or a point in its incarnation. Throws Unavailable after 5 s. */

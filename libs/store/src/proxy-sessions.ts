@@ -1,6 +1,6 @@
 import type { Identity } from '@causeway/resources';
 
-/** What a proxy has of one type of resources. */
+/** State of one type of resources at a proxy. */
 export interface ProxyTypeFacts {
   /** The type's URL. */
   readonly type: string;
@@ -16,14 +16,14 @@ export interface ProxyTypeFacts {
 export interface ProxyFault {
   readonly type: string;
   readonly name: string;
-  /** Of what was rejected: of its content. */
+  /** Version of the rejected content. */
   readonly version?: string;
   readonly reason: string;
   /** ms since 1970, where known. */
   readonly at?: number;
 }
 
-/** What the replica that serves a proxy knows of it; every list is bounded by the replica. */
+/** State of a proxy, as its replica knows it; every list is bounded by the replica. */
 export interface ProxyFacts {
   readonly kind: 'dataplane' | 'ingress' | 'egress';
   /** The Dataplane or the ingress that it is the proxy of. */
@@ -34,11 +34,11 @@ export interface ProxyFacts {
   /** Why it passes all traffic through as TCP, so that it applies no route; absent where it does not. */
   readonly bytesOnly?: string;
   readonly form: 'delta' | 'sotw';
-  /** When its oldest stream began, ms since 1970 by the clock of the replica. */
+  /** Start of its oldest stream, ms since 1970 by the clock of the replica. */
   readonly since: number;
   readonly streams: number;
   readonly types: readonly ProxyTypeFacts[];
-  /** What it holds is known. Until then what was known of it before counts. */
+  /** Whether its state is known. Until then its former state counts. */
   readonly isSettled: boolean;
   /** It applies all changes up to this revision, secrets aside; absent: up to that of its replica. */
   readonly applied?: number;
@@ -48,9 +48,9 @@ export interface ProxyFacts {
   readonly authoritiesIn?: Readonly<Record<string, readonly string[]>>;
   /** Its certificate: the SPIFFE id, and its end in ms since 1970. */
   readonly certificate?: { readonly uri?: string; readonly end: number };
-  /** What it rejected, and has neither accepted nor dropped since. */
+  /** Rejected resources, neither accepted nor dropped since. */
   readonly rejected: readonly ProxyFault[];
-  /** What it would have, were it not against Envoy's rules. */
+  /** Resources that are not sent because they violate Envoy's rules. */
   readonly refused: readonly ProxyFault[];
 }
 
@@ -61,16 +61,16 @@ export interface ProxySession {
   readonly facts: ProxyFacts;
 }
 
-/** What changed at a replica since its report before. */
+/** Changes at a replica since its last report. */
 export interface ProxyReport {
   /** Of the replica; another one after each start. */
   readonly instance: string;
   /** Grows with each report of the instance. */
   readonly version: number;
-  /** Where its index is: proxies without a number of their own apply everything up to here. */
+  /** Position of its index: proxies without a number of their own have applied everything up to here. */
   readonly incarnation: string;
   readonly revision: number;
-  /** The replica stops: all its proxies are gone, and told so. */
+  /** The replica stops: all its proxies are disconnected, and were asked to leave. */
   readonly isEnd: boolean;
   readonly sessions: readonly ProxySession[];
 }
@@ -78,13 +78,13 @@ export interface ProxyReport {
 /** A session as it is stored. */
 export interface StoredProxySession extends ProxySession {
   readonly version: number;
-  /** When it was written, ms since 1970 by the store's clock. */
+  /** Time of writing, ms since 1970 by the store's clock. */
   readonly changedAt: number;
 }
 
 /** A replica and those of its sessions that a reader does not have yet. */
 export interface ReplicaSessions extends Omit<ProxyReport, 'sessions'> {
-  /** When it reported last, and now, by the store's clock. */
+  /** Time of its last report, and now, by the store's clock. */
   readonly seenAt: number;
   readonly now: number;
   readonly sessions: readonly StoredProxySession[];

@@ -50,7 +50,7 @@ export function outdatedResults({ changes, onRefusal }: WriteRequest): readonly 
   return results;
 }
 
-/** What a store knows about a refused change. */
+/** Facts of a store about a refused change. */
 export interface RefusalFacts {
   /** Revision of the living row. */
   readonly revision?: number;

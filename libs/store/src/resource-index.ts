@@ -10,7 +10,7 @@ export interface IndexChange {
   readonly after: Resource | undefined;
 }
 
-/** What listeners are called with after the index has applied a batch. */
+/** Event for listeners after the index has applied a batch. */
 export interface IndexEvent {
   readonly point: StorePoint;
   /** A new snapshot was loaded: everything derived must be derived anew; `changes` is empty. */
@@ -22,7 +22,7 @@ export type IndexListener = (event: IndexEvent) => void;
 
 /** A store's state in memory, for all readers: reads never wait and never see half a batch. */
 export interface IndexReader {
-  /** How far the index is; undefined before the first load. */
+  /** Position of the index; undefined before the first load. */
   readonly point: StorePoint | undefined;
   /** The index has forgotten the deletions up to this revision. */
   readonly compactionRevision: number;

@@ -88,15 +88,15 @@ interface SessionFence {
 export interface MetadataEntry {
   readonly area: string;
   readonly key: string;
-  /** `null` removes the note. */
+  /** `null` removes the entry. */
   readonly value: JsonObject | null;
   /** Not written where the write counts a creation order that the origin does not know (`orderFrom`). */
   readonly unlessRaised?: true;
 }
 
 /**
- * What a decision was made from, as of a revision: the resources of `kinds`, or all resources of a mesh. The write is
- * refused if one of them came, changed or went after the revision by another write (docs/design.md §2.9).
+ * Reads from which a decision was made, as of a revision: the resources of `kinds`, or all resources of a mesh. The
+ * write is refused if another write created, changed or deleted one of them after the revision (docs/design.md §2.9).
  */
 export interface ReadSet {
   readonly revision: number;
@@ -122,10 +122,9 @@ export interface WriteRequest {
 }
 
 /**
- * Why a change was refused: made from another revision; the resource exists; it does not exist; the copy is older than
- * the stored one of the same incarnation; the address is held by another resource, or this very write frees it; what the
- * write was decided from has changed (`unchanged`); or no store can hold the content (NUL, half a surrogate pair, nesting
- * without end).
+ * Reason of a refusal: based on another revision; the resource exists; it does not exist; the copy is older than the
+ * stored one of the same incarnation; the address is held by another resource, or freed by this very write; the read
+ * set has changed (`unchanged`); or no store can hold the content (NUL, half a surrogate pair, nesting without end).
  */
 export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken' | 'outdated' | 'unstorable';
 
@@ -137,7 +136,7 @@ export type ChangeResult =
       readonly revision: number;
       readonly generation: number;
       readonly uid: string;
-      /** Where it is not the one that a copy claims (`orderFrom`). */
+      /** Present if it differs from the one that a copy claims (`orderFrom`). */
       readonly creationOrder?: number;
     }
   | {
@@ -224,14 +223,14 @@ export interface ResourceStore {
    * looks up what the reader holds after all batches so far: a store need not read what it can derive from that.
    */
   watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch>;
-  /** One note, or all of an area. */
+  /** Returns one entry, or all of an area. */
   readMetadata(area: string, key: string): Promise<JsonObject | undefined>;
   listMetadata(area: string): Promise<readonly MetadataEntry[]>;
   /** Releases connections; watches end. */
   close(): Promise<void>;
 }
 
-/** What keeps a store small and honest; called by a maintenance loop or an operator, never by the mesh's own work. */
+/** Maintenance of a store; called by a maintenance loop or an operator, never by the mesh's own work. */
 export interface StoreMaintenance {
   /**
    * Deletes tombstones older than `age` ms by the store's clock, and returns their number. Readers that have not seen

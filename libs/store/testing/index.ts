@@ -1,6 +1,6 @@
 /**
- * What tests need of a store: MemoryStore, which keeps everything in memory, and the suite that every store passes. Nothing that
- * ships imports it.
+ * Test support of a store: MemoryStore, which keeps everything in memory, and the suite that every store passes.
+ * Nothing that ships imports it.
  *
  *   storeConformance(name, makeWorld): the head of conformance/index.ts lists its guarantees
  */

@@ -33,11 +33,11 @@ const MAX_KEY_LENGTH = 317;
 const MAX_VALUE_LENGTH = 253;
 
 /**
- * Why sync rejects a resource, or undefined if it accepts it. It rejects an identity that breaks the grammar of the
- * wire, text that no store can hold, more bytes, labels, items or characters than the kind allows, and wrong JSON
- * types. The reason names the field, the rule and the value, shortened. Other rules may be broken: those are tolerated
- * and reported as a condition (docs/design.md §5 "Strict at the door, tolerant on the wire"). Pure, linear in the size
- * of the resource; only the first violation is reported.
+ * Returns why sync rejects a resource, or undefined if it accepts it. It rejects an identity that breaks the grammar of
+ * the wire, text that no store can hold, more bytes, labels, items or characters than the kind allows, and wrong JSON
+ * types. The reason names the field, the rule and the value, shortened. Other violations are tolerated and reported as
+ * a condition (docs/design.md §5 "Strict at the door, tolerant on the wire"). Pure, linear in the size of the resource;
+ * only the first violation is reported.
  */
 export function inboundViolation(kind: Kind, resource: InboundResource): string | undefined {
   const violation =

@@ -29,7 +29,7 @@ export interface InboundMessage<C> {
   readonly resumed: boolean;
 }
 
-/** What a message changes in the store. */
+/** Changes of the store by one message. */
 export interface InboundChanges<C> {
   readonly puts: readonly InboundItem<C>[];
   /** Explicitly removed by the peer. */

@@ -22,8 +22,9 @@ export interface IncarnationDecision {
 const ROLLED_BACK = ' (set back)';
 
 /**
- * The name under which `judgeIncarnation` judges a store that was rolled back: it offers a revision below the one that
- * was applied, so its absences are no more deletions than those of a new incarnation. Accepted, it loses the suffix.
+ * Returns the name under which `decideIncarnation` treats a store that was rolled back: it offers a revision below the
+ * one that was applied, so its absences are no more deletions than those of a new incarnation. Once accepted, it loses
+ * the suffix.
  */
 export function rolledBackIncarnation(incarnation: string): string {
   return incarnation + ROLLED_BACK;
@@ -71,7 +72,7 @@ export function confirmIncarnation(known: KnownIncarnation): KnownIncarnation {
   return known.pending ? { accepted: acceptedAs(known.pending.incarnation) } : known;
 }
 
-/** What a global in a new incarnation knows of a zone. */
+/** State of a zone that a global in a new incarnation knows. */
 export interface AwaitedZone {
   readonly enabled: boolean;
   /** In any incarnation of the global. */

@@ -1,4 +1,4 @@
-/** Who is sent what, and the state machines of a stream (libs/sync/README.md). */
+/** Which resources each peer gets, and the state machines of a stream (libs/sync/README.md). */
 export {
   isKindSentDown,
   isKeptFromSync,

@@ -1,4 +1,4 @@
-/** The number of instances that a service is told to have, at most. */
+/** Maximum number of instances that is reported for a service. */
 const MAX_INSTANCES = 100_000;
 /** The part by which the number that other zones know may differ from the true one: an eighth. */
 const TOLERANCE = 8;

@@ -1,9 +1,9 @@
 import { durationMs, isJsonObject, ownField, type JsonObject, type Resource } from '@causeway/resources';
 
-/** What happens to a lost zone's services in other zones (docs/design.md §5). */
+/** Treatment of a lost zone's services in other zones (docs/design.md §5). */
 export type LostPolicy = 'keep' | 'depreferred' | 'withdraw';
 
-/** When a zone is lost and what happens then. `after` is ms. */
+/** When a zone counts as lost, and the treatment then. `after` is ms. */
 export interface LostRule {
   readonly policy: LostPolicy;
   readonly after: number;
@@ -13,17 +13,18 @@ export interface LostRule {
 export interface ZoneContact {
   /** Whether a replica of the global has a session with the zone now. */
   readonly connected: boolean;
-  /** When the zone was last connected; undefined if it never was. */
+  /** Last time the zone was connected; undefined if it never was. */
   readonly lastSeen: number | undefined;
-  /** When this leader of the global began to serve. */
+  /** Time at which this leader of the global began to serve. */
   readonly servingSince: number;
-  /** Since when the status of the Zone reports it as lost. */
+  /** Time since which the status of the Zone reports it as lost. */
   readonly reportedSince?: number | undefined;
 }
 
 /**
- * Since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone that never
- * had a session is never lost. A lost zone stays lost until it is back: a new leader does not restart the wait.
+ * Returns since when a zone is lost by this rule, or undefined. Only time in which the global served counts; a zone
+ * that never had a session is never lost. A lost zone stays lost until it returns: a new leader does not restart the
+ * wait.
  */
 export function lostSince(rule: Pick<LostRule, 'after'>, contact: ZoneContact, now: number): number | undefined {
   const { connected, lastSeen, servingSince, reportedSince } = contact;
@@ -39,8 +40,9 @@ export interface LostRules {
 }
 
 /**
- * The rules for the zone with this `Zone.spec.lost`. Field by field the Zone's own value counts, then that of the mesh
- * (`meshes`: what its parameters say of lost zones), then the configured one. Linear in the meshes.
+ * Returns the rules for the zone with this `Zone.spec.lost`. For each field the Zone's own value has precedence, then
+ * that of the mesh (`meshes`: the settings of its parameters for lost zones), then the configured one. Linear in the
+ * meshes.
  */
 export function readLostRules(lost: unknown, meshes: ReadonlyMap<string, unknown>, configured: LostRule): LostRules {
   const zone = readLostRule(lost, configured);
@@ -51,7 +53,7 @@ export function readLostRules(lost: unknown, meshes: ReadonlyMap<string, unknown
   };
 }
 
-/** For whom a zone is lost: the value of `Zone.status.lost`. */
+/** Value of `Zone.status.lost`: the meshes for which a zone is lost. */
 export interface ZoneLoss {
   /** RFC 3339: since when the zone has had no session. */
   readonly since: string;
@@ -61,7 +63,7 @@ export interface ZoneLoss {
   readonly meshes?: Readonly<Record<string, LostPolicy | 'none'>>;
 }
 
-/** What holds for whom when a zone has had no session for `away` ms; undefined where it is lost for nobody. */
+/** Returns the loss of a zone that has had no session for `away` ms, by mesh; undefined if it is lost for none. */
 export function zoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
   const policyOf = ({ policy, after }: LostRule): LostPolicy | undefined => (away >= after ? policy : undefined);
   const policy = policyOf(rules.zone);
@@ -91,22 +93,22 @@ export function readLostState({ status }: Pick<Resource, 'status'>, mesh?: strin
   return isPolicy(holds) ? { policy: holds, since: typeof since === 'string' ? since : '' } : undefined;
 }
 
-/** `Zone.status.lost` as it is stored, where it says that the zone is lost for somebody. */
+/** Returns the stored `Zone.status.lost` if the zone is lost for at least one mesh. */
 export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
   const lost = zone.status?.['lost'];
   if (!isJsonObject(lost) || (!readLostState(zone) && listMeshesWithLoss(zone).length === 0)) return undefined;
   return lost;
 }
 
-/** What `Zone.status` says of a zone's session with the global: the fields of the status. */
+/** Fields of `Zone.status` about a zone's session with the global. */
 export interface ZoneSession {
   /** RFC 3339: since when no replica of the global has had a session with the zone; absent where one has, or none ever had. */
   readonly disconnectedSince?: string;
-  /** Whose control plane the zone has; absent before its first session. */
+  /** Product of the zone's control plane; absent before its first session. */
   readonly peer?: 'causeway' | 'kuma';
 }
 
-/** What a Zone's status says of its session, as it is stored. */
+/** Reads the session from the stored status of a Zone. */
 export function reportedSession({ status }: Pick<Resource, 'status'>): ZoneSession {
   const { disconnectedSince: since, peer } = status ?? {};
   return {

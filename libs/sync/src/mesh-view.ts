@@ -53,7 +53,7 @@ export class MeshView {
     );
   }
 
-  /** Whether resources of this mesh are sent at all: it exists and is not somebody else's. */
+  /** Whether resources of this mesh are sent at all: it exists and is not foreign. */
   hasMesh(mesh: string): boolean {
     return this.meshes.has(mesh);
   }

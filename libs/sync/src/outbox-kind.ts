@@ -1,7 +1,7 @@
 import { RoundRobinKeys } from './round-robin-keys';
 import { Rejections, type Rejection } from './rejection';
 
-/** What a peer was last sent of one resource. */
+/** State of one resource that a peer was last sent. */
 export interface LastSent {
   /** Name on the wire, unique within a kind. */
   readonly wireKey: string;
@@ -15,7 +15,7 @@ export interface OutboundResource extends LastSent {
   readonly size: number;
 }
 
-/** What the peer of one stream may be sent at this moment. */
+/** Resources that the peer of one stream may be sent at this moment. */
 export interface OutboundSource<S extends OutboundResource> {
   /** Identity keys of all resources of a kind that the peer may hold. */
   keys(kind: string): Iterable<string>;
@@ -73,9 +73,9 @@ export interface KindProgress {
   readonly rejections: readonly Rejection[];
   /** Keys that wait to be sent or to be acknowledged. */
   readonly waiting: number;
-  /** Since when the peer has not acknowledged everything; undefined if it has. */
+  /** Time since which the peer has unacknowledged messages; undefined if it has none. */
   readonly behindSince?: number;
-  /** When the peer last acknowledged a message while it was behind; `behindSince` if it did not. */
+  /** Time of the last acknowledgement while the peer was behind; `behindSince` if there was none. */
   readonly movedAt?: number;
 }
 

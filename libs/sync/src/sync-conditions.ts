@@ -17,7 +17,7 @@ export const SyncCondition = {
   rulesBroken: 'RulesBroken',
   /** The resource cannot be expressed in Kuma's messages, so Kuma zones do not get it. */
   unsupportedByKuma: 'UnsupportedByKuma',
-  /** Callers believe the service by the authority of `Mesh.mtls`, whose key every zone of Kuma has. */
+  /** Callers trust the service by the authority of `Mesh.mtls`, whose key every zone of Kuma has. */
   meshMtls: 'MeshMtls',
   /** The MeshTrust of a zone does not count: its trust domain is not the zone's, or another one has it. */
   trustRefused: 'TrustRefused',

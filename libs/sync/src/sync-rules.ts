@@ -48,9 +48,9 @@ export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
 
 /**
  * Whether the global sends `resource` to a zone (docs/design.md §5, docs/reference/kds-wire.md §4.2). It sends its own
- * resources and, of kinds that cross zones, those of other visible zones: services that are exported, policies of
- * producers, and where each zone is entered. Zones of Kuma do not get the MeshIdentity that is made with a Mesh. It never sends a zone its own resources back, nor resources of an unknown
- * mesh or of somebody else's (row T000-07).
+ * resources and, of kinds that cross zones, those of other visible zones: exported services, producers' policies, and
+ * ingress endpoints. Zones of Kuma do not get the MeshIdentity that is created with a Mesh. It never sends a zone its
+ * own resources back, nor resources of an unknown or foreign mesh (row T000-07).
  */
 export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
   if (!isKindSentDown(kind, peer) || isKeptFromSync(resource)) return false;
@@ -94,8 +94,8 @@ export type Receiver =
   { readonly role: 'global'; readonly from: string } | { readonly role: 'zone'; readonly zone: string };
 
 /**
- * Why a stream may not write `id` at the receiver, or undefined if it may (docs/design.md §5 Ownership). A zone writes
- * only its own resources, the global only those that are not the receiving zone's.
+ * Returns why a stream may not write `id` at the receiver, or undefined if it may (docs/design.md §5 Ownership). A zone
+ * writes only its own resources, the global only those that are not the receiving zone's.
  */
 export function ownershipViolation(kind: Kind, id: Identity, receiver: Receiver): string | undefined {
   if (receiver.role === 'global') {

@@ -1,12 +1,12 @@
 import { errorText, type LogFields } from '@causeway/runtime';
 
-/** Longest text of one field, in characters. */
+/** Maximum length of the text of one field, in characters. */
 const MAX_TEXT_LENGTH = 2_000;
-/** Most items of a list in a line. */
+/** Maximum number of items of a list in a line. */
 export const MAX_ITEMS = 20;
-/** Most fields of an object in a line; more than a program has settings. */
+/** Maximum number of fields of an object in a line; more than a program has settings. */
 const MAX_FIELDS = 100;
-/** Most characters of all values of a line. A value counts as `LEAST_COST` at least. */
+/** Maximum number of characters of all values of a line. A value counts as `LEAST_COST` at least. */
 export const MAX_LINE_LENGTH = 20_000;
 const LEAST_COST = 10;
 /** Deepest nesting of objects in a line. */

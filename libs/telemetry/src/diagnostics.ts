@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { boundedText, MAX_ITEMS } from './bounded-fields';
 
-/** What the diagnostics port reads. */
+/** Sources of the diagnostics port. */
 export interface DiagnosticsSources {
   readonly metrics: Registry;
   /** Undefined if the program is ready; otherwise the reason. */

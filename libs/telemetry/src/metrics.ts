@@ -42,12 +42,14 @@ export function createHistogram({ name, help, labels, bounds }: HistogramOptions
   return { metric, observe: (of, value) => metric.observe({ ...of }, value) };
 }
 
-/** What all names of our own metrics begin with. Those of the process (`process_`) and of Node (`nodejs_`) keep their names. */
+/**
+ * Prefix of the names of our own metrics. Those of the process (`process_`) and of Node (`nodejs_`) keep their names.
+ */
 export const METRIC_PREFIX = 'causeway_';
 
 /**
- * Most series of one metric that a scrape shows. Metrics that grow with what operators make fold what is beyond it
- * themselves, or are cut here: whoever scrapes us keeps every series for weeks.
+ * Maximum number of series of one metric in a scrape. Metrics that grow with operators' resources fold the rest
+ * themselves, or are cut here: a scraper keeps every series for weeks.
  */
 export const MAX_SERIES = 2_100;
 

@@ -8,11 +8,11 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The log of a program. */
 export interface ProgramLogger extends Logger {
-  /** Changes the level of this logger and of all its children, at once, and says so whatever the level is. */
+  /** Changes the level of this logger and of all its children, at once, and logs that at any level. */
   setLevel(level: LogLevel): void;
 }
 
-/** How a program logs: JSON lines on stdout, or coloured text for people. */
+/** Format of a program's log: JSON lines on stdout, or coloured text for people. */
 export interface LogOptions {
   readonly level: LogLevel;
   /** The program's name in every line: `global`, `zone east`. */
@@ -23,7 +23,7 @@ export interface LogOptions {
 const STDOUT = 1;
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const PRETTY = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
-/** Most bytes of lines that wait to be written. */
+/** Maximum size of lines that wait to be written, bytes. */
 const MAX_UNWRITTEN = 1_000_000;
 
 /** The product's logger on pino. Errors among the fields are written with message and stack; texts and lists are bounded. */
@@ -56,8 +56,8 @@ function wrap(log: Pino, shared: { readonly level: LogLevel }): Logger {
 }
 
 /**
- * Writes are synchronous: a buffer that is not empty at the end keeps a program from ending if nobody reads its output.
- * A full disk loses lines and costs neither the program nor its memory.
+ * Creates the destination. Writes are synchronous: a non-empty buffer at the end would keep a program running if its
+ * output is not read. A full disk loses lines and harms neither the program nor its memory.
  */
 function stdout(): ReturnType<typeof destination> {
   const stream = destination({ dest: STDOUT, sync: true, maxLength: MAX_UNWRITTEN });

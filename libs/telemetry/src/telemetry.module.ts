@@ -10,7 +10,7 @@ import type { Logger } from '@causeway/runtime';
 import { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';
 import { createMetrics, type HistogramMetric, type Metric } from './metrics';
 
-/** What a program shows at its diagnostics port, and where that is. */
+/** Content of a program's diagnostics port, and its address. */
 export interface TelemetryOptions extends Omit<DiagnosticsSources, 'metrics'> {
   readonly metrics: readonly Metric[];
   readonly histograms: readonly HistogramMetric[];

@@ -5,7 +5,7 @@ interface TokenAtDepth {
   readonly depth: number;
 }
 
-/** How deep the collections of a token are nested, and how many keys and values it has. */
+/** Depth of the nested collections of a token, and number of its keys and values. */
 export interface TokenSize {
   readonly tooDeep: boolean;
   readonly nodes: number;
@@ -37,7 +37,7 @@ function innerTokens({ token, depth }: TokenAtDepth): TokenAtDepth[] {
   ]);
 }
 
-/** Most errors of a text that are kept. */
+/** Maximum number of kept errors of a text. */
 const MAX_ERRORS = 20;
 
 /** A text has more than `MOST_ERRORS` errors; message and offset are those of the first error. */

@@ -1,7 +1,7 @@
 import { isCollection, isMap, isScalar, visit, type Document, type Pair } from 'yaml';
 import { shortened } from '@causeway/resources';
 
-/** What is wrong in a text, and where. */
+/** A fault of a text, and its position. */
 export interface DocumentFault {
   readonly offset: number;
   readonly reason: string;
@@ -40,12 +40,12 @@ function keyText(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** Longest line that a hint repeats with quotes. */
+/** Maximum length of a line that a hint repeats with quotes. */
 const MAX_HINT_LENGTH = 400;
 
 /**
- * The first template (`{{ … }}`) without quotes. YAML reads it as a map in a map, which is a syntax error or, as in
- * `{{ name }}`, a map that nobody meant. The YAML of the seed is written so (docs/design.md §1).
+ * Finds the first template (`{{ … }}`) without quotes. YAML reads it as a map in a map, which is a syntax error or, as
+ * in `{{ name }}`, an unintended map. The YAML of the seed is written so (docs/design.md §1).
  */
 export function unquotedTemplate(document: Document.Parsed, text: string): DocumentFault | undefined {
   const [error] = document.errors;

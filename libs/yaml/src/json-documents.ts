@@ -9,9 +9,9 @@ export interface JsonDocument {
 
 /** Bounds of a text of JSON documents. */
 export interface JsonDocumentLimits {
-  /** Most documents. */
+  /** Maximum number of documents. */
   readonly documents: number;
-  /** Longest document, in bytes. */
+  /** Maximum size of a document, in bytes. */
   readonly bytes: number;
 }
 
@@ -20,7 +20,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0d, NEWLINE];
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
-/** What may come next at the top of the text. */
+/** Tokens that may come next at the top level of the text. */
 type Expected = 'first' | 'object' | 'item' | 'first item' | 'comma' | 'nothing';
 
 /**
@@ -85,7 +85,7 @@ export class JsonDocuments {
     return false;
   }
 
-  /** What may follow a byte between objects; undefined if the byte may not stand here. */
+  /** Returns what may follow a byte between objects; undefined if the byte is not allowed here. */
   private after(byte: number): Expected | undefined {
     if (byte === OPEN_LIST && this.expected === 'first') return 'first item';
     if (byte === COMMA && this.expected === 'comma') return 'item';

@@ -31,9 +31,9 @@ export interface YamlDocument {
 
 /** Bounds of a text. */
 export interface YamlLimits {
-  /** Longest text, in characters. */
+  /** Maximum length of the text, in characters. */
   readonly length?: number;
-  /** Most keys and values of all documents together; lists and maps count as well. */
+  /** Maximum number of keys and values of all documents together; lists and maps count as well. */
   readonly nodes?: number;
   /** By which factor aliases may make a document larger than its text: against YAML bombs. */
   readonly aliases?: number;

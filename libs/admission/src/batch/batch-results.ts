@@ -2,7 +2,9 @@ import { DomainError, Invalid, Violations, type Identity } from '@causeway/resou
 import type { WriteOutcome } from '../requests';
 import type { AppliedResult, BatchRequest, BatchResult } from './batch';
 
-/** Most violations that the results of a batch list; after that each refused document has its first one. */
+/**
+ * Maximum number of violations that the results of a batch list; beyond it, each refused document lists its first one.
+ */
 const MAX_VIOLATIONS_LISTED = 5_000;
 
 /** The results of a batch while they are found. */
@@ -52,7 +54,7 @@ export class BatchResults {
     }
   }
 
-  /** Where a document stands, for people. */
+  /** Returns the position of a document, for people. */
   whereIs(index: number): string {
     const position = this.documents[index]?.position;
     return position ? `line ${position.line}` : `document ${index + 1}`;

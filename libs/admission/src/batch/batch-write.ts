@@ -35,7 +35,7 @@ export interface WriteRules {
   readonly authorise: (decoded: DecodedDocument) => void;
   /** Reads what the refusals of `plan` over these resources name. */
   readonly prepare: (stored: Iterable<Resource | undefined>) => Promise<void>;
-  /** What a write over `stored` comes to. */
+  /** Returns the outcome of a write over `stored`. */
   readonly plan: (document: PlannedDocument) => WriteOutcome;
 }
 
@@ -57,13 +57,13 @@ interface DecodedEntry {
   readonly decoded: DecodedDocument;
 }
 
-/** A document and what writing it comes to. */
+/** A document and the outcome of writing it. */
 interface PlannedEntry extends DecodedEntry {
   readonly outcome: WriteOutcome;
   readonly stored: Resource | undefined;
 }
 
-/** Most tries against concurrent writes, as of a single write. */
+/** Maximum number of tries against concurrent writes, as for a single write. */
 const TRIES = 4;
 
 /** One batch on its way from documents to results (docs/design.md §6 Batches). Used once. */
@@ -142,7 +142,7 @@ export class BatchWrite {
     this.kinds.take(withQualified(draft, stored, this.kinds.registry));
   }
 
-  /** Refuses all documents of one resource where there are several: nobody knows which of them is meant. */
+  /** Refuses all documents of one resource if there are several: it is unclear which one is wanted. */
   private refuseRepeated<Entry extends DecodedEntry>(
     entries: readonly Entry[],
     keyOf: (entry: Entry) => string,
@@ -167,7 +167,10 @@ export class BatchWrite {
     });
   }
 
-  /** Plans and writes until no concurrent write comes between. What is durable by then is said even if the store goes away. */
+  /**
+   * Plans and writes until no concurrent write intervenes. Durable results are reported even if the store becomes
+   * unavailable.
+   */
   private async writeAll(entries: readonly DecodedEntry[]): Promise<void> {
     let raced = entries;
     try {
@@ -190,7 +193,7 @@ export class BatchWrite {
   /** Returns the entries that met concurrent writes. */
   private async attempt(entries: readonly DecodedEntry[], isFirst: boolean): Promise<readonly DecodedEntry[]> {
     const all: PlannedEntry[] = [];
-    // What changes while the documents are planned, slice by slice, is outdated for all of them.
+    // // A change while the documents are planned, slice by slice, outdates all of them.
     const read = this.parts.index.point?.revision ?? 0;
     await this.rules.prepare(entries.map(({ index }) => this.parts.index.get(this.idOf(index))));
     await this.sliced(this.plan(entries, all, isFirst));

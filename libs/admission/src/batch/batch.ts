@@ -2,17 +2,20 @@ import type { DomainError, Identity, JsonObject } from '@causeway/resources';
 import type { WriteContext } from '../rights';
 import type { TextPosition } from '@causeway/yaml';
 
-/** Most documents of one batch. */
+/** Maximum number of documents of one batch. */
 export const MAX_BATCH = 10_000;
 
-/** Most keys and values of all documents of a batch: a value of a few bytes of text takes many times as much memory. */
+/**
+ * Maximum number of keys and values of all documents of a batch: a value of a few bytes of text takes many times as
+ * much memory.
+ */
 export const MAX_BATCH_VALUES = 2_000_000;
 
 /** One document of a batch. */
 export interface BatchDocument {
   /** The value of the document; an Unparsable where it cannot be read, by which it is refused. */
   readonly body: unknown;
-  /** Where the document begins in the text it came from. */
+  /** Position of the document in its text. */
   readonly position?: TextPosition;
 }
 
@@ -29,24 +32,24 @@ export interface BatchRequest {
   readonly mesh?: string;
   /** Ends the batch before it writes; a write that has begun is finished. */
   readonly signal?: AbortSignal;
-  /** Is told now and then how far the batch is. */
+  /** Called periodically with the progress of the batch. */
   readonly progress?: (progress: BatchProgress) => void;
 }
 
-/** How far a batch is: so many documents are checked, so many changes are durable. */
+/** Progress of a batch: the number of checked documents, and of durable changes. */
 export interface BatchProgress {
   readonly checked: number;
   readonly written: number;
 }
 
-/** What a dry run would change: the parts of the document that users own. Values of confidential kinds are left out. */
+/** Changes of a dry run: the parts of the document that users own. Values of confidential kinds are left out. */
 export interface DocumentDiff {
   /** Absent where the resource would be created. */
   readonly before?: JsonObject;
   readonly after: JsonObject;
 }
 
-/** What every result has. */
+/** Common part of every result. */
 interface ResultPlace {
   /** Index of the document in the batch. */
   readonly index: number;
@@ -70,7 +73,7 @@ interface RefusedResult extends ResultPlace {
   readonly outcome: 'refused';
   /** Absent where the document does not say which resource it is. */
   readonly id?: Identity;
-  /** Why; Unavailable where the database went away during the write, so that it may or may not be stored. */
+  /** Why; Unavailable if the database failed during the write, so that it may or may not be stored. */
   readonly error: DomainError;
   /** Index of another document of the same resource, where that is the reason. */
   readonly sameAs?: number;

@@ -15,7 +15,10 @@ interface WrittenParts {
   readonly spec: JsonObject;
 }
 
-/** What a write changes, as users write documents: without computed labels and without what only the control plane writes. */
+/**
+ * Returns the changes of a write, as users write documents: without computed labels and without fields that only the
+ * control plane writes.
+ */
 export function documentDiff(kind: Kind, stored: Resource | undefined, after: WrittenParts): DocumentDiff {
   const hidden = kind.confidential;
   return {

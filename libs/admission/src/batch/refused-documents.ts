@@ -4,7 +4,7 @@ import { readAuditSource } from '../rights';
 import { Unparsable } from '@causeway/yaml';
 import type { BatchRequest, BatchResult } from './batch';
 
-/** What the refusals of a batch are recorded with. */
+/** Dependencies of recording the refusals of a batch. */
 export interface RefusalRecording {
   readonly recorder: Pick<AuditRecorder, 'refused'>;
   readonly registry: Registry;

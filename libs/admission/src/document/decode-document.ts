@@ -26,7 +26,7 @@ import { checkSize, DocumentReport, throwIfInvalid } from './document-report';
 
 const KUMA_API = 'kuma.io/v1alpha1';
 
-/** What the readers of the single parts share. */
+/** Shared by the readers of the single parts. */
 interface DecodeContext {
   readonly kind: Kind;
   readonly envelope: Envelope;
@@ -103,8 +103,8 @@ function readKind(registry: Registry, envelope: Envelope, target: Target, report
 }
 
 /**
- * The kind that a document names: by `type`, or by group, version and kind. Throws Invalid where kinds of this name are of other groups only:
- * the rest of the document is not ours to judge.
+ * Returns the kind that a document names: by `type`, or by group, version and kind. Throws Invalid if kinds of this
+ * name belong to other groups only: then the rest of the document is not checked.
  */
 function namedIn(
   registry: Registry,

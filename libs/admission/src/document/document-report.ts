@@ -9,7 +9,7 @@ import {
 } from '@causeway/resources';
 import type { Envelope } from './document-forms';
 
-/** Most warnings that an answer lists. */
+/** Maximum number of warnings that a response lists. */
 const MAX_WARNINGS = 100;
 
 /** The violations and warnings of a document, collected while it is decoded. */
@@ -26,7 +26,7 @@ export class DocumentReport {
     this.violations.add(at, rule, () => reason);
   }
 
-  /** Adds warnings: what is legal but most likely not meant. */
+  /** Adds warnings: content that is legal but most likely a mistake. */
   warn(...warnings: readonly string[]): void {
     for (const warning of warnings) if (this.noted.length < MAX_WARNINGS) this.noted.push(warning);
   }

@@ -1,6 +1,6 @@
 import type { FieldPath, Identity, JsonObject, Kind, Labels, Violations } from '@causeway/resources';
 
-/** What the URL of a request says about the document in its body. The body decides about absent fields. */
+/** Facts from the URL of a request about the document in its body. The body decides about absent fields. */
 export interface Target {
   readonly kind?: Kind;
   readonly mesh?: string;

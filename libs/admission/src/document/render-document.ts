@@ -1,7 +1,7 @@
 import { formatKri } from '@causeway/naming';
 import { Label, statusAsRead, type JsonObject, type Kind, type KindAlias, type Resource } from '@causeway/resources';
 
-/** How a document is rendered. */
+/** Format of a rendered document. */
 export interface DocumentFormat {
   /** Default: `universal`. */
   readonly form?: 'universal' | 'k8s';

@@ -10,11 +10,11 @@ import type { StatSnapshot } from './stats';
 
 export interface BuiltinPlaneOptions {
   readonly clock: Clock;
-  /** Most open connections of clients. */
+  /** Maximum number of open client connections. */
   readonly maxConnections?: number;
-  /** How long connections may go on whose listener or filter chain is no longer there, ms. */
+  /** Grace period for connections whose listener or filter chain was removed, ms. */
   readonly drain?: number;
-  /** What carries the connections; this process where it is left out. */
+  /** Processes that carry the connections; this process if left out. */
   readonly processes?: PlaneProcesses;
 }
 
@@ -24,8 +24,8 @@ const POLL_INTERVAL = 200;
 const PRESET: PlaneLimits = { maxConnections: 20_000, drain: 500, share: 1 };
 
 /**
- * The builtin plane of one Dataplane or ingress: what Envoy does with bytes, by the same resources, on the same wire. What it is told of
- * HTTP requests it does not do, and names it (`unsupported`).
+ * The builtin dataplane of one Dataplane or ingress: it does what Envoy does with bytes, by the same resources, on the
+ * same wire. It does not implement HTTP features, and reports those that it received (`unsupported`).
  */
 export class BuiltinPlane implements Plane {
   readonly type = 'builtin';
@@ -76,7 +76,7 @@ export class BuiltinPlane implements Plane {
     return this.lost;
   }
 
-  /** What it counts, by Envoy's names. */
+  /** Returns its counters, by Envoy's names. */
   stats(): Promise<StatSnapshot> {
     return this.engine.stats();
   }

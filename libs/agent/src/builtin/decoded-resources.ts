@@ -5,7 +5,7 @@ import { decodeListener, type ListenerPlan } from './decode/listeners';
 import { decodeRoutes, type RoutePlan } from './decode/routes';
 import { decodeSecret, type Secret } from './decode/secrets';
 
-/** What a plane reads: the resources of its Dataplane, as they came. */
+/** Resources of a Dataplane as a dataplane program reads them, encoded as received. */
 export interface PlaneResources {
   get(type: string, name: string): EncodedResource | 'pending' | undefined;
   names(type: string): Iterable<string>;
@@ -15,7 +15,7 @@ export interface PlaneResources {
   release(type: string, names: readonly string[]): void;
 }
 
-/** A resource as this plane reads it, or why it cannot be obeyed. */
+/** A decoded resource, or why it cannot be applied. */
 type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
@@ -56,7 +56,7 @@ export class DecodedResources {
     return this.resources.names(type);
   }
 
-  /** Why a resource that is there cannot be obeyed. */
+  /** Returns why a stored resource cannot be applied. */
   problem(type: string, name: string): string | undefined {
     const decoder = [this.clusters, this.endpoints, this.listeners, this.routes, this.secrets].find(
       (one) => one.type === type,

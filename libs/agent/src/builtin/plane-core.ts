@@ -15,7 +15,7 @@ import { Upstreams } from './upstream/upstreams';
 
 const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
 
-/** When it is tried again to listen at an address that something else has, ms. */
+/** Delay before binding to an address in use is retried, ms. */
 const LISTEN_RETRY = 2_000;
 
 export interface PlaneCoreOptions extends PlaneLimits {
@@ -25,8 +25,8 @@ export interface PlaneCoreOptions extends PlaneLimits {
 }
 
 /**
- * The plane within one process: listeners, clusters and certificates as the resources say, nothing of its own. A resource that cannot be
- * obeyed leaves what it had before.
+ * The dataplane within one process: listeners, clusters and certificates exactly as the resources say. A resource that
+ * cannot be applied leaves the former one in force.
  */
 export class PlaneCore implements PlaneEngine {
   private readonly counters = new PlaneStats();

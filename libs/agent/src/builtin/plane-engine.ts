@@ -4,19 +4,22 @@ import type { StatSnapshot } from './stats';
 
 /** Bounds of a plane. */
 export interface PlaneLimits {
-  /** Most open connections of clients. */
+  /** Maximum number of open client connections. */
   readonly maxConnections: number;
-  /** How long connections may go on whose listener or filter chain is no longer there, ms. */
+  /** Grace period for connections whose listener or filter chain was removed, ms. */
   readonly drain: number;
-  /** How much of each limit this is responsible for, of 1: several processes share them. */
+  /** Share of each limit that belongs to this process, of 1: several processes share the limits. */
   readonly share: number;
 }
 
 /** What carries the connections of a plane: this process, or several. */
 export interface PlaneEngine {
-  /** Serves what is there. Resolves when all listeners listen, with what cannot be obeyed. */
+  /** Serves the current resources. Resolves when all listeners listen, with the reason if some cannot be applied. */
   start(): Promise<string | undefined>;
-  /** Obeys what has changed; resolves when it does, with what cannot be obeyed. Never rejects. */
+  /**
+   * Applies changed resources; resolves when they are in force, with the reason if some cannot be applied. Never
+   * rejects.
+   */
   take(change: CacheChange): Promise<string | undefined>;
   /** Takes no new connections; resolves when the open ones have ended, after so many ms at the latest. */
   stop(drainMs: number): Promise<void>;

@@ -13,7 +13,7 @@ export class ResourceNeeds {
 
   constructor(private readonly resources: Pick<PlaneResources, 'want' | 'release'>) {}
 
-  /** What this owner names from now on; nothing where it is gone. */
+  /** Replaces the names that this owner needs; empty if the owner is gone. */
   set(owner: string, needs: readonly Need[]): void {
     const before = this.byOwner.get(owner) ?? [];
     for (const need of needs) this.count(need, 1);

@@ -1,8 +1,11 @@
-/** What a counter is of: Envoy's groups. */
+/** Subject of a counter: Envoy's groups. */
 export type StatGroup =
   'listener_manager' | 'listener' | 'tcp' | 'cluster' | 'rbac' | 'connection_limit' | 'local_rate_limit';
 
-/** How Envoy writes a group: the front and the back of the name of its counters, and the label that has the name, where one has it. */
+/**
+ * Envoy's format of a group: prefix and suffix of the names of its counters, and the label with the name, if it has
+ * one.
+ */
 export const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => string; readonly label: string }>> = {
   listener_manager: { raw: () => 'listener_manager', label: '' },
   listener: { raw: (name) => `listener.${name}`, label: 'envoy_listener_address' },
@@ -31,7 +34,7 @@ export class Stats {
   }
 }
 
-/** What a plane counts, named as Envoy names it. A thing that is gone is forgotten with its counters. */
+/** Counters of a dataplane, named as in Envoy. Counters are dropped together with their subject. */
 export class PlaneStats {
   private readonly groups = new Map<StatGroup, Map<string, Stats>>();
 
@@ -68,7 +71,7 @@ export function sumSnapshots(snapshots: readonly StatSnapshot[]): StatSnapshot {
   return sum.snapshot();
 }
 
-/** What ends in these is a gauge; all else only grows. */
+/** Names with these suffixes are gauges; all others are counters. */
 const GAUGE = /(_active|^membership_[a-z]+)$/;
 
 /** The values in the text format of Prometheus, as Envoy's `/stats/prometheus` names them. */

@@ -21,17 +21,17 @@ export interface MachineNetworkOptions {
   readonly tools?: NetworkTools;
 }
 
-/** What the agent has put into the network of its machine, for status. */
+/** Rules and routes that the agent installed on its machine, for status. */
 export interface NetworkStatus {
-  /** How connections to virtual IPs are caught, and of which ranges; absent: no rule does it. */
+  /** Capture of connections to virtual IPs, and its ranges; absent: no rule captures. */
   readonly capture?: { readonly type: Capture['type']; readonly ranges: readonly string[] };
   /** Ports that only the proxy reaches. */
   readonly guarded: readonly number[];
-  /** Why it is not there; absent where it is. */
+  /** Why rules and routes are not installed; absent if they are. */
   readonly problem?: string;
-  /** How often somebody had removed or changed rules or routes, which were put back. */
+  /** Number of times that removed or changed rules or routes were restored. */
   readonly restored: number;
-  /** When that was last, ms since 1970. */
+  /** Time of the last restoration, ms since 1970. */
   readonly restoredAt?: number;
 }
 
@@ -43,7 +43,7 @@ interface InstalledText {
 /** The file in the state folder that says: rules of this agent may be in the kernel. */
 const MARK = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
-/** How often it is looked whether rules and routes are there, ms. */
+/** Interval at which rules and routes are checked, ms. */
 const POLL_INTERVAL = 2_000;
 /** The same while they cannot be put back. */
 const RETRY_INTERVAL = 15_000;
@@ -56,7 +56,7 @@ const OWNER = /comment "causeway-agent ([^"\s]+)"/;
 export class MachineNetwork {
   readonly tools: NetworkTools;
   private plan: NetworkPlan = {};
-  /** What was there when it was looked at last. */
+  /** Rules and routes found by the last check. */
   private standing: NetworkPlan = {};
   private ruleset: string | undefined;
   private routes: readonly CaptureRoute[] = [];
@@ -81,7 +81,9 @@ export class MachineNetwork {
     return this.next(() => this.become(plan));
   }
 
-  /** Whether a rule stands that lets nobody but the proxy reach this port; also while a flushed one is put back. */
+  /**
+   * Whether a rule is in force that admits only the proxy to this port; also while a flushed rule is being restored.
+   */
   guards(port: number): boolean {
     return this.standing.guard?.ports.includes(port) === true;
   }
@@ -99,8 +101,9 @@ export class MachineNetwork {
   }
 
   /**
-   * Looks every two seconds, until `signal` aborts, whether rules and routes are as they were made: somebody may have flushed or changed
-   * them. They are put back, counted and logged; `changed` is called when `guards` may answer otherwise. Resolves after the last look.
+   * Checks rules and routes every two seconds, until `signal` aborts: another program may have flushed or changed them.
+   * They are restored, counted and logged; `changed` is called when `guards` may return another result. Resolves after
+   * the last check.
    */
   async watch(clock: Clock, logger: Logger, changed: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -228,7 +231,7 @@ export class MachineNetwork {
     if (await this.isMarked()) await this.clear();
   }
 
-  /** Where the file says that there were rules, routes may be there even if somebody has flushed all tables. */
+  /** If the file says that rules were installed, routes may exist even if all tables were flushed. */
   private async clear(): Promise<void> {
     const { instance, folder } = this.options;
     const owners = new Map<string, string | undefined>();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** What a program answered. */
+/** Result of a program. */
 interface Answer {
   readonly code: number | null;
   readonly stdout: string;
@@ -18,7 +18,7 @@ const PACKAGES = { nft: 'nftables', ip: 'iproute2' };
 const ENVIRONMENT = { PATH: '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin', LANG: 'C' };
 /** 10,000 services take a third of a second, ms. */
 const TIMEOUT = 20_000;
-/** Most output that is kept, characters. */
+/** Maximum length of kept output, characters. */
 const MAX_OUTPUT = 64 * 1024;
 const FORBIDDEN = /operation not permitted|permission denied|you must be root/i;
 
@@ -26,7 +26,7 @@ const FORBIDDEN = /operation not permitted|permission denied|you must be root/i;
 export class NetworkFailure extends Error {
   constructor(
     message: string,
-    /** What the program said. */
+    /** Output of the program. */
     readonly said: string,
   ) {
     super(message);

@@ -3,7 +3,7 @@ import type { LocalAddress } from './ruleset';
 
 /** A service of this machine. */
 export interface ExposedService {
-  /** Where its proxy reaches the process. */
+  /** Address at which the proxy reaches the process. */
   readonly serviceAddress: string;
   readonly servicePort: number;
   /** A rule keeps others away (`guardInbound`, and the rule stands). */
@@ -16,7 +16,7 @@ export interface ExposedService {
   readonly isDirect: boolean;
 }
 
-/** What a socket that takes connections to every address of the machine listens at. */
+/** Wildcard addresses: a socket there accepts connections to every address of the machine. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 const OUT_OF_IT = 'it must listen on loopback, or have guardInbound';
@@ -24,9 +24,10 @@ const OUT_OF_DIRECT =
   'the plane direct knows no caller: it takes a mesh that is not Strict, or the plane envoy or builtin';
 
 /**
- * Why a service that takes only clients of the mesh can be reached without its proxy, for people: the addresses other than loopback at
- * which its process listens. Undefined where it cannot, a rule keeps others away, or its proxy lets everybody in anyway. A socket with
- * its port at another address is not the process's where another user made it. Sockets of other network namespaces are not seen.
+ * Describes why a service that accepts only clients of the mesh can be reached without its proxy: the addresses other
+ * than loopback at which its process listens. Undefined if it cannot be reached, if a rule protects the port, or if its
+ * proxy admits everybody anyway. A socket with its port at another address belongs to another process if another user
+ * opened it. Sockets of other network namespaces are not seen.
  */
 export function plaintextReachable(
   { serviceAddress, servicePort, isGuarded, takesPlaintext, isProxy, isDirect }: ExposedService,

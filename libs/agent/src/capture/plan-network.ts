@@ -5,16 +5,19 @@ import type { Plane } from '../plane';
 import { listCatchers } from '../config/clients';
 import type { Guard, NetworkPlan } from './ruleset';
 
-/** The ranges of a zone that is configured with none, until the zone of this machine has told its own (docs/reference/naming.md, Allocation of virtual IPs). */
+/**
+ * Default ranges of a zone, until the zone of this machine has sent its own (docs/reference/naming.md, Allocation of
+ * virtual IPs).
+ */
 const VIRTUAL_RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'] as const;
 
-/** By what a plan is made besides the configuration. */
+/** Facts, besides the configuration, from which the plan is made. */
 export interface NetworkFacts {
-  /** What carries the traffic. */
+  /** Dataplane mode. */
   readonly plane: Plane['type'];
   /** The user as whom it runs. */
   readonly uid: number;
-  /** The ranges of virtual IPs that the zone has told; undefined where it has told none yet. */
+  /** Ranges of virtual IPs that the zone has sent; undefined before that. */
   readonly ranges: readonly string[] | undefined;
   /** Whether the builtin plane can listen at IPv6 addresses that only a route makes local. */
   readonly bindsAnyIpv6: boolean;
@@ -23,15 +26,15 @@ export interface NetworkFacts {
 const IPV6_REASON =
   'the builtin plane can listen there only where the kernel lets it: sysctl net.ipv6.ip_nonlocal_bind=1';
 
-/** What the network of a machine needs for a configuration. */
+/** Plans the rules and routes that a configuration needs on this machine. */
 export function planNetwork(
   config: AgentConfig,
-  { plane, uid, ranges: told, bindsAnyIpv6 }: NetworkFacts,
+  { plane, uid, ranges: zoneRanges, bindsAnyIpv6 }: NetworkFacts,
 ): NetworkPlan {
   const { capture, redirect, dataplanes, ingress } = config;
   if (ingress || dataplanes.length === 0) return {};
   const guard = guardOf(dataplanes, uid);
-  const ranges = redirect?.ranges ?? told ?? VIRTUAL_RANGES;
+  const ranges = redirect?.ranges ?? zoneRanges ?? VIRTUAL_RANGES;
   if (capture !== 'redirect') return guard;
   if (plane === 'direct') return { capture: { type: 'translate', ranges, sources: sourcesOf(dataplanes) } };
   // A program of Node cannot read the address that a redirected connection was for.
@@ -48,7 +51,10 @@ export function planNetwork(
   };
 }
 
-/** What the builtin plane cannot do for a configuration, a line for each Dataplane: its clients are refused rather than somebody else. */
+/**
+ * Describes clients whose connections are refused because the dataplane cannot distinguish users, one line for each
+ * Dataplane.
+ */
 export function describeRefusedClients(
   { capture, dataplanes }: Pick<AgentConfig, 'capture' | 'dataplanes'>,
   plane: Plane['type'],
@@ -63,7 +69,7 @@ export function describeRefusedClients(
   );
 }
 
-/** Why names of the mesh are not answered though `dns` stands in the configuration: a text, or none. */
+/** Describes why hostnames of the mesh are not answered although `dns` is configured: one text, or none. */
 export function describeUnansweredNames({ capture, dns }: Pick<AgentConfig, 'capture' | 'dns'>): readonly string[] {
   if (!dns || leadsToVirtualIps(capture)) return [];
   return [`dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is ${capture}`];

@@ -11,7 +11,7 @@ export interface LocalAddress {
   readonly port: number;
 }
 
-/** How connections to virtual IPs are caught on this machine. */
+/** Capture of connections to virtual IPs on this machine. */
 export type Capture =
   /**
    * The kernel leads to one port of loopback, where the proxy reads the address that was dialled: what users of `byUser` dial to that of
@@ -31,13 +31,13 @@ export type Capture =
 /** Ports of processes that only the proxy may reach. */
 export interface Guard {
   readonly ports: readonly number[];
-  /** Where the proxy itself listens; it may have the number of a guarded port at another address. */
+  /** Addresses at which the proxy itself listens; one may have the number of a guarded port at another address. */
   readonly open: readonly LocalAddress[];
   /** Users (uid) whose connections from this machine are let through: that of the proxy. */
   readonly users: readonly number[];
 }
 
-/** What the network of a machine is to be told. */
+/** Rules and routes to install on a machine. */
 export interface NetworkPlan {
   readonly capture?: Capture;
   /** Ranges that this machine cannot catch, with the reason. */
@@ -91,7 +91,7 @@ function captureLines(capture: Capture): readonly string[] {
   if (capture.type === 'listen')
     return [
       ...sets,
-      // A process that listens at all addresses would answer at virtual IPs that are nobody's.
+      // // A process that listens at all addresses would answer at virtual IPs that are not assigned.
       ...chain('arrive', 'type filter hook input priority filter', [
         ...rules(({ ip, set }) => [
           `iif != "lo" ${ip} daddr @virtual${set} drop`,

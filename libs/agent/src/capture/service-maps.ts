@@ -10,13 +10,13 @@ export interface WeightedEndpoint extends LocalAddress {
   readonly weight: number;
 }
 
-/** Where connections to a virtual IP go; without endpoints they are refused. */
+/** Endpoints of a virtual IP; without any, connections are refused. */
 export interface DirectService {
   readonly at: LocalAddress;
   readonly endpoints: readonly WeightedEndpoint[];
 }
 
-/** Most slots of a service whose endpoints have different weights: shares are exact to one of so many. */
+/** Maximum number of slots of a service whose endpoints have different weights: the precision of shares. */
 const MAX_SLOTS = 1_024;
 
 /** A family of IP as nft names it, and its maps. */
@@ -72,12 +72,12 @@ export class ServiceMaps {
     return lines.text();
   }
 
-  /** How many services lead somewhere. */
+  /** Number of services with endpoints. */
   get size(): number {
     return this.slots.size;
   }
 
-  /** How many endpoints the maps hold, each as often as its share. */
+  /** Number of slots in the maps: each endpoint as often as its share. */
   get slotCount(): number {
     return [...this.slots.values()].reduce((sum, { length }) => sum + length, 0);
   }
@@ -90,7 +90,7 @@ export class ServiceMaps {
     const families = FAMILIES.filter((family) => [...this.chains].some((chain) => chain.endsWith(`_${family}`)));
     const maps = [...FAMILIES.map((family) => `services${family}`), ...families.map((family) => `endpoints${family}`)];
     const lines = maps.map((map) => `delete map inet ${DIRECT_TABLE} ${map}\n`);
-    // One element stands for all: somebody may have flushed a map.
+    // // One element is checked for all: a map may have been flushed.
     const [key] = this.slots.keys();
     if (key !== undefined)
       lines.unshift(`delete element inet ${DIRECT_TABLE} services${key.includes(':') ? '6' : '4'} { ${key} }\n`);

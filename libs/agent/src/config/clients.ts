@@ -1,9 +1,9 @@
 import { qualifiedName } from './qualified-name';
 import type { AgentConfig } from './schema';
 
-/** Where redirected connections arrive, unless the configuration says otherwise. */
+/** Default ports for redirected connections. */
 const PRESET = { port: 15_001, reentryPort: 15_011 } as const;
-/** How far the ports of one proxy that catches connections are from those of the next. */
+/** Distance between the ports of two capturing proxies. */
 const STEP = 20;
 
 /** A Dataplane as which programs of the machine call. */
@@ -12,7 +12,7 @@ export interface Catcher {
   readonly dataplane: string;
   /** Users by name or number; undefined: everybody whom no other Dataplane names. */
   readonly users: readonly string[] | undefined;
-  /** Where redirected connections arrive, and first ones of HTTP enter again. */
+  /** Port at which redirected connections arrive; at `reentryPort` first connections of HTTP enter again. */
   readonly port: number;
   readonly reentryPort: number;
 }

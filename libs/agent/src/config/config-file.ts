@@ -3,7 +3,7 @@ import { errorText, underSignals, type Clock, type Logger } from '@causeway/runt
 import { problemLines, readConfig } from './read-config';
 import type { AgentConfig } from './schema';
 
-/** How often it is looked whether the file is another, ms. */
+/** Interval at which the file is checked for changes, ms. */
 const POLL_INTERVAL = 1_000;
 /** Largest file that is read, bytes. */
 const MAX_BYTES = 1_048_576;
@@ -29,9 +29,9 @@ export function loadConfig({ file, flags }: ConfigSource): LoadedConfig {
   }
 }
 
-/** Follows a configuration file. One that is wrong changes nothing: it is told in the log and by `problems`. */
+/** Follows a configuration file. An invalid file changes nothing: it is reported in the log and by `problems`. */
 export class ConfigFile {
-  /** What is wrong with the newest file, a line each; empty where it is in use. */
+  /** Problems of the newest file, a line each; empty if it is in use. */
   problems: readonly string[] = [];
   private stamp: string;
   private pause = new AbortController();

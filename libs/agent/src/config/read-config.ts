@@ -16,9 +16,9 @@ import { parseTrustedRanges } from '../direct/direct-endpoints';
 import { qualifiedName } from './qualified-name';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
 
-/** Longest file, in characters. */
+/** Maximum length of a file, in characters. */
 const MAX_FILE_LENGTH = 1_048_576;
-/** Most keys and values of a file. */
+/** Maximum number of keys and values of a file. */
 const MAX_VALUES = 100_000;
 
 const schema = compileSchema(AgentSchema);
@@ -34,8 +34,8 @@ export type ConfigResult =
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 /**
- * The configuration in a YAML text, with `flags` (fields of the top) over it and defaults below it. All that is wrong is told at once,
- * with line and column.
+ * Reads the configuration from YAML text; `flags` (top-level fields) override it, and defaults fill it. All problems
+ * are reported at once, with line and column.
  */
 export function readConfig(text: string, flags: Readonly<Record<string, unknown>> = {}): ConfigResult {
   try {
@@ -66,7 +66,7 @@ export function checkConfig(value: unknown): ConfigResult {
   return problems.length > 0 ? refused(problems) : { ok: true, config: filled };
 }
 
-/** Where an ingress listens is no matter of its agent. */
+/** The address of an ingress is configured in its ZoneIngress, not in its agent. */
 function saidElsewhere(violation: Violation): Violation {
   if (!/^ingress\.(address|port|advertisedAddress|advertisedPort)$/.test(violation.field)) return violation;
   return { ...violation, reason: 'is not set here but in its ZoneIngress: spec.networking' };
@@ -83,7 +83,7 @@ function refused(problems: readonly ConfigProblem[]): ConfigResult {
   return { ok: false, problems };
 }
 
-/** What the schema cannot say. */
+/** Checks rules that the schema cannot express. */
 function* rulesOf(config: AgentConfig): Iterable<Violation> {
   const { dataplanes, ingress, bundle, controlPlanes, dns, metrics } = config;
   if (bundle === undefined && controlPlanes === undefined)
@@ -115,7 +115,7 @@ function* dialRules({ mayDial }: AgentConfig): Iterable<Violation> {
   }
 }
 
-/** Users are told apart by rules of the kernel that lead to one of several Envoys. */
+/** Users are distinguished by kernel rules that lead to one of several Envoys. */
 function* clientRules(config: AgentConfig): Iterable<Violation> {
   const { dataplanes, capture, plane } = config;
   const users = new Set<string>();

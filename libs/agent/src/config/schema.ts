@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 const strict = { additionalProperties: false } as const;
 
-/** Most Dataplanes of one machine: each has a stream, a cache and, with Envoy, a process of its own. */
+/** Maximum number of Dataplanes of one machine: each has a stream, a cache and, with Envoy, a process of its own. */
 const MAX_DATAPLANES = 64;
 const MAX_SERVICES = 256;
 const MAX_OUTBOUNDS = 1_024;
@@ -174,7 +174,8 @@ const AgentDataplane = Type.Object(
     backends: Type.Optional(
       Type.Array(Backend, {
         maxItems: MAX_OUTBOUNDS,
-        description: 'What it calls, told to its proxy beforehand; with `bind` only these addresses are listened at.',
+        description:
+          'Services that it calls, configured in its proxy beforehand; with `bind` the proxy listens at these addresses only.',
       }),
     ),
     clients: Type.Optional(Clients),
@@ -324,13 +325,13 @@ export const AgentSchema = Type.Object(
     state: Type.Optional(
       Type.String({
         ...PATH,
-        description: 'The folder of keys, certificates, sockets and of what was told last; of this agent alone.',
+        description: 'The folder of keys, certificates, sockets and cached resources; of this agent alone.',
       }),
     ),
     drainTime: Type.String({
       ...DURATION,
       default: '30s',
-      description: 'How long open connections have when the agent is told to end.',
+      description: 'How long open connections have when the agent is asked to end.',
     }),
     logLevel: Type.Enum(['debug', 'info', 'warn', 'error'], { default: 'info' }),
   },

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
 
-/** How often a name is asked for again, and how long an answer may take, ms. */
+/** Interval at which a name is resolved again, and timeout of an answer, ms. */
 const REFRESH = 5_000;
 const MAX_WAIT = 5_000;
 

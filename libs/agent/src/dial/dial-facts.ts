@@ -10,16 +10,18 @@ export interface OwnService {
 }
 
 /**
- * Where the proxy of one Dataplane, or an ingress, may lead connections: facts of the machine (docs/reference/agent.md, Where an agent
- * dials). What a zone says is done only within them.
+ * Addresses to which the proxy of one Dataplane, or an ingress, may connect: facts of the machine
+ * (docs/reference/agent.md, Where an agent dials). The configuration that a zone sends is applied only within them.
  */
 export interface DialFacts {
   /** The address of the Dataplane; undefined for an ingress. */
   readonly address: string | undefined;
   readonly services: readonly OwnService[];
-  /** Where its proxy listens besides: explicit outbounds, and where redirected connections arrive. */
+  /** Further addresses at which its proxy listens: explicit outbounds, and the ports for redirected connections. */
   readonly listens: readonly LocalAddress[];
-  /** What is dialled whatever the rules say: services of this machine, and the proxy itself where connections enter it again. */
+  /**
+   * Addresses that are always allowed: services of this machine, and the proxy itself where connections enter it again.
+   */
   readonly own: readonly LocalAddress[];
   readonly rules: DialRules;
   /** Files that a resource may name, besides that of the proxy's own key. */

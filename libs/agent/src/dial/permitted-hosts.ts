@@ -87,7 +87,7 @@ export function hostNamesIn({ clusterDiscoveryType: discovery, loadAssignment }:
   return [...new Set(hosts)].filter((host) => host !== '' && isIP(host) === 0);
 }
 
-/** The endpoints are told as the cluster is. */
+/** The endpoints come from the same source as the cluster. */
 const TOLD = ConfigSource.fromPartial({
   configSourceSpecifier: { $case: 'ads', value: {} },
   resourceApiVersion: ApiVersion.V3,

@@ -17,7 +17,7 @@ import { findRefusal } from './resource-rules';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 
-/** A resource, or a host of one, that the machine does not obey. */
+/** A resource, or a host of one, that this machine refuses. */
 export interface RefusedPart {
   /** Of the cluster, its endpoints or the listener. */
   readonly name: string;
@@ -38,16 +38,17 @@ interface Known {
 
 /** Hosts of one resource that are named; the others are counted. */
 const MAX_HOSTS = 8;
-/** Longest reason of a refused resource, in characters. */
+/** Maximum length of the reason of a refused resource, in characters. */
 const MAX_REASON_LENGTH = 400;
-/** Most refused resources, and resources with hosts that are left out, that are remembered. */
+/** Maximum number of remembered refused resources, and of resources with hosts that are left out. */
 const MAX_REFUSED = 1_000;
 
 /**
- * What a zone told one Dataplane of this machine, as far as the machine lets its proxy do it: the door between the cache and every plane.
- * A resource that would lead elsewhere than the facts of the machine allow is not stored, and the zone hears why (a NACK); what was good
- * before stays. Hosts that the machine does not dial are left out of clusters and endpoints. Host names are resolved here, so that each
- * address is checked after each resolution.
+ * Resources that a zone sent to one Dataplane of this machine, restricted to what the machine permits: the filter
+ * between the cache and every dataplane. A resource that would connect to addresses that the facts of the machine do
+ * not allow is not stored, and the zone gets the reason (a NACK); the former resource stays. Forbidden hosts are
+ * removed from clusters and endpoints. Host names are resolved here, so that each address is checked after each
+ * resolution.
  */
 export class PermittedResources implements ResourceReader {
   private readonly listeners = new Set<(change: CacheChange) => void>();
@@ -74,7 +75,7 @@ export class PermittedResources implements ResourceReader {
     this.resolver = new AddressResolver(options.clock, (host) => this.resolvedAnew(host));
   }
 
-  /** What is held already is checked too: the facts may be others than when it came. */
+  /** Checks cached resources too: the facts may have changed since they arrived. */
   static async open(options: PermittedResourcesOptions): Promise<PermittedResources> {
     const made = new PermittedResources(options);
     await made.review();
@@ -125,14 +126,14 @@ export class PermittedResources implements ResourceReader {
     const taken: EncodedResource[] = [];
     const reasons: string[] = [];
     for (const resource of resources) {
-      const reason = this.judge(resource);
+      const reason = this.findRefusalReason(resource);
       if (reason === undefined) taken.push(resource);
       else reasons.push(`${resource.name}: ${reason}`);
     }
     for (const name of removed) this.forget(type, name);
     const changed = await this.prepare(taken);
     const kept = new Set(taken.map(({ name }) => name));
-    // Who waits for a resource that is refused has an answer: there is none.
+    // // A reader that waits for a refused resource has its answer: there is none.
     const absent = resources.flatMap(({ name }) => (kept.has(name) || cache.names(type).has(name) ? [] : [name]));
     const gone = [...removed, ...absent];
     if (taken.length + gone.length > 0 || resources.length === 0) {
@@ -158,7 +159,7 @@ export class PermittedResources implements ResourceReader {
     return true;
   }
 
-  /** What the machine does not obey: resources first. */
+  /** Refused parts: resources first. */
   get refused(): readonly RefusedPart[] {
     return [...this.refusals.values(), ...this.dropped.values()];
   }
@@ -182,7 +183,7 @@ export class PermittedResources implements ResourceReader {
         return resource === undefined || resource === 'pending' ? [] : [resource];
       });
       const before = new Map(held.map((one) => [one.name, this.permitted.get(one)?.resource.version]));
-      const refused = held.filter((one) => this.judge(one) !== undefined);
+      const refused = held.filter((one) => this.findRefusalReason(one) !== undefined);
       if (refused.length > 0) {
         for (const { name } of refused) this.dropResolved(name, type);
         await cache.receive({ type, resources: [], removed: refused.map(({ name }) => name) });
@@ -195,8 +196,8 @@ export class PermittedResources implements ResourceReader {
     }
   }
 
-  /** Why a resource is not taken. */
-  private judge(resource: EncodedResource): string | undefined {
+  /** Returns why a resource is refused. */
+  private findRefusalReason(resource: EncodedResource): string | undefined {
     const { type, name } = resource;
     const key = keyOf(type, name);
     const reason = findRefusal(resource, this.facts);
@@ -212,7 +213,10 @@ export class PermittedResources implements ResourceReader {
     return what;
   }
 
-  /** Resolves names of hosts and notes which hosts are left out. Resolves with the endpoints of hosts with names that are others now. */
+  /**
+   * Resolves host names and records which hosts are left out. Resolves with the endpoints whose resolved hosts have
+   * changed.
+   */
   private async prepare(resources: readonly EncodedResource[]): Promise<readonly string[]> {
     const named = resources.flatMap((resource) => {
       const hosts = resource.type === cluster ? hostNamesIn(Cluster.decode(resource.bytes)) : [];
@@ -247,7 +251,7 @@ export class PermittedResources implements ResourceReader {
     this.announce({ type: endpoints, names: changed });
   }
 
-  /** What planes get for a resource that is held; made once for each state of the facts. */
+  /** Returns a stored resource as dataplanes get it; computed once for each state of the facts. */
   private permit(held: EncodedResource): EncodedResource {
     if (held.type !== cluster && held.type !== endpoints) return held;
     const { facts } = this;

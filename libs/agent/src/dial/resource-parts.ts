@@ -9,8 +9,8 @@ const NAME_FIELD: Readonly<Record<string, number>> = { [RESOURCE_TYPES.filterCha
 const REFUSED: Readonly<Record<string, string>> = {
   'envoy.config.core.v3.Pipe': 'a unix socket is neither dialled nor listened at',
   'envoy.config.core.v3.EnvoyInternalAddress': 'an internal listener is not dialled',
-  'envoy.config.core.v3.ApiConfigSource': 'resources are told by the agent only',
-  'envoy.config.core.v3.PathConfigSource': 'resources are told by the agent only',
+  'envoy.config.core.v3.ApiConfigSource': 'resources come from the agent only',
+  'envoy.config.core.v3.PathConfigSource': 'resources come from the agent only',
   'envoy.config.core.v3.GrpcService': 'a gRPC service is not dialled',
   'envoy.config.core.v3.BindConfig': 'connections begin at the address that the machine chooses',
   'envoy.config.core.v3.WatchedDirectory': 'a folder is not watched',
@@ -24,7 +24,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** Fields that refuse a message, by its name: as parts do. */
 const REFUSED_FIELDS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'envoy.config.cluster.v3.Cluster': {
-    42: 'lrs_server: load is told to nobody',
+    42: 'lrs_server: load is not reported',
     48: 'upstream_config: hosts are dialled as they are',
     55: 'typed_dns_resolver_config: names are resolved by the machine',
   },
@@ -63,7 +63,10 @@ const LOOSE_FIELDS: Readonly<Record<string, readonly number[]>> = {
   'envoy.config.route.v3.RouteAction.RequestMirrorPolicy': [4, 5],
 };
 
-/** Looks at all messages of one resource: refuses what no resource may hold, and notes where it leads. */
+/**
+ * Reads all messages of one resource: refuses those that no resource may contain, and records the addresses to which it
+ * connects.
+ */
 export class ResourceParts {
   /** The clusters that it names. */
   readonly clusters = new Set<string>();

@@ -14,9 +14,9 @@ const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 const AGGREGATE = 'envoy.extensions.clusters.aggregate.v3.ClusterConfig';
 
 /**
- * Why this machine does not take a resource, whatever the zone says; undefined: it does. Linear in its bytes. A resource says where is
- * dialled only in the forms that are known here, so a form that is not known is refused. An inbound leads to the process of its own
- * service and nowhere else. Single hosts of other clusters are `permittedHosts`' to leave out.
+ * Returns why this machine refuses a resource, whatever the zone says; undefined if it accepts it. Linear in its bytes.
+ * Only known forms of addresses are accepted, so an unknown form is refused. An inbound connects to the process of its
+ * own service only. Single hosts of other clusters are removed by `permittedHosts`.
  */
 export function findRefusal(resource: EncodedResource, facts: DialFacts): string | undefined {
   const { type, name, bytes } = resource;
@@ -41,7 +41,7 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
   if (type !== EDS && type !== STATIC && type !== STRICT_DNS) return 'type: must be EDS, STATIC or STRICT_DNS';
   const source = edsClusterConfig?.edsConfig?.configSourceSpecifier?.$case;
   if (edsClusterConfig && source !== undefined && source !== 'ads' && source !== 'self')
-    return 'eds_cluster_config: must be told by the agent';
+    return 'eds_cluster_config: endpoints must come from the agent';
   if (!OF_PROCESS.test(name)) return undefined;
   const places = loadAssignment ? placesIn(loadAssignment) : [];
   const isProcess = (service: OwnService): boolean => {

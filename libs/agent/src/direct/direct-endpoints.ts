@@ -4,7 +4,10 @@ import type { Endpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import type { LocalAddress } from '../capture/ruleset';
 import type { WeightedEndpoint } from '../capture/service-maps';
 
-/** Where connections to a virtual IP go by the kernel alone, and what of its service the kernel cannot do. */
+/**
+ * Endpoints of a virtual IP that the kernel alone can serve, and the features of its service that the kernel cannot
+ * apply.
+ */
 export interface DirectEndpoints {
   /** None: connections are refused. */
   readonly endpoints: readonly WeightedEndpoint[];
@@ -17,7 +20,7 @@ export type IsTrusted = (address: string) => boolean;
 
 /** The scale of weights that are not whole: of the instances of one zone each has the share of its zone by their number. */
 const WEIGHT_SCALE = 1_000;
-/** Largest weight of an endpoint: more say no more than this. */
+/** Maximum weight of an endpoint: larger ones count as this. */
 const LARGEST_WEIGHT = 1_000_000;
 
 /** @throws where a range is none: the configuration was checked. */

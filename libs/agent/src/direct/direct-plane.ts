@@ -19,15 +19,16 @@ export interface DirectPlaneOptions extends KernelMapsOptions {
 
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
-/** How often it looks whether its rules are still there, ms. */
+/** Interval at which its rules are checked, ms. */
 const CHECK = 5_000;
-/** How often open connections are counted while it ends, ms. */
+/** Interval at which open connections are counted while it drains, ms. */
 const COUNT = 200;
 
 /**
- * The plane without a proxy: the kernel replaces each virtual IP by the address of an endpoint, for each new connection. Nothing is
- * encrypted and nobody is known, so it leads only to endpoints that take plain text, in networks that the operator trusts, and serves
- * only where callers need no identity (docs/reference/direct-plane.md).
+ * The dataplane without a proxy: the kernel replaces each virtual IP by the address of an endpoint, for each new
+ * connection. Nothing is encrypted or authenticated, so it connects only to endpoints that accept plain text, in
+ * networks that the operator trusts, and serves only services whose callers need no identity
+ * (docs/reference/direct-plane.md).
  */
 export class DirectPlane implements Plane {
   readonly type = 'direct';
@@ -105,7 +106,7 @@ export class DirectPlane implements Plane {
     this.become({ type: 'stopped' });
   }
 
-  /** What it is told and does not do. */
+  /** Configured features that it does not implement. */
   get unsupported(): readonly UnsupportedFeature[] {
     return [...this.lost].map(([name, what]) => ({ name, what }));
   }
@@ -119,7 +120,7 @@ export class DirectPlane implements Plane {
     return [...new Set(names.flatMap((name) => [...(this.byEndpoints.get(name) ?? [])]))];
   }
 
-  /** Where a virtual IP leads now; undefined for a cluster that is that of no virtual IP. */
+  /** Returns the current endpoints of a virtual IP; undefined for a cluster without a virtual IP. */
   private read(name: string): readonly [key: string, service: DirectService | undefined] | undefined {
     const at = virtualAddress(name);
     if (!at || !this.maps) return undefined;
@@ -210,6 +211,6 @@ function virtualAddress(name: string): LocalAddress | undefined {
   return address === undefined ? undefined : { address, port: Number(port) };
 }
 
-/** Why a process cannot take the connections of an inbound itself. */
+/** Why a process cannot accept the connections of an inbound itself. */
 const NEEDS_PROXY =
   'callers need an identity (mTLS Strict) or may not call (access rules), which the plane direct cannot check: use envoy or builtin';

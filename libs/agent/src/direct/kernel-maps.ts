@@ -22,23 +22,23 @@ const OPEN: ReadonlySet<string> = new Set(['01', '04', '05', '08']);
 const RETRY = { first: 1_000, longest: 30_000 };
 
 /**
- * The maps of this machine in its kernel. One transaction runs at a time; what changes meanwhile is the next one. Where a transaction
- * fails, for instance because somebody has flushed the table, all is written anew.
+ * The maps of this machine in its kernel. One transaction runs at a time; changes meanwhile go into the next one. If a
+ * transaction fails, for instance because the table was flushed, everything is written again.
  */
 export class KernelMaps {
-  /** What the kernel is to hold, by `serviceKey`. */
+  /** Wanted content of the kernel, by `serviceKey`. */
   private readonly wanted = new Map<string, DirectService>();
   private dirty = new Set<string>();
-  /** What the kernel holds; undefined: not known. */
+  /** Content of the kernel; undefined: unknown. */
   private maps: ServiceMaps | undefined;
   private loading: Promise<void> | undefined;
   private nextLoad: Promise<void> | undefined;
   private loadedAt: number | undefined;
   private failure: string | undefined;
   private failures = 0;
-  /** How many transactions were begun. */
+  /** Number of transactions that were begun. */
   private transactions = 0;
-  /** How often the kernel has refused a transaction. */
+  /** Number of transactions that the kernel refused. */
   private refusals = 0;
   /** It was noticed that rules are missing, and they are not put back yet. */
   private isLost = false;
@@ -72,12 +72,12 @@ export class KernelMaps {
     return this.failure;
   }
 
-  /** Looks whether table, rules and maps stand, and writes all anew where somebody has taken a part. Returns whether that was so. */
+  /** Checks table, rules and maps, and writes everything again if a part is missing. Returns whether that was so. */
   async check(): Promise<boolean> {
     const { maps, transactions } = this;
     if (this.isRemoved || this.loading || !maps) return false;
     const stands = await this.stands(maps);
-    // What is missing may be what another transaction has removed meanwhile, or is about to.
+    // // The missing part may have been removed by another transaction meanwhile, or one is about to do so.
     if (stands || transactions !== this.transactions || this.loading || this.isRemoved) return false;
     this.isLost = true;
     this.maps = undefined;
@@ -85,7 +85,7 @@ export class KernelMaps {
     return true;
   }
 
-  /** What leads somewhere, by `serviceKey`. */
+  /** Services with endpoints, by `serviceKey`. */
   get keys(): ReadonlySet<string> {
     return new Set(this.wanted.keys());
   }
@@ -100,7 +100,7 @@ export class KernelMaps {
     this.isRemoved = true;
     await this.loading;
     if (this.loadedAt === undefined) return;
-    // A table that somebody has removed already is no error.
+    // // A table that was already removed is no error.
     const lines = `table inet ${DIRECT_TABLE}\ndelete table inet ${DIRECT_TABLE}\n`;
     await this.options.network.tools.run('nft', ['-f', '-'], lines);
     [this.maps, this.loadedAt] = [undefined, undefined];
@@ -198,7 +198,10 @@ function isMissing(error: unknown): boolean {
   return error instanceof NetworkFailure && /No such file or directory/.test(error.said);
 }
 
-/** How many connections of this network namespace were made to these addresses (`serviceKey`) and are open. Linear in its sockets. */
+/**
+ * Counts the open connections of this network namespace that were made to these addresses (`serviceKey`). Linear in its
+ * sockets.
+ */
 export async function openConnections(keys: ReadonlySet<string>): Promise<number> {
   const tables = await Promise.all(SOCKETS.map((path) => readFile(path, 'latin1').catch(() => '')));
   return tables.reduce((sum, table) => sum + connectionsIn(table, keys), 0);

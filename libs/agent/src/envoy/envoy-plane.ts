@@ -13,7 +13,7 @@ import type { LocalXdsServer } from './local-xds-server';
 export interface EnvoyPlaneOptions {
   readonly program: EnvoyProgram;
   readonly concurrency: number;
-  /** Most connections at one time; without a bound where absent. */
+  /** Maximum number of simultaneous connections; unbounded if absent. */
   readonly connections?: number;
   /** The node id and the cluster of its proxy. */
   readonly id: string;
@@ -29,13 +29,13 @@ export interface EnvoyPlaneOptions {
 const RESTART = { base: 200, cap: 30_000 };
 /** An Envoy that has lived so long has started: the next one comes at once, ms. */
 const SETTLED = 60_000;
-/** How long Envoy may take to end when it is told to, and to answer, ms. */
+/** Timeout for Envoy to end when asked to, and to answer, ms. */
 const TIMEOUT = 5_000;
 const ADMIN_DEADLINE = 2_000;
 const DRAIN_POLL_INTERVAL = 100;
 const READY_POLL_INTERVAL = 250;
 
-/** An Envoy that is told everything by the local xDS server: started, watched, started again, drained. */
+/** An Envoy configured entirely by the local xDS server: started, monitored, restarted, drained. */
 export class EnvoyPlane implements Plane {
   readonly type = 'envoy';
   private current: PlaneState;

@@ -10,7 +10,7 @@ export interface EnvoyProgram {
   readonly version: string;
 }
 
-/** Where an Envoy is looked for, the first one that is said counts. */
+/** Places where an Envoy is looked for; the first one that is set counts. */
 export interface EnvoyPlaces {
   /** Of the configuration. */
   readonly path?: string | undefined;
@@ -22,10 +22,10 @@ export interface EnvoyPlaces {
 
 export type FoundEnvoy =
   | { readonly ok: true; readonly program: EnvoyProgram }
-  /** `isMissing`: nobody said that there is one. */
+  /** `isMissing`: none was configured. */
   | { readonly ok: false; readonly isMissing: boolean; readonly reason: string };
 
-/** How long a program may take to say its version, ms. */
+/** Timeout for a program to print its version, ms. */
 const DEADLINE = 10_000;
 const run = promisify(execFile);
 

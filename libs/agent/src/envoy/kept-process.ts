@@ -7,9 +7,9 @@ import { isJsonObject, shortened } from '@causeway/resources';
 export interface KeptProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Where the process is noted, so that the next run of the agent finds it. */
+  /** File that records the process, so that the next run of the agent finds it. */
   readonly file: string;
-  /** Where it writes its log; a pipe would end it with the agent. */
+  /** File of its log; a pipe would end it together with the agent. */
   readonly log: string;
   /** Differs where a process that was started before must not be kept. */
   readonly fingerprint: string;
@@ -23,7 +23,7 @@ const LOG_PERIOD = 10_000;
 
 interface Noted {
   readonly pid: number;
-  /** When the process began, in ticks of the kernel: process ids come again. */
+  /** Start time of the process, in ticks of the kernel: process ids are reused. */
   readonly began: string;
   readonly fingerprint: string;
 }
@@ -139,7 +139,7 @@ async function readNote(file: string): Promise<Noted | undefined> {
   }
 }
 
-/** Resolves with what a process said last, when it has ended: it is no child, so nobody tells its end. */
+/** Resolves with the last output of a process, when it has ended: it is no child, so its end must be polled. */
 async function endOf(
   { pid, began }: Noted,
   { clock, log }: Pick<KeptProcessOptions, 'clock' | 'log'>,
@@ -150,8 +150,8 @@ async function endOf(
 }
 
 /**
- * Starts a program as a child of nobody, and resolves with its process id. Envoy ends with its parent (it asks the kernel for that at its
- * start), so its parent must be gone by then: the shell in between.
+ * Starts a program detached from its parent, and prints its process id. Envoy ends with its parent (it asks the kernel
+ * for that at its start), so its parent, the shell in between, must be gone by then.
  */
 const ORPHAN = '(exec >&2; while kill -0 $$ 2>/dev/null; do sleep 0.01; done; exec "$@") & echo $!';
 
@@ -176,7 +176,7 @@ async function launch({ command, args, log }: KeptProcessOptions): Promise<numbe
   }
 }
 
-/** What a program said last; empty where it said nothing. */
+/** Returns the last output of a program; empty if there was none. */
 async function lastLine(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   const lines = text

@@ -23,7 +23,7 @@ export class LocalXdsServer {
   private readonly source = new LocalSource((proxy) => this.review(proxy));
   private readonly server: XdsServer<ResourceReader>;
   private readonly waiting = new Set<Waiting>();
-  /** Whose proxies come and go: nobody waits for one that is gone. */
+  /** Proxies that are leaving: nothing waits for them. */
   private readonly leaving = new Set<string>();
 
   constructor(
@@ -62,8 +62,9 @@ export class LocalXdsServer {
   }
 
   /**
-   * Resolves when a proxy has answered a change of its cache that was told last, or has nothing to answer, for it holds just that:
-   * undefined, or its text where it rejects one of the resources. It must be asked in the turn of the change. Waits while the proxy is not connected, until `release`.
+   * Resolves when a proxy has answered the latest change of its cache, or has nothing to answer because it already has
+   * that state: undefined, or its text if it rejects one of the resources. Must be called in the turn of the change.
+   * Waits while the proxy is not connected, until `release`.
    */
   taken(proxy: string, change: CacheChange): Promise<string | undefined> {
     return new Promise((settle) => {
@@ -73,7 +74,7 @@ export class LocalXdsServer {
     });
   }
 
-  /** A proxy is gone and obeys nothing: nobody waits for it. */
+  /** Stops waiting for a proxy that is gone. */
   release(proxy: string): void {
     for (const each of this.waiting) if (each.proxy === proxy) this.settle(each, undefined);
   }

@@ -30,9 +30,9 @@ const REFRESH = '10s';
 const FILES = { bootstrap: 'grpc.json', certificate: 'certificate.pem', authorities: 'authorities.pem' } as const;
 
 /**
- * No proxy: programs of this machine use gRPC's own xDS support. They are told by the local xDS server what the zone told the agent,
- * and find their certificate and the authorities of the mesh in files that are replaced when those change. Several programs may be of
- * one Dataplane.
+ * Mode without a proxy: programs of this machine use gRPC's own xDS support. The local xDS server sends them the
+ * resources that the agent received, and they find their certificate and the authorities of the mesh in files that are
+ * replaced when those change. Several programs may belong to one Dataplane.
  */
 export class GrpcPlane implements Plane {
   readonly type = 'grpc';
@@ -55,7 +55,10 @@ export class GrpcPlane implements Plane {
     xds.serve(id, cache, { leaves: true });
   }
 
-  /** While no program is connected nobody obeys anything: the next one begins with what the cache holds then. */
+  /**
+   * While no program is connected there is nothing to wait for: the next one starts with the current content of the
+   * cache.
+   */
   async take(change: CacheChange): Promise<string | undefined> {
     const { id, xds } = this.options;
     if (change.type !== RESOURCE_TYPES.secret)
@@ -65,7 +68,7 @@ export class GrpcPlane implements Plane {
     return this.current.type === 'failed' ? this.current.reason : undefined;
   }
 
-  /** Programs keep what they were told, and turn to the next run. */
+  /** Programs keep their configuration, and connect to the next run. */
   async stop(): Promise<void> {
     await this.writing;
     this.options.xds.forget(this.options.id);
@@ -94,7 +97,7 @@ export class GrpcPlane implements Plane {
     };
   }
 
-  /** gRPC programs believe each authority for every id of the mesh. */
+  /** gRPC programs trust each authority for every id of the mesh. */
   private async writeSecrets(): Promise<void> {
     try {
       const [identity, trust] = [this.secret(IDENTITY_SECRET), this.secret(TRUST_SECRET)];
@@ -127,5 +130,5 @@ export class GrpcPlane implements Plane {
 
 function inline(source: TextSource): string {
   if ('text' in source) return `${source.text.trimEnd()}\n`;
-  throw new Error(`a certificate is told by its file ${source.path}`);
+  throw new Error(`a certificate must be inline, not the file ${source.path}`);
 }

@@ -7,11 +7,11 @@ import { failure } from './probes';
 export interface CommandProbe {
   /** Program and arguments; no shell. */
   readonly command: readonly string[];
-  /** Who runs it, by name; undefined: who runs the agent. */
+  /** User that runs it, by name; undefined: the user of the agent. */
   readonly user: string | undefined;
 }
 
-/** Most output that is read; what comes after it is thrown away, bytes. */
+/** Maximum size of output that is read; the rest is discarded, bytes. */
 const MAX_OUTPUT = 4_096;
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
@@ -53,7 +53,7 @@ function run(
       }
     };
     const finish = (result: CheckResult): void => {
-      // What the command has started may hold its output open.
+      // // Processes started by the command may hold its output open.
       killAll();
       child.stdout.destroy();
       child.stderr.destroy();

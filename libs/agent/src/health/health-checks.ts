@@ -13,7 +13,7 @@ export interface CheckedService {
   readonly dataplane: string;
   /** Its place in `networking.inbound`. */
   readonly inbound: number;
-  /** Where the process listens. */
+  /** Address of the process. */
   readonly target: ProbeTarget;
   /** Undefined: nothing is asked; it is not ready while nothing listens where something has listened before. */
   readonly check: HealthCheckConfig | undefined;
@@ -34,7 +34,7 @@ export interface HealthChecksOptions {
 interface Watched {
   service: CheckedService;
   state: HealthState;
-  /** When it is checked next, by `Clock.elapsed`. */
+  /** Time of the next check, by `Clock.elapsed`. */
   dueAt: number;
   isRunning: boolean;
   /** It listens at an address of this machine. */
@@ -43,9 +43,9 @@ interface Watched {
   wasListening: boolean;
 }
 
-/** How often due checks and listening sockets are looked for, ms. */
+/** Interval at which due checks and listening sockets are looked for, ms. */
 const TICK = 250;
-/** Most checks that run at once: each is a connection or a process. */
+/** Maximum number of concurrent checks: each is a connection or a process. */
 const MAX_CONCURRENT = 16;
 /** Checks are spread over this share of their interval. */
 const JITTER = 0.1;
@@ -89,7 +89,7 @@ export class HealthChecks {
     for (const dataplane of touched) this.tell(dataplane);
   }
 
-  /** What is known of the services of a Dataplane, by `mesh/name`. */
+  /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */
   readiness(dataplane: string): readonly InboundReadiness[] {
     return [...this.all.values()]
       .filter(({ service }) => service.dataplane === dataplane)
@@ -149,7 +149,7 @@ export class HealthChecks {
     }
   }
 
-  /** A socket that came or went: its service is looked at now. */
+  /** Checks services whose socket appeared or disappeared at once. */
   private async lookAtSockets(): Promise<void> {
     const { listening = listeningByPort, clock } = this.options;
     const sockets = await listening();
@@ -163,7 +163,7 @@ export class HealthChecks {
       const result: CheckResult = isThere
         ? { ok: true }
         : failure(`nothing listens at port ${one.service.target.port} any more`, true);
-      // That somebody listens says nothing of whether the service works.
+      // // A listening socket does not prove that the service works.
       if (isThere && one.service.check) continue;
       this.take(one, nextHealth(one.state, result, { healthy: 1, unhealthy: 1 }, clock.now()));
     }
@@ -202,7 +202,7 @@ function probe({ check, target }: CheckedService, signal: AbortSignal): Promise<
   return probeTcp(target, signal);
 }
 
-/** What is checked, in a few words. */
+/** Describes a check in a few words. */
 function describeCheck(check: HealthCheckConfig | undefined, { address, port }: ProbeTarget): string {
   const at = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   if (!check) return `listening at ${at}`;

@@ -1,10 +1,10 @@
-/** How often a check must say the same before it counts. */
+/** Number of equal results before a check counts. */
 export interface HealthThresholds {
   readonly healthy: number;
   readonly unhealthy: number;
 }
 
-/** What one check has found. */
+/** Result of one check. */
 export type CheckResult =
   | { readonly ok: true }
   /** `isDefinite`: nothing listens where the service is. No further check is waited for. */
@@ -15,14 +15,14 @@ export interface HealthState {
   readonly ready: boolean;
   /** Why it is not ready. */
   readonly reason: string;
-  /** Since when it is as it is, ms. */
+  /** Time of the last change of `ready`, ms. */
   readonly since: number;
   /** Checks in a row that passed, or that failed. */
   readonly passed: number;
   readonly failed: number;
-  /** How often it went down of late: halves every 30 s. */
+  /** Penalty for recent failures: halves every 30 s. */
   readonly penalty: number;
-  /** When `penalty` was computed, ms. */
+  /** Time at which `penalty` was computed, ms. */
   readonly penaltyAt: number;
   /** It flaps: it stays down until the penalty has fallen. */
   readonly isDamped: boolean;
@@ -35,7 +35,7 @@ const REUSE_BELOW = 1.5;
 /** So damping ends 60 s after the last fall at the latest. */
 const MAX_PENALTY = 6;
 
-/** The state of a service that nobody has looked at: not ready. */
+/** Returns the state of a service before its first check: not ready. */
 export function initialHealth(now: number): HealthState {
   const counts = { passed: 0, failed: 0, penalty: 0, penaltyAt: now, isDamped: false };
   return { ready: false, reason: 'not checked yet', since: now, ...counts };

@@ -6,7 +6,7 @@ import { errorText } from '@causeway/runtime';
 import { credentials, status, type ServiceError } from '@grpc/grpc-js';
 import type { CheckResult } from './health-state';
 
-/** Where a service of this machine listens. */
+/** Address at which a service of this machine listens. */
 export interface ProbeTarget {
   /** An IP address. */
   readonly address: string;
@@ -21,13 +21,13 @@ export interface HttpProbe {
   readonly body: string;
 }
 
-/** Most of an answer that is looked at, bytes. */
+/** Maximum size of a response body that is read, bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_REASON_LENGTH = 300;
 
 const UP: CheckResult = { ok: true };
 
-/** What was found, as a reason. */
+/** Returns a failed result with a reason. */
 export function failure(reason: string, isDefinite = false): CheckResult {
   return { ok: false, reason: shortened(reason, MAX_REASON_LENGTH, '…'), isDefinite };
 }

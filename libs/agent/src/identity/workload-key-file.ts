@@ -49,7 +49,10 @@ export class WorkloadKeyFile {
     return new WorkloadKeyFile(path, privateKey, csr);
   }
 
-  /** The certificate for this key among what the zone told, also after its end; undefined where there is none. */
+  /**
+   * Returns the certificate for this key among the resources of the zone, even if it has expired; undefined if there is
+   * none.
+   */
   certificateIn(cache: Pick<ResourceReader, 'get'>): HeldCertificate | undefined {
     const resource = cache.get(RESOURCE_TYPES.secret, IDENTITY_SECRET);
     if (!resource || resource === 'pending') return undefined;

@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
 import type { AgentConfig } from '../config/schema';
 
-/** What a connection to a control plane is made with. */
+/** Credentials of a connection to a control plane. */
 export interface ZoneCredentials {
   /** `host:port`, the preferred one first; empty while nothing can be read. */
   readonly addresses: readonly string[];
@@ -23,16 +23,16 @@ type ZoneSources = Pick<AgentConfig, 'controlPlanes' | 'bundle' | 'tokenFile' | 
 const KEPT_FILE = 'control-planes.json';
 
 /**
- * Where the zone's control planes are and what the agent shows them, by its configuration and its bundle. Files are read again for each
- * connection, so a new bundle is enough for a machine that was away for too long. What cannot be read is as it was before, also before
- * a restart: an agent that has joined needs its bundle no more.
+ * Addresses of the zone's control planes and the agent's credentials, from its configuration and its bundle. Files are
+ * read again for each connection, so a new bundle is enough for a machine that was away for too long. If a file cannot
+ * be read, the former content is used, also across restarts: an agent that has joined no longer needs its bundle.
  */
 export class ZoneAccess {
   private last: ZoneCredentials;
   private kept: string | undefined;
   /** Tokens in files of their own, as they were read last, and why the newest could not be read. */
   private readonly tokens = new Map<string, { readonly token?: string | undefined; readonly problem?: string }>();
-  /** Why the newest files could not be read; undefined where they could. */
+  /** Why the newest files could not be read; undefined if they could. */
   problem: string | undefined;
 
   constructor(
@@ -95,7 +95,7 @@ export class ZoneAccess {
     };
   }
 
-  /** Writes where the zone is, without the token, where that has changed. A disk that fails is told once. */
+  /** Stores the addresses of the zone, without the token, when they have changed. A disk failure is logged once. */
   private keep({ addresses, authority, zone }: ZoneCredentials): void {
     const text = JSON.stringify({ source: this.source(), addresses, authority, zone });
     if (text === this.kept) return;
@@ -109,7 +109,10 @@ export class ZoneAccess {
     }
   }
 
-  /** What was read before by the same fields of the configuration: what another configuration has left does not count. */
+  /**
+   * Returns the content stored before for the same fields of the configuration: content of another configuration does
+   * not count.
+   */
   private readKept(): ZoneCredentials {
     const text = textIfThere(join(this.folder, KEPT_FILE));
     const value = parsed(text);
@@ -129,7 +132,7 @@ export class ZoneAccess {
   }
 }
 
-/** Why files that these fields name cannot be read, a line each with the field. */
+/** Returns why files that these fields name cannot be read, a line each with the field. */
 export function unreadable({
   bundle,
   tokenFile,

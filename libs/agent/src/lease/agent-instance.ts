@@ -18,16 +18,17 @@ const SECRET: KeptText = {
 const OWNER_ONLY = 0o600;
 
 /**
- * What tells this agent from others: made once, kept in the state folder over restarts. A machine that was copied with its folder is
- * found out by the zone. Rejects where the folder cannot be written.
+ * Returns the id of this agent: created once, kept in the state folder across restarts. The zone detects a machine that
+ * was copied together with its folder. Rejects if the folder cannot be written.
  */
 export function agentInstance(stateFolder: string): Promise<string> {
   return keptText(stateFolder, INSTANCE);
 }
 
 /**
- * By what the leases of this agent are its own: unlike `agentInstance`, which stands in a label, nobody reads it but the owner of the
- * state folder. An agent without its former one waits until its leases have ended. Rejects where the folder cannot be written.
+ * Returns the secret that proves ownership of this agent's leases: unlike `agentInstance`, which is in a label, only
+ * the owner of the state folder can read it. An agent that lost it waits until its former leases have ended. Rejects if
+ * the folder cannot be written.
  */
 export function leaseSecret(stateFolder: string): Promise<string> {
   return keptText(stateFolder, SECRET);

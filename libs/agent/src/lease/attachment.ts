@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@causeway/runtime';
 import { isOfConnection, type ClientConnection, type ClientConnections, type ClientTls } from '@causeway/xds-server';
 import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 
-/** How the control planes of the zone are reached and what the agent shows them. Each is asked for at each try. */
+/** Addresses of the zone's control planes and the credentials of the agent. Read again for each attempt. */
 export interface LeaseEndpoint {
   /** `host:port` of the xDS ports of the zone's replicas, the preferred one first. */
   readonly addresses: () => readonly string[];
@@ -25,13 +25,16 @@ export interface AttachmentEvents {
 /** An `Attachment` before its start. */
 export interface AttachmentOptions extends Pick<LeaseEndpoint, 'authorization'> {
   readonly connection: ClientConnection;
-  /** How long the server may take to take the stream, ms. */
+  /** Timeout for the server to accept the stream, ms. */
   readonly deadline: number;
   readonly clock: Clock;
 }
 
 const MAX_TEXT_LENGTH = 1_000;
-/** How long a server that has taken the stream may take for its first answer, ms. One that cannot reach its store ends the stream itself. */
+/**
+ * Timeout for the first response of a server that has accepted the stream, ms. A server that cannot reach its store
+ * ends the stream itself.
+ */
 const FIRST_ANSWER = 30_000;
 const { path: PATH, requestSerialize, responseDeserialize } = AgentServiceService.attach;
 
@@ -77,7 +80,7 @@ export class Attachment {
     this.over(failure, () => this.options.connection.release());
   }
 
-  /** Ends the stream and its connection, which has failed, as far as nobody else uses that. Idempotent. */
+  /** Ends the stream, and its failed connection unless others use it. Idempotent. */
   abandon(failure: string): void {
     this.over(failure, () => this.options.connection.abandon());
   }

@@ -28,12 +28,12 @@ export interface LeasedDataplane {
   readonly clientDataplane?: string;
 }
 
-/** What is known of one inbound. */
+/** Readiness of one inbound. */
 export interface InboundReadiness {
   /** Its place in `networking.inbound`. */
   readonly inbound: number;
   readonly ready: boolean;
-  /** What is checked, as `tcp 127.0.0.1:6379`. */
+  /** Description of the check, such as `tcp 127.0.0.1:6379`. */
   readonly check: string;
   /** Why it is not ready. */
   readonly reason: string;
@@ -43,7 +43,7 @@ export interface InboundReadiness {
   readonly plaintextReachable?: boolean;
 }
 
-/** Where the registration of a Dataplane stands, for status. */
+/** State of the registration of a Dataplane, for status. */
 export type LeaseState =
   | { readonly type: 'waiting' }
   | { readonly type: 'held'; readonly since: number }
@@ -67,18 +67,18 @@ export interface LeaseHolderOptions extends LeaseEndpoint {
   readonly instance: string;
   /** See `leaseSecret`; absent: leases go by what others can say too. */
   readonly secret?: string;
-  /** How operators recognise the machine: its host name. */
+  /** Host name of the machine, for operators. */
   readonly machine: string;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** 0 ≤ x < 1; Math.random unless a test says otherwise. */
   readonly random?: () => number;
-  /** The zone has told what a machine needs to know of it. */
-  readonly zoneTold?: (facts: ZoneFacts) => void;
+  /** Called when the zone has sent its facts. */
+  readonly onZoneFacts?: (facts: ZoneFacts) => void;
 }
 
-/** Which Dataplane is meant. */
+/** Identifies a Dataplane. */
 type LeasedKey = Pick<LeasedDataplane, 'mesh' | 'namespace' | 'name'>;
 
 interface Registered {
@@ -91,7 +91,7 @@ interface Registered {
   version: number;
   /** The state that waits for an answer on this stream; 0: none. */
   sent: number;
-  /** What was sent is a withdrawal. */
+  /** The last message was a withdrawal. */
   isLeaving: boolean;
   /** The last state that was answered on this stream. */
   answered: number;
@@ -104,7 +104,7 @@ const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 const [MAX_UNSUPPORTED, MAX_NAME_LENGTH, MAX_PART_LENGTH, MAX_CLIENT_LENGTH] = [64, 256, 512, 253];
 /** An agent whose heartbeats are not confirmed for this share of the lease turns to another control plane. */
 const UNCONFIRMED = 0.7;
-/** How often it is looked whether one is due, ms. */
+/** Interval at which due registrations are looked for, ms. */
 const POLL_INTERVAL = 100;
 
 /**
@@ -154,13 +154,13 @@ export class LeaseHolder {
     for (const one of wanted.values()) this.change(one, { wanted: one });
   }
 
-  /** What is known of the inbounds of a Dataplane; one that is not named is as its spec says. */
+  /** Sets the readiness of the inbounds of a Dataplane; inbounds that are not named are as its spec says. */
   report(key: LeasedKey, health: readonly InboundReadiness[]): void {
     this.change(key, { health });
   }
 
-  /** What its proxy is told and cannot do; the first 64 are told. */
-  cannot(key: LeasedKey, parts: readonly UnsupportedFeature[]): void {
+  /** Sets the configured features that its proxy does not support; the first 64 are sent. */
+  reportUnsupported(key: LeasedKey, parts: readonly UnsupportedFeature[]): void {
     const unsupported = parts.slice(0, MAX_UNSUPPORTED).map(({ name, what }) => ({
       name: shortened(name, MAX_NAME_LENGTH, '…'),
       what: shortened(what, MAX_PART_LENGTH, '…'),
@@ -315,7 +315,7 @@ export class LeaseHolder {
     for (const result of results) this.answered(result);
     if (zone) {
       const { virtualRanges, dnsSuffixes } = zone;
-      this.options.zoneTold?.({ virtualRanges, dnsSuffixes });
+      this.options.onZoneFacts?.({ virtualRanges, dnsSuffixes });
     }
   }
 
@@ -328,7 +328,7 @@ export class LeaseHolder {
       one.answered = one.sent;
       one.sent = 0;
     }
-    // What is wanted has changed since.
+    // // The wanted state has changed since.
     if ((one.wanted === undefined) !== (version === 0)) return this.flush();
     const before = one.state;
     one.state = this.stateOf(outcome, { reason, violations });

@@ -4,7 +4,7 @@ import type { NetworkStatus } from '../capture/machine-network';
 import { EnvoyPlane } from '../envoy/envoy-plane';
 import { formatNodeId, type MachineProxy } from './machine-proxy';
 
-/** A number that the agent says of itself; a name that ends with `_total` is a counter, others are gauges. */
+/** A metric of the agent; a name that ends with `_total` is a counter, others are gauges. */
 interface Metric<T> {
   readonly name: string;
   readonly help: string;
@@ -89,13 +89,13 @@ export const PROXY: readonly Metric<MachineProxy>[] = [
 /** Begins the name of each metric of the agent. */
 export const PREFIX = 'causeway_agent_';
 
-/** What the agent says of these proxies, with what the plane of `one` says of itself. */
+/** Renders the agent's metrics of these proxies, with the dataplane's own metrics of `one`. */
 export async function renderMetrics(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
   const labelled = proxies.map((proxy) => [`{proxy="${formatNodeId(proxy.plan)}"}`, proxy] as const);
   return [...linesOf(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
 }
 
-/** What the agent says of the network of its machine. */
+/** Renders the metrics of the machine's network. */
 export function networkMetrics(network: NetworkStatus): string {
   return linesOf(NETWORK, [['', network]]).join('\n');
 }

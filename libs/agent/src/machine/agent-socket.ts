@@ -3,14 +3,14 @@ import { createServer, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { statusText, type AgentStatus } from './status';
 
-/** What the socket of an agent answers. */
+/** Operations that the socket of an agent serves. */
 export interface AgentOperations {
   readonly status: () => AgentStatus;
   /** Begins to end gracefully. */
   readonly drain: () => void;
 }
 
-/** Longest path of a unix socket that every system takes. */
+/** Maximum length of the path of a unix socket that every system accepts. */
 const MAX_SOCKET_LENGTH = 103;
 const DEADLINE = 5_000;
 const MAX_ANSWER = 16 * 1024 * 1024;
@@ -79,7 +79,7 @@ export async function askAgent(path: string, method: 'GET' | 'POST', place: stri
   });
 }
 
-/** Whether somebody listens at a unix socket. */
+/** Whether a program listens at a unix socket. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -23,7 +23,7 @@ export interface AgentOptions extends MachineFacts {
   readonly logger: Logger;
 }
 
-/** How often files of tokens are read, ms: one that is wrong is told before a connection needs it. */
+/** Interval at which token files are read, ms: an invalid one is reported before a connection needs it. */
 const TOKEN_PERIOD = 5_000;
 
 /** The path of the socket at which the agent with a state folder answers. */
@@ -32,8 +32,8 @@ export function agentSocketPath(folder: string): string {
 }
 
 /**
- * The agent of a machine: runs what its configuration says and follows its file, until it is told to end. Then it ends in this
- * order: no service is ready, open connections end, Dataplanes are withdrawn, streams end.
+ * The agent of a machine: runs its configuration and follows its file, until it is asked to end. Then it ends in this
+ * order: services become not ready, open connections end, Dataplanes are withdrawn, streams end.
  */
 export class Agent {
   private readonly since: number;
@@ -130,7 +130,7 @@ export class Agent {
     return this.apply(config);
   }
 
-  /** Brings the machine to a configuration. What cannot be done is told by status and log; the rest runs. */
+  /** Applies a configuration to the machine. Failures are reported by status and log; the rest runs. */
   private async apply(config: AgentConfig): Promise<void> {
     const { folder, logger } = this.options;
     const before = this.config;

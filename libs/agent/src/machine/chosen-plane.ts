@@ -12,7 +12,7 @@ import type { Plane } from '../plane';
 import type { ResourceReader } from '../resources/resource-cache';
 import { formatNodeId, type ProxyPlan } from './machine-proxy';
 
-/** How the proxies of a machine are carried. */
+/** Dataplane mode of the proxies of a machine. */
 export type ChosenPlane =
   | { readonly type: 'builtin' }
   | { readonly type: 'direct' }
@@ -28,7 +28,7 @@ export interface CarriedProxy {
   readonly zone: string | undefined;
 }
 
-/** What the planes of a machine share. */
+/** Shared by the dataplanes of a machine. */
 export interface PlaneParts {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -39,7 +39,7 @@ export interface PlaneParts {
   readonly processes: PlaneProcesses;
 }
 
-/** Most connections of an ingress by Envoy. */
+/** Maximum number of connections of an ingress with Envoy. */
 const INGRESS_CONNECTIONS = 50_000;
 
 /** The plane that the configuration asks for, or why it is not to be had. */
@@ -86,7 +86,7 @@ export function createPlane(
   });
 }
 
-/** How many processes carry builtin planes; 0: that of the agent does. */
+/** Returns the number of processes for builtin dataplanes; 0: the agent's own process carries them. */
 export function countProcesses({ builtin }: AgentConfig): number {
   return builtin && builtin.processes > 1 ? builtin.processes : 0;
 }

@@ -19,14 +19,14 @@ export interface DataplaneLeaseOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** See `LeaseHolderOptions`. */
-  readonly zoneTold?: LeaseHolderOptions['zoneTold'];
+  readonly onZoneFacts?: LeaseHolderOptions['onZoneFacts'];
 }
 
-/** How long other zones may take to hear that an instance is not ready, ms. */
+/** Time for other zones to learn that an instance is not ready, ms. */
 const SPREAD = 500;
-/** How often it is looked what the proxy cannot do, ms. */
+/** Interval at which unsupported features of the proxy are collected, ms. */
 const POLL_INTERVAL = 500;
-/** How long the zone may take to answer while the agent ends, ms. */
+/** Timeout of the zone's answer while the agent ends, ms. */
 const ANSWER = 3_000;
 
 /** The registration of one Dataplane and its lease: one stream a Dataplane, since each has a certificate of its own. */
@@ -37,7 +37,7 @@ export class DataplaneLease {
   private registered: LeasedDataplane | undefined;
 
   constructor(private readonly options: DataplaneLeaseOptions) {
-    const { proxy, instance, secret, machine, version, clock, logger, zoneTold } = options;
+    const { proxy, instance, secret, machine, version, clock, logger, onZoneFacts } = options;
     this.holder = new LeaseHolder({
       instance,
       secret,
@@ -49,7 +49,7 @@ export class DataplaneLease {
       tls: () => proxy.tls(),
       authorization: () => proxy.authorization(),
       connections: proxy.connections,
-      ...(zoneTold && { zoneTold }),
+      ...(onZoneFacts && { onZoneFacts }),
     });
     this.holder.onChange(() => {
       const state = this.holder.states().values().next().value;
@@ -65,18 +65,19 @@ export class DataplaneLease {
   private async reportUnsupported(signal: AbortSignal): Promise<void> {
     const { proxy, clock } = this.options;
     while (!signal.aborted) {
-      if (this.registered) this.holder.cannot(this.registered, [...proxy.refused, ...(proxy.plane.unsupported ?? [])]);
+      if (this.registered)
+        this.holder.reportUnsupported(this.registered, [...proxy.refused, ...(proxy.plane.unsupported ?? [])]);
       await clock.sleep(POLL_INTERVAL, signal);
     }
   }
 
-  /** What is registered from now on. */
+  /** Replaces the registration. */
   register(dataplane: LeasedDataplane): void {
     this.registered = dataplane;
     this.holder.want([dataplane]);
   }
 
-  /** What is known of its inbounds; the others are as the spec says. */
+  /** Sets the readiness of its inbounds; the others are as the spec says. */
   report(health: readonly InboundReadiness[]): void {
     if (this.registered) this.holder.report(this.registered, health);
   }

@@ -18,14 +18,17 @@ export interface MachineListenersOptions {
   readonly suffixes: () => readonly string[];
 }
 
-/** What the agent answers on loopback besides its proxies: names and metrics. Each is begun anew where its part of the configuration differs. */
+/**
+ * Listeners of the agent on loopback besides its proxies: DNS and metrics. Each is restarted when its part of the
+ * configuration changes.
+ */
 export class MachineListeners {
   private dns: { readonly facts: unknown; readonly server: DnsServer } | undefined;
   private metrics: { readonly facts: unknown; readonly server: Server } | undefined;
 
   constructor(private readonly options: MachineListenersOptions) {}
 
-  /** Where names are answered; undefined where they are not. */
+  /** Address of the DNS; undefined if it does not run. */
   get dnsAddress(): string | undefined {
     return this.dns && typeof this.dns.facts === 'object' ? addressIn(this.dns.facts) : undefined;
   }
@@ -78,7 +81,7 @@ export class MachineListeners {
     this.metrics = { facts: at, server };
   }
 
-  /** Of one proxy; without an id what the agent says of all, with what the plane of the first says. */
+  /** Returns metrics of one proxy; without an id those of the agent, with the dataplane metrics of the first proxy. */
   private async metricsText(id: string | undefined): Promise<string | undefined> {
     const proxies = this.options.proxies();
     if (id !== undefined) {

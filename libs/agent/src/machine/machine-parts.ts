@@ -23,14 +23,14 @@ import { ServiceReadiness } from './service-readiness';
 import { proxyStatus, type ProxyStatusHere } from './status';
 import type { KnownZone, ZoneFacts } from './zone-facts';
 
-/** What an agent knows of its machine. */
+/** Facts of the machine. */
 export interface MachineFacts {
   readonly version: string;
-  /** How operators recognise the machine. */
+  /** Name of the machine, for operators. */
   readonly machine: string;
-  /** Where Envoy may be, besides what the configuration says. */
+  /** Further places where Envoy may be, besides the configuration. */
   readonly envoy: Omit<EnvoyPlaces, 'path'>;
-  /** The file of the authorities that the machine believes; undefined where it has none. */
+  /** File of the authorities that the machine trusts; undefined if it has none. */
   readonly authoritiesFile?: string;
 }
 
@@ -39,7 +39,7 @@ export interface MachinePartsOptions extends MachineFacts {
   readonly instance: string;
   /** See `leaseSecret`. */
   readonly secret: string;
-  /** What the zone has told of itself. */
+  /** Facts that the zone has sent. */
   readonly zone: KnownZone;
   readonly xds: LocalXdsServer;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ const isOn = (text: string): boolean => text.trim() === '1';
 /** Names of the listeners of a proxy, by where they are. */
 const LISTENER_NAMES = [inboundListenerName, outboundListenerName, explicitListenerName];
 
-/** What runs. */
+/** Running parts. */
 interface Running {
   readonly wanted: PlannedProxy;
   readonly proxy: MachineProxy;
@@ -64,7 +64,7 @@ interface Running {
  * the zone only is registered anew, what is another proxy ends gracefully and begins anew.
  */
 export class MachineParts {
-  /** What of the configuration cannot be done, a line each. */
+  /** Parts of the configuration that failed, a line each. */
   failures: readonly string[] = [];
   private readonly running = new Map<string, Running>();
   private readonly network: MachineNetwork;
@@ -102,7 +102,7 @@ export class MachineParts {
     return this.network.status;
   }
 
-  /** Where names are answered; undefined where they are not. */
+  /** Address of the DNS; undefined if it does not run. */
   get dnsAddress(): string | undefined {
     return this.listeners.dnsAddress;
   }
@@ -151,12 +151,12 @@ export class MachineParts {
     return done;
   }
 
-  /** The zone has told what this machine needs to know of it. */
-  private async zoneTold(facts: ZoneFacts): Promise<void> {
+  /** Applies facts that the zone has sent. */
+  private async applyZoneFacts(facts: ZoneFacts): Promise<void> {
     const { zone, logger } = this.options;
     try {
       if (!(await zone.learn(facts)) || !this.applied || this.isClosing) return;
-      logger.info('the zone has told its ranges and suffixes', { ...facts });
+      logger.info('the zone has sent its ranges and suffixes', { ...facts });
       await this.apply(this.applied.config, this.applied.access);
     } catch (error) {
       logger.error('what the zone tells of itself is not taken', { error: errorText(error) });
@@ -170,7 +170,7 @@ export class MachineParts {
     const chosen = await choosePlane(config, this.options.envoy);
     const plane = chosen.type === 'none' ? undefined : chosen;
     if (chosen.type === 'none') failures.push(`plane: ${chosen.reason}`);
-    // Before anything is registered: what is checked is not ready until a check says so.
+    // // Before registration: a checked service is not ready until its check succeeds.
     await this.readiness.set(mesh, ingress ? [] : dataplanes, plane?.type);
     const { folder, authoritiesFile } = this.options;
     const planned = plane ? planProxies(config, { plane, folder, authoritiesFile }) : [];
@@ -181,7 +181,7 @@ export class MachineParts {
     });
     await Promise.all(gone.map(([id]) => this.end(id, 0)));
     await this.processes.resize(plane?.type === 'builtin' ? countProcesses(config) : 0);
-    // Before a service is told to be there: its port is guarded.
+    // // Before a service is announced, its port is guarded.
     const facts = { uid: process.getuid?.() ?? 0, ranges: this.options.zone.facts?.virtualRanges };
     const bindsAnyIpv6 = await readFile(NONLOCAL_BIND, 'utf8').then(isOn, () => false);
     const plan = plane ? planNetwork(config, { ...facts, bindsAnyIpv6, plane: plane.type }) : {};
@@ -244,12 +244,13 @@ export class MachineParts {
       createPlane: (resources, keyFile) =>
         createPlane(plane, { plan, config, resources, keyFile, zone }, { ...this.options, network, processes }),
     });
-    // Whether a process can be reached without its proxy is decided by what the zone has told this one.
+    // // Whether a process can be reached without its proxy depends on the resources that its proxy received.
     this.running.set(formatNodeId(plan), { wanted, proxy });
     this.readiness.look();
-    const zoneTold = (facts: ZoneFacts): void => void this.zoneTold(facts);
+    const onZoneFacts = (facts: ZoneFacts): void => void this.applyZoneFacts(facts);
     const lease =
-      registered && new DataplaneLease({ proxy, instance, secret, machine, version, clock, logger: named, zoneTold });
+      registered &&
+      new DataplaneLease({ proxy, instance, secret, machine, version, clock, logger: named, onZoneFacts });
     if (lease && registered) {
       this.register(lease, registered);
       lease.start();

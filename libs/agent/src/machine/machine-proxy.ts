@@ -16,7 +16,7 @@ import type { ZoneAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
 import { ResourceCache, type ResourceReader } from '../resources/resource-cache';
 
-/** Whose proxy it is, as the zone knows it (docs/reference/xds.md, Proxies). */
+/** Identity of a proxy, as the zone knows it (docs/reference/xds.md, Proxies). */
 export interface ProxyPlan {
   readonly type: 'dataplane' | 'ingress';
   /** Empty for an ingress. */
@@ -24,14 +24,14 @@ export interface ProxyPlan {
   readonly name: string;
   /** Of a Dataplane; absent: `default`. */
   readonly namespace?: string;
-  /** How connections to services are caught. */
+  /** Capture of connections to services. */
   readonly capture: 'bind' | 'redirect' | 'translate' | 'none';
   readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
   /** Absent where a proxy carries the traffic. */
   readonly wire?: 'grpc';
   /** The file of its own token, instead of that of the machine. */
   readonly tokenFile?: string;
-  /** The file of the authorities that this machine believes. */
+  /** File of the authorities that this machine trusts. */
   readonly authoritiesFile?: string;
   /** Of this proxy alone. */
   readonly folder: string;
@@ -41,9 +41,9 @@ export interface ProxyPlan {
 export interface MachineProxyOptions {
   readonly plan: ProxyPlan;
   readonly access: ZoneAccess;
-  /** Where it may lead connections. */
+  /** Addresses to which it may connect. */
   readonly dial: DialFacts;
-  /** Makes what carries the traffic, of what the zone told and the machine permits. */
+  /** Creates the dataplane that carries the traffic, from the resources that the zone sent and the machine permits. */
   readonly createPlane: (resources: ResourceReader, keyFile: string) => Plane;
   readonly version: string;
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export function formatNodeId({ mesh, ...named }: Pick<ProxyPlan, 'mesh' | 'name'
   return `${mesh}.${qualifiedName(named)}`;
 }
 
-/** What a proxy is made of. */
+/** Parts of a proxy. */
 interface ProxyParts {
   readonly key: WorkloadKeyFile;
   readonly cache: ResourceCache;
@@ -69,8 +69,8 @@ interface ProxyParts {
 }
 
 /**
- * The proxy of one Dataplane or ingress of this machine: its key, what the zone told it, the stream by which it is told, and what carries
- * its traffic. It serves from its cache before any control plane answers.
+ * The proxy of one Dataplane or ingress of this machine: its key, the resources of the zone, their stream, and the
+ * dataplane that carries its traffic. It serves from its cache before any control plane answers.
  */
 export class MachineProxy {
   /** To the zone; its registration shares them. */
@@ -120,7 +120,10 @@ export class MachineProxy {
     }
   }
 
-  /** Who holds the authorities of the mesh is spoken to by TLS, which no process behind the plane `direct` takes. */
+  /**
+   * Subscribes to the authorities of the mesh unless the mode is `direct`: callers use TLS towards a holder of these
+   * authorities, which no process behind `direct` accepts.
+   */
   private wantSecrets(): void {
     const { cache, plane } = this;
     const isDirect = plane.type === 'direct';
@@ -132,18 +135,18 @@ export class MachineProxy {
     return this.options.plan;
   }
 
-  /** What the zone says and the machine does not permit. */
+  /** Resources of the zone that the machine refuses. */
   get refused(): readonly RefusedPart[] {
     return this.permitted.refused;
   }
 
   /** It may lead connections as these facts say from now on; services that are gone may for `drainMs` longer. */
   async permit(dial: DialFacts, drainMs: number): Promise<void> {
-    // What was refused is told again.
+    // // Refused resources are sent again.
     if (await this.permitted.update(withKey(dial, this.key), drainMs)) this.client?.restart();
   }
 
-  /** How the zone is reached; undefined while it is not known where it is. */
+  /** State of the connection to the zone; undefined while no address is known. */
   get controlPlane(): AdsClientState | undefined {
     return this.client?.state;
   }
@@ -157,7 +160,7 @@ export class MachineProxy {
     return this.plan.type === 'dataplane' ? this.key.certificateIn(this.cache) : undefined;
   }
 
-  /** How its calls to the zone are verified and signed; undefined: plain text. Shows the certificate while it holds. */
+  /** TLS settings of its calls to the zone; undefined: plain text. Presents the certificate while it is valid. */
   tls(): ClientTls | undefined {
     const { authority } = this.options.access.current();
     if (authority === undefined) return undefined;
@@ -219,7 +222,10 @@ export class MachineProxy {
     this.cache.useClient(client);
   }
 
-  /** The control plane tells by the plane which routes are obeyed here, and by the name `grpc` in which form to tell them. */
+  /**
+   * Returns the user agent: the control plane reads from it the mode, which decides the supported routes, and the name
+   * `grpc`, which decides the form of resources.
+   */
   private userAgent(): string {
     const { plan, version } = this.options;
     return plan.wire ? `${plan.wire} by causeway-agent ${version}` : `causeway-agent ${version}+${this.plane.type}`;

@@ -13,21 +13,21 @@ import type { ProxyPlan } from './machine-proxy';
 export interface PlannedProxy {
   readonly plan: ProxyPlan;
   readonly registered?: LeasedDataplane;
-  /** Where it may lead connections; other facts make no other proxy. */
+  /** Addresses to which it may connect; a change does not recreate the proxy. */
   readonly dial: DialFacts;
   readonly facts: unknown;
 }
 
-/** By what proxies are planned besides the configuration. */
+/** Facts, besides the configuration, from which proxies are planned. */
 export interface ProxyFacts {
   readonly plane: ChosenPlane;
   /** The state folder. */
   readonly folder: string;
-  /** The file of the authorities that the machine believes; undefined where it has none. */
+  /** File of the authorities that the machine trusts; undefined if it has none. */
   readonly authoritiesFile: string | undefined;
 }
 
-/** What the zone is told of `redirect`. */
+/** Capture that is reported to the zone for `redirect`. */
 const REDIRECTED = { envoy: 'redirect', builtin: 'bind', direct: 'translate', grpc: 'none' } as const;
 /** Planes by whose certificates the machine's programs call. */
 const CERTIFIES: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
@@ -51,7 +51,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
   const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
   const catchers = new Map(listCatchers(config).map((each) => [each.dataplane, each]));
   const [first] = dataplanes;
-  // Whom nobody else names.
+  // // Users that no other Dataplane names.
   const others = !first || first.clients ? undefined : qualifiedName(first);
   return dataplanes.map((one, i) => {
     const qualified = qualifiedName(one);

@@ -16,11 +16,11 @@ import type { ServiceStatus } from './status';
 export interface ServiceReadinessOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A resource that the zone told the proxy of a Dataplane, by `mesh/name`, or `mesh/name.namespace`. */
+  /** Returns a resource that the zone sent to the proxy of a Dataplane, by `mesh/name`, or `mesh/name.namespace`. */
   readonly resource: (dataplane: string, type: string, name: string) => EncodedResource | 'pending' | undefined;
   /** Whether a proxy of this machine listens there. */
   readonly isProxy: (at: LocalAddress) => boolean;
-  /** Whether a rule stands that lets nobody but the proxy reach a port. */
+  /** Whether a rule is in force that admits only the proxy to a port. */
   readonly isGuarded: (port: number) => boolean;
   /** The readiness of a Dataplane's services has changed. */
   readonly changed: (dataplane: string, health: readonly InboundReadiness[]) => void;
@@ -34,7 +34,7 @@ interface Served {
   readonly service: ServiceConfig;
 }
 
-/** What a listener that the zone told asks of a machine; undefined for one that cannot be read. */
+/** Requirements of a received listener on the machine; undefined if it cannot be read. */
 interface Wanted {
   readonly takesPlaintext: boolean;
   readonly needsClientCertHeader: boolean;
@@ -48,17 +48,17 @@ interface Exposure {
   readonly since: number;
 }
 
-/** Why a plane of bytes serves no process that relies on who called. */
+/** Why a dataplane of bytes cannot serve a process that reads the caller's identity from a header. */
 const LACKS_CLIENT_CERT =
   'ClientCertHeader: the mesh relies on x-forwarded-client-cert (clientCertHeader: Required), which only the plane envoy sets';
 
-/** Longest reason that a zone takes, characters. */
+/** Maximum length of a reason that a zone accepts, characters. */
 const MAX_REASON_LENGTH = 512;
 
 /**
- * Whether the services of a machine are ready: their checks say so, no process behind an inbound that takes only clients of the mesh
- * can be reached without its proxy (`PlaintextReachable`), and none is told a caller's own word where the mesh relies on
- * `x-forwarded-client-cert`. All is looked at four times a second.
+ * Decides whether the services of a machine are ready: their checks pass, no process behind an inbound for mesh clients
+ * only can be reached without its proxy (`PlaintextReachable`), and no process that relies on `x-forwarded-client-cert`
+ * gets a header written by the caller. Checked four times a second.
  */
 export class ServiceReadiness {
   private readonly health: HealthChecks;
@@ -118,7 +118,7 @@ export class ServiceReadiness {
     for (const dataplane of touched) this.tell(dataplane);
   }
 
-  /** What is known of the services of a Dataplane, by `mesh/name`. */
+  /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */
   readiness(dataplane: string): readonly InboundReadiness[] {
     return this.health.readiness(dataplane).map((one) => {
       const exposure = this.exposed.get(keyOf({ dataplane, inbound: one.inbound }));

@@ -5,7 +5,7 @@ import { MachineNetwork } from '../capture/machine-network';
 import { endKept } from '../envoy/kept-process';
 import { agentInstance } from '../lease/agent-instance';
 
-/** Who may do what with a state folder: its owner alone. */
+/** Mode of a state folder: only its owner has access. */
 const OWNER_ONLY = 0o700;
 
 /**
@@ -29,12 +29,13 @@ export async function openState(folder: string, logger: Pick<Logger, 'warn'>): P
   });
 }
 
-/** How long a proxy that an agent has left behind may take to end, ms. */
+/** Timeout for a proxy that an agent has left running to end, ms. */
 const TIMEOUT = 5_000;
 
 /**
- * Ends what an agent that was killed has left running, takes back its rules and routes, and removes its state folder: keys, certificates, what it was told. Rejects where
- * the folder is none of an agent. The agent itself must have ended.
+ * Ends the proxies that a killed agent has left running, removes its rules and routes, and removes its state folder:
+ * keys, certificates, cached resources. Rejects if the folder does not belong to an agent. The agent itself must have
+ * ended.
  */
 export async function removeState(
   folder: string,

@@ -5,7 +5,7 @@ import { qualifiedName } from '../config/qualified-name';
 import type { Plane, PlaneProcessesState, PlaneRules, PlaneState, Unobeyed } from '../plane';
 import type { MachineProxy } from './machine-proxy';
 
-/** What `causeway-agent status` shows; times in ms since 1970. */
+/** Output of `causeway-agent status`; times in ms since 1970. */
 export interface AgentStatus {
   readonly version: string;
   readonly pid: number;
@@ -13,16 +13,16 @@ export interface AgentStatus {
   readonly state: 'running' | 'draining';
   readonly configuration: {
     readonly file?: string;
-    /** What is wrong with the newest file; the earlier one is in use then. */
+    /** Problems of the newest file; the former one is in use then. */
     readonly problems: readonly string[];
-    /** What cannot be done of what it says. */
+    /** Parts of it that failed. */
     readonly failures: readonly string[];
   };
   readonly zone: { readonly addresses: readonly string[]; readonly problem?: string };
   readonly proxies: readonly ProxyStatusHere[];
-  /** Where names are answered; absent: nowhere. */
+  /** Address of the DNS; absent if it does not run. */
   readonly dns?: string;
-  /** What the agent has put into the packet filter and the routes of its machine. */
+  /** Packet filter rules and routes that the agent installed on its machine. */
   readonly network?: NetworkStatus;
 }
 
@@ -42,7 +42,7 @@ export interface ProxyStatusHere {
     readonly processes?: PlaneProcessesState;
     readonly unobeyed?: UnsupportedStatus;
   };
-  /** What the zone tells and this machine does not permit. */
+  /** Resources of the zone that this machine refuses. */
   readonly refused?: UnsupportedStatus;
   readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
   readonly lease?: LeaseStatus;
@@ -56,12 +56,12 @@ export interface ProxyStatusHere {
     readonly names: number;
     readonly bytes: number;
     readonly disk: number;
-    /** Why a restart would begin without it. */
+    /** Why a restart would lose the cached resources. */
     readonly failure?: string;
   };
 }
 
-/** What is told and not done: how much, and the first of it. */
+/** Unsupported or refused parts: their number, and the first of them. */
 interface UnsupportedStatus {
   readonly total: number;
   readonly parts: readonly UnsupportedFeature[];
@@ -125,7 +125,7 @@ export function proxyStatus(
   };
 }
 
-/** A status as people read it: what is wrong is said in words, nothing that is right takes more than a line. No text of others begins one. */
+/** Formats a status for people: problems in words, everything else in at most a line. No foreign text begins a line. */
 export function statusText(status: AgentStatus, now: number): string {
   const { version, pid, since, state, configuration, zone, proxies } = status;
   const lines = [`causeway-agent ${version}, ${state}, pid ${pid}, for ${span(now - since)}`];
@@ -217,7 +217,7 @@ function rulesText({ addresses, lost, loadedAt, failure, refusals, ...of }: Plan
   ].join(', ');
 }
 
-/** Of rules that somebody had removed. */
+/** Describes restored rules. */
 function restoredPart(
   { restored, restoredAt }: { readonly restored: number; readonly restoredAt?: number | undefined },
   now: number,

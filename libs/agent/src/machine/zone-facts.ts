@@ -10,15 +10,17 @@ const Facts = Type.Object({
   dnsSuffixes: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 64 }),
 });
 
-/** What the zone has told of itself: the ranges of its virtual IPs, and the suffixes of its names. */
+/** Facts that the zone has sent: the ranges of its virtual IPs, and the suffixes of its names. */
 export type ZoneFacts = Static<typeof Facts>;
 
 const FILE = 'zone.json';
-/** Suffixes of names before a zone has told its own. */
+/** Default suffixes of names, until the zone has sent its own. */
 const SUFFIXES: readonly string[] = ['mesh.local'];
 const schema = compileSchema(Facts);
 
-/** What the zone told last, kept in the state folder: a machine that starts without any control plane knows it. */
+/**
+ * Facts that the zone sent last, kept in the state folder: a machine that starts without any control plane has them.
+ */
 export class KnownZone {
   private constructor(
     private readonly path: string,
@@ -38,8 +40,8 @@ export class KnownZone {
 
   /** Names under these are the mesh's. */
   get suffixes(): readonly string[] {
-    const told = this.known?.dnsSuffixes ?? [];
-    return told.length > 0 ? told : SUFFIXES;
+    const sent = this.known?.dnsSuffixes ?? [];
+    return sent.length > 0 ? sent : SUFFIXES;
   }
 
   /** Resolves with whether it is news. Rejects with what is wrong with it, or where it cannot be kept; what was known stays then. */
@@ -65,7 +67,7 @@ function read(text: string): ZoneFacts | undefined {
   }
 }
 
-/** A zone that names the addresses of half the internet is not believed. */
+/** Returns why facts are rejected: a zone cannot claim the addresses of half the internet. */
 function problemsOf(facts: ZoneFacts): readonly string[] {
   const found = new Violations();
   schema.check(facts, FieldPath.at(), found);

@@ -7,29 +7,29 @@ import { leadsToVirtualIps } from '../capture/plan-network';
 import type { AgentConfig } from '../config/schema';
 import type { ResourceReader } from '../resources/resource-cache';
 
-/** Where the names of a machine come from. */
+/** Sources of the names of a machine. */
 export interface AgentNamesOptions {
-  /** What the zone tells the Dataplane as whose client this machine's programs count. */
+  /** Resources of the Dataplane as whose client this machine's programs count. */
   readonly resources: ResourceReader;
-  /** How its plane catches connections to virtual IPs. */
+  /** Capture of connections to virtual IPs. */
   readonly capture: AgentConfig['capture'];
   readonly clock: Clock;
 }
 
 const { cluster, listener, hostName } = RESOURCE_TYPES;
 
-/** Most hostnames that are asked for; the oldest unused ones are given up. */
+/** Maximum number of subscribed hostnames; beyond it, the least recently used ones are dropped. */
 const MAX_HOSTNAMES = 8_192;
-/** Most ports of a service whose virtual IP is fetched with its name. */
+/** Maximum number of ports of a service whose virtual IP is fetched together with its name. */
 const MAX_PORTS = 8;
-/** How long a question waits for the zone and the plane, and how often it looks, ms. */
+/** Timeout for the zone and the dataplane to answer a question, and polling interval, ms. */
 const TIMEOUT = 2_000;
 const POLL_INTERVAL = 10;
 
 /**
- * The hostnames of a machine, each asked of the zone when a program asks for it first, and kept: in the cache on disk, so that a name
- * that was used once is answered with every control plane dead and after a restart. A virtual IP is told when the plane has taken what
- * leads there, for one port at least; until then the name is pending.
+ * Hostnames of a machine: each is requested from the zone when a program asks for it first, and then kept in the cache
+ * on disk, so that it is answered without any control plane and after a restart. A virtual IP is returned once the
+ * dataplane has applied its listener for at least one port; until then the name is pending.
  */
 export class AgentNames implements NameSource {
   /** Those asked for, the one unused for longest first. */
@@ -55,7 +55,7 @@ export class AgentNames implements NameSource {
       await new Promise<void>((resolve) => clock.after(POLL_INTERVAL, resolve));
   }
 
-  /** Where nothing leads to virtual IPs, only the zone is waited for. */
+  /** If nothing captures connections to virtual IPs, only the zone is waited for. */
   private isAwaited(hostname: string): boolean {
     const { resources, capture } = this.options;
     if (this.get(hostname) !== 'pending') return false;
@@ -68,7 +68,7 @@ export class AgentNames implements NameSource {
     });
   }
 
-  /** How many hostnames are asked for. */
+  /** Number of subscribed hostnames. */
   get size(): number {
     return this.asked.size;
   }
@@ -133,7 +133,7 @@ function addressesIn({ addresses, ports }: HostNameMeaning): readonly { address:
   return addresses.flatMap((address) => ports.map(({ number }) => ({ address, port: number })));
 }
 
-/** What the DNS of a machine is started with. */
+/** Options of the DNS of a machine. */
 export interface AgentDnsOptions extends AgentNamesOptions {
   readonly zone: string;
   readonly suffixes: readonly string[];

@@ -3,10 +3,10 @@ import { chmod, chown, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir,
 import { dirname, join } from 'node:path';
 import { FieldPath, Invalid } from '@causeway/resources';
 
-/** How a machine resolves names: by systemd-resolved, or as /etc/resolv.conf says. */
+/** Resolver of a machine: systemd-resolved, or /etc/resolv.conf. */
 export type MachineResolver = 'resolved' | 'resolv.conf';
 
-/** What the resolver of a machine is told. */
+/** Settings for the resolver of a machine. */
 export interface ResolverSetupOptions {
   /** `/`, or a folder that stands for it. */
   readonly root: string;
@@ -28,7 +28,7 @@ export type SetupStep =
   | { readonly do: 'write'; readonly path: string; readonly text: Buffer; readonly like?: string }
   | { readonly do: 'rename'; readonly path: string; readonly to: string };
 
-/** What is to be done, and what the operator does then. */
+/** Steps to do, and instructions for the operator. */
 export interface SetupPlan {
   readonly resolver: MachineResolver;
   /** None: it is as it should be. */
@@ -45,9 +45,9 @@ const LARGEST = 64 * 1024;
 const WRITERS = /NetworkManager|resolvconf|systemd-resolved|dhcpcd|dhclient|connman|WSL/i;
 
 /**
- * Points the resolver of a machine to the agent's DNS, and back. After `planUninstall` every file is what it was before `planInstall`,
- * byte by byte, also where a process died on the way: a file that somebody else has changed meanwhile is refused by name. The original
- * of resolv.conf stands beside it until then.
+ * Points the resolver of a machine to the agent's DNS, and back. After `planUninstall` every file is byte by byte what
+ * it was before `planInstall`, even if a process died in between: a file that was changed meanwhile is refused by name.
+ * The original of resolv.conf is kept beside it until then.
  */
 export class ResolverSetup {
   private readonly dropIn: string;
@@ -231,7 +231,7 @@ async function writeLike({ path, text, like }: Extract<SetupStep, { readonly do:
   if (model && process.getuid?.() === 0) await chown(path, model.uid, model.gid);
 }
 
-/** A file of the agent says so, and what it holds, so that a change by somebody else is seen. */
+/** Returns the content of a file of the agent with a marker and a hash, so that a change by others is detected. */
 function marked(lines: readonly string[]): Buffer {
   const content = `${lines.join('\n')}\n`;
   return Buffer.from(`${MARK}\n# sha256 ${hashOf(content)}\n${content}`);

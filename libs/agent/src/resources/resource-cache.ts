@@ -2,13 +2,13 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { endpointsNameOf, RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
 import { ResourceFile, type FileEntry } from './resource-file';
 
-/** What differs in a cache: resources that came, changed or went, of one type. */
+/** Change of a cache: resources of one type that were added, changed or removed. */
 export interface CacheChange {
   readonly type: string;
   readonly names: readonly string[];
 }
 
-/** What the readers of a cache see: planes, DNS, the local xDS server. */
+/** A cache as its readers see it: dataplanes, DNS, the local xDS server. */
 export interface ResourceReader {
   /** `pending` where the zone was asked and has not answered; undefined where there is none. */
   get(type: string, name: string): EncodedResource | 'pending' | undefined;
@@ -20,11 +20,11 @@ export interface ResourceReader {
   release(type: string, names: readonly string[]): void;
   /** Calls `listener` after each change until the returned function is called. */
   subscribe(listener: (change: CacheChange) => void): () => void;
-  /** The version of a resource that the plane obeys; undefined where it obeys none. */
+  /** Returns the version of a resource that the dataplane has applied; undefined if it has applied none. */
   takenVersion(type: string, name: string): string | undefined;
 }
 
-/** Who must obey a change before the zone hears that it was taken. */
+/** Applies a change before it is acknowledged to the zone. */
 export type Taker = (change: CacheChange) => Promise<string | undefined>;
 
 export interface ResourceCacheOptions {
@@ -34,11 +34,11 @@ export interface ResourceCacheOptions {
 }
 
 export interface CacheLimits {
-  /** Most names asked for, of all types; a zone takes 50,000 of a stream. */
+  /** Maximum number of subscribed names, of all types; a zone accepts 50,000 a stream. */
   readonly names: number;
-  /** Most bytes of resources. */
+  /** Maximum size of resources, bytes. */
   readonly bytes: number;
-  /** How long an answer may stay away while no control plane is connected, ms. */
+  /** Timeout of an answer while no control plane is connected, ms. */
   readonly timeout: number;
 }
 
@@ -63,19 +63,20 @@ interface TypeState {
   readonly taken: Map<string, string>;
   /** Asked for by name, the oldest question first; when, on `Clock.elapsed`, as long as there is no answer. */
   readonly wanted: Map<string, number | undefined>;
-  /** How many readers need a name. */
+  /** Number of readers that need a name. */
   readonly needed: Map<string, number>;
 }
 
-/** How the cache asks: `AdsClient`. */
+/** Client through which the cache subscribes: `AdsClient`. */
 export interface ResourceClient {
   subscribe(type: string, names: readonly string[]): void;
   unsubscribe(type: string, names: readonly string[]): void;
 }
 
 /**
- * All that the zone told one Dataplane of this machine, encoded as it came. What it was told is on disk before the zone hears that it was
- * taken, so a reboot serves it before any control plane answers (I14), and serves nothing that was given up (I11).
+ * All resources that the zone sent to one Dataplane of this machine, encoded as received. They are on disk before they
+ * are acknowledged, so that after a reboot they are served before any control plane answers (I14), and nothing is
+ * served that was withdrawn (I11).
  */
 export class ResourceCache implements ResourceReader {
   private readonly types = new Map<string, TypeState>();
@@ -91,7 +92,7 @@ export class ResourceCache implements ResourceReader {
   private nextWrite: Promise<void> | undefined;
   private mustRewrite = false;
   private isClosed = false;
-  /** Why the disk does not hold what memory holds. */
+  /** Why the disk does not hold the content of the memory. */
   diskFailure: string | undefined;
 
   private constructor(
@@ -106,7 +107,7 @@ export class ResourceCache implements ResourceReader {
     const { file, content } = await ResourceFile.open(path);
     const cache = new ResourceCache(file, options);
     if (content.corrupt !== undefined)
-      options.logger.warn('what was told before is lost: its file was changed', { path, reason: content.corrupt });
+      options.logger.warn('cached resources are lost: their file was changed', { path, reason: content.corrupt });
     for (const entry of content.entries) cache.remember(entry);
     cache.connected(false);
     return cache;
@@ -154,7 +155,7 @@ export class ResourceCache implements ResourceReader {
     }
   }
 
-  /** These are asked for no longer, and what was told of them is forgotten, also on disk. */
+  /** Unsubscribes from names, and removes their resources, also from disk. */
   drop(type: string, names: readonly string[]): void {
     const { wanted, needed } = this.typeOf(type);
     const dropped = names.filter((name) => wanted.has(name));
@@ -173,7 +174,7 @@ export class ResourceCache implements ResourceReader {
     return () => void this.listeners.delete(of);
   }
 
-  /** What must obey changes from now on; what is held counts as taken by it. */
+  /** Sets who applies changes from now on; current resources count as applied. */
   useTaker(taker: Taker): void {
     this.taker = taker;
     for (const state of this.types.values())
@@ -199,7 +200,7 @@ export class ResourceCache implements ResourceReader {
     for (const { name, version } of this.types.get(type)?.held.values() ?? []) yield [name, version];
   }
 
-  /** Takes what the zone tells. Resolves when it is on disk and obeyed; with the reason where it is not obeyed. */
+  /** Takes an update of the zone. Resolves when it is on disk and applied; with the reason if it cannot be applied. */
   async receive(update: ResourceUpdate): Promise<string | undefined> {
     const bytes = update.resources.reduce((sum, resource) => sum + resource.bytes.length, 0);
     if (this.heldBytes + bytes > this.limits.bytes)
@@ -254,7 +255,7 @@ export class ResourceCache implements ResourceReader {
     void this.flush();
   }
 
-  /** How many of `count` names may be added, after names that nobody needs were dropped. */
+  /** Returns how many of `count` names may be added, after dropping names that no reader needs. */
   private roomFor(count: number): number {
     const excess = this.wantedNames + count - this.limits.names;
     if (excess > 0) this.dropUnneeded(excess);
@@ -373,7 +374,7 @@ export class ResourceCache implements ResourceReader {
   /** Rather nothing on disk than what the zone has taken back. */
   private async failed(reason: string): Promise<void> {
     if (this.diskFailure !== reason)
-      this.options.logger.error('what is told cannot be written: a restart would begin without it', { reason });
+      this.options.logger.error('received resources cannot be written: a restart would begin without them', { reason });
     this.diskFailure = reason;
     this.mustRewrite = true;
     await this.file.discard().catch(() => undefined);

@@ -8,10 +8,10 @@ export type FileEntry =
   | { readonly type: 'put'; readonly resource: Pick<EncodedResource, 'type' | 'name' | 'version' | 'bytes'> }
   | { readonly type: 'remove' | 'want' | 'unwant'; readonly of: string; readonly names: readonly string[] };
 
-/** What a file held. */
+/** Content of a file. */
 export interface FileContent {
   readonly entries: readonly FileEntry[];
-  /** Why the file was given up and its content with it. */
+  /** Why the file was discarded with its content. */
   readonly corrupt?: string;
 }
 
@@ -164,7 +164,7 @@ function sized(bytes: Buffer): Buffer[] {
   return [length, bytes];
 }
 
-/** What the bytes of a file hold, and where the last whole record ends. */
+/** Parses the bytes of a file; `end` is the end of the last whole record. */
 export function parseResourceFile(bytes: Buffer): FileContent & { readonly end: number } {
   try {
     return recordsIn(bytes);

@@ -50,7 +50,7 @@ import { toApiError, statusToApiError } from './grpc-error';
 /** Characters of documents in one message of an apply; a message may have 4 MiB. */
 const MESSAGE = 1024 * 1024;
 
-/** How long a call that is answered once may take, ms. */
+/** Timeout of a unary call, ms. */
 const DEADLINE = 30_000;
 
 const OPTIONS = {

@@ -46,7 +46,7 @@ export function toApiError(server: URL, error: unknown): ApiError {
   return statusToApiError(RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
 }
 
-/** What the transport says of a connection, which has only a text. */
+/** Classifies the transport's error text of a connection. */
 function problemOf(text: string): ConnectionProblem {
   if (/self.signed certificate|unable to (verify|get local issuer)/i.test(text)) return 'unknown-authority';
   if (/altnames/.test(text)) return 'other-name';

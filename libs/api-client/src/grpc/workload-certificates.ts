@@ -5,7 +5,7 @@ import { credentials, Metadata, type ChannelCredentials } from '@grpc/grpc-js';
 import type { CertificateOrder, SignedWorkload } from '../workload-certificates';
 import { toApiError } from './grpc-error';
 
-/** How long a control plane has to sign, ms. */
+/** Timeout for a control plane to sign, ms. */
 const DEADLINE = 10_000;
 
 /** See `signWorkloadCertificate`. */

@@ -30,7 +30,7 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
 /** Items of one page of a list. */
 export const PAGE = 1_000;
 
-/** How the server at a unix socket is called in its requests. */
+/** URL of the server at a unix socket in its requests. */
 const BEHIND_SOCKET = new URL('http://localhost/');
 
 /** Characters of an answer that is no problem document, in an error's message. */
@@ -202,7 +202,7 @@ function refusal(statusCode: number, text: string, retryAfter: number | undefine
   return new ApiError(CODES[statusCode] ?? 'internal', message, [], { retryAfter });
 }
 
-/** What Retry-After says in seconds (RFC 9110 §10.2.3), in ms; a date, which our servers never send, counts as nothing. */
+/** Returns Retry-After in ms (seconds of RFC 9110 §10.2.3); a date, which our servers never send, is ignored. */
 function retryAfterOf({ headers }: IncomingMessage): number | undefined {
   const seconds = headers['retry-after'] ?? '';
   return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1_000 : undefined;

@@ -180,7 +180,7 @@ export class RestApiClient implements ApiClient {
     return name === undefined ? list : `${list}/${encodeURIComponent(name)}`;
   }
 
-  /** Where a kind is that the control plane declares; it is asked again for a kind that it did not have. */
+  /** Returns the place of a declared kind of the control plane; unknown kinds are looked up again. */
   private async declaredKind(name: string): Promise<KindPlace | undefined> {
     if (!this.declared.has(name)) {
       const { resources } = await this.http.json({ path: '/_resources' });

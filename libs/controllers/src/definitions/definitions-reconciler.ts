@@ -34,9 +34,9 @@ class DefinitionsReconciler implements KeyedReconciler {
 
   private judgedIn(index: IndexReader): ReadonlyMap<string, EvaluatedDefinition> {
     if (this.declared?.of !== index) this.declared = { of: index, kinds: new DeclaredKinds(index) };
-    const { judged } = this.declared.kinds;
-    if (judged !== this.seen) this.byKey = new Map(judged.map((one) => [identityKey(one.definition.id), one]));
-    this.seen = judged;
+    const { evaluated } = this.declared.kinds;
+    if (evaluated !== this.seen) this.byKey = new Map(evaluated.map((one) => [identityKey(one.definition.id), one]));
+    this.seen = evaluated;
     return this.byKey;
   }
 }

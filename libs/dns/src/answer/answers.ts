@@ -8,7 +8,7 @@ import type { AnswerBuilder } from './answer-builder';
 import type { DirectNames } from './direct-names';
 import { findPort, hostAbove, isServiceLabel, portLabel } from './port-names';
 
-/** What the answers are read from. */
+/** Sources of the answers. */
 export interface AnswerSources {
   /** Its table is another one after a reload. */
   readonly names: Names;

@@ -10,7 +10,7 @@ import { hostAbove, portLabel } from './port-names';
 
 /** An instance of a service at its own address. */
 export interface DirectEndpoint {
-  /** An IP address, or a host name of somebody else's. */
+  /** An IP address, or an external host name. */
   readonly address: string;
   readonly port: number;
   readonly ready: boolean;
@@ -25,7 +25,7 @@ export interface DirectPort {
   readonly instances: readonly DirectEndpoint[];
 }
 
-/** Where the instances of services are known. */
+/** Source of the instances of services. */
 export interface EndpointSource {
   /** Differs after every change of what `portsOf` gives. */
   version(): number;
@@ -33,9 +33,9 @@ export interface EndpointSource {
   portsOf(service: Identity): readonly DirectPort[] | undefined;
 }
 
-/** Most endpoints of one answer: with their names they fill half a packet over TCP. */
+/** Maximum number of endpoints of one answer: with their names they fill half a packet over TCP. */
 const MAX_ENDPOINTS = 256;
-/** Most answers that are remembered between two changes. */
+/** Maximum number of cached answers between two changes. */
 const MAX_REMEMBERED = 4_096;
 
 /** Encoded records of an answer; each client gets them in another order. */
@@ -44,7 +44,7 @@ interface Records {
   readonly additionals: readonly Buffer[];
 }
 
-/** What stands under the direct suffix: a service by its hostname, one of its ports, or one of its instances. */
+/** Name under the direct suffix: a service by its hostname, one of its ports, or one of its instances. */
 type DirectName =
   | { readonly type: 'service' | 'tcp'; readonly host: HostEntry }
   | { readonly type: 'port' | 'instance'; readonly host: HostEntry; readonly label: string };
@@ -94,7 +94,7 @@ export class DirectNames {
     return joinSections(Rcode.NOERROR, { answers: rotated(answers, this.turn), additionals });
   }
 
-  /** Why a name that it covers is answered as it is. */
+  /** Explains the answer for a name under its suffix. */
   explain(name: DnsName): string {
     const found = this.read(this.inner(name));
     const holder = found?.host.holders[0];

@@ -12,7 +12,7 @@ import type { Answers } from './answers';
 import type { DirectNames } from './direct-names';
 import { findPort, hostAbove, portLabel } from './port-names';
 
-/** What an explanation is made from. */
+/** Sources of an explanation. */
 export interface ExplainSources {
   readonly zone: string;
   readonly answers: Answers;
@@ -29,9 +29,9 @@ export function readLookup(name: string, type?: string): { readonly name: string
 }
 
 /**
- * What the server answers to a question and why: `{name, type, zone, result, authoritative, reason, answers, holders}`,
- * with `suffix` if the name is below a suffix of this server and `upstreams` if the query would be forwarded. A malformed
- * name or type gives `result: FORMERR` with the reason.
+ * Returns the server's answer to a question, and the reason: `{name, type, zone, result, authoritative, reason,
+ * answers, holders}`, with `suffix` if the name is below a suffix of this server and `upstreams` if the query would be
+ * forwarded. A malformed name or type gives `result: FORMERR` with the reason.
  */
 export function explainLookup(
   asked: { readonly name: string; readonly type: string },
@@ -84,7 +84,7 @@ function holdersOf(
   };
 }
 
-/** Why a name of this server is answered as it is, in words; `empty`: there is no record of the type. */
+/** Explains the answer for a name of this server, in words; `empty`: there is no record of the type. */
 function reasonFor(
   asked: { readonly name: DnsName; readonly type: number; readonly empty: boolean },
   { names: { table, authority }, direct }: ExplainSources,

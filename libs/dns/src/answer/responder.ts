@@ -24,7 +24,7 @@ export interface RecursiveResolver {
 /** The packet to send, a promise of it, or undefined if nothing is sent. */
 export type ReplyResult = Buffer | Promise<Buffer> | undefined;
 
-/** What a responder works with besides answers. */
+/** Dependencies of a responder. */
 export interface ResponderParts {
   readonly metrics: DnsMetrics;
   readonly resolver: RecursiveResolver;

@@ -5,7 +5,7 @@ import { FrameReader, frame } from '../wire/tcp-frames';
 import type { UpstreamAddress } from './upstream-address';
 import { answersQuery, type UpstreamQuery } from './upstream-messages';
 
-/** How long an upstream may take, and by which clock. */
+/** Timeout of an upstream, and its clock. */
 export interface QueryTimeout {
   readonly clock: Clock;
   /** ms */
@@ -14,8 +14,8 @@ export interface QueryTimeout {
 
 /**
  * Asks over UDP from a socket that is made for this query: its port is random, and because it is connected it receives
- * only from this upstream. Packets that do not answer the query are ignored. Rejects after the timeout, or as soon as the
- * system reports that nobody listens there.
+ * only from this upstream. Packets that do not answer the query are ignored. Rejects after the timeout, or as soon as
+ * the system reports that the port is closed.
  */
 export function askUdp(upstream: UpstreamAddress, query: UpstreamQuery, limit: QueryTimeout): Promise<Buffer> {
   return new Promise((resolve, reject) => {

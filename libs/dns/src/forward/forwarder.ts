@@ -11,7 +11,7 @@ import { askTcp, askUdp } from './ask-upstream';
 import { isTruncated, isWorthAnotherTry, replyFromUpstream, upstreamQuery } from './upstream-messages';
 import type { Upstream, Upstreams } from './upstreams';
 
-/** What a forwarder works with. */
+/** Dependencies of a forwarder. */
 export interface ForwarderOptions {
   readonly config: ForwardConfig;
   readonly upstreams: Upstreams;

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** Where an upstream resolver listens. */
+/** Address of an upstream resolver. */
 export interface UpstreamAddress {
   readonly address: string;
   readonly port: number;

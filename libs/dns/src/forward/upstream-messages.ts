@@ -7,7 +7,7 @@ import { OUR_UDP_SIZE, sizeLimit, writeReply, type ReplyShape } from '../wire/re
 /** A query to an upstream: it has an id of its own and nothing that concerns only the client and this server. */
 export interface UpstreamQuery {
   readonly packet: Buffer;
-  /** Where the question ends. */
+  /** End of the question. */
   readonly end: number;
 }
 

@@ -14,7 +14,7 @@ export interface Upstream extends UpstreamAddress {
   failed: number;
 }
 
-/** What the upstreams are read from. */
+/** Sources of the upstreams. */
 export interface UpstreamSources {
   readonly config: ForwardConfig;
   readonly clock: Clock;

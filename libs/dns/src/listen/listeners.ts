@@ -5,7 +5,7 @@ import type { DnsMetrics } from '../dns-metrics';
 import { TcpListener } from './tcp-listener';
 import { UdpListener, type PacketHandler } from './udp-listener';
 
-/** What the listeners work with. */
+/** Dependencies of the listeners. */
 export interface ListenersOptions {
   readonly respond: PacketHandler;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '@causeway/runtime';
 import { FrameReader, frame } from '../wire/tcp-frames';
 import type { PacketHandler } from './udp-listener';
 
-/** What a connection works with. */
+/** Dependencies of a connection. */
 export interface TcpConnectionOptions {
   readonly respond: PacketHandler;
   readonly clock: Clock;

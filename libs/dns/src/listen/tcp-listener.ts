@@ -5,7 +5,7 @@ import type { DnsLimits } from '../dns-config';
 import { TcpConnection } from './tcp-connection';
 import type { PacketHandler } from './udp-listener';
 
-/** What a TCP listener works with. */
+/** Dependencies of a TCP listener. */
 export interface TcpListenerOptions {
   readonly respond: PacketHandler;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { DnsClient, ReplyResult } from '../answer/responder';
 
-/** What a listener does with a packet. */
+/** Handles a packet of a listener. */
 export type PacketHandler = (packet: Buffer, client: DnsClient) => ReplyResult;
 
 const RECEIVE_BUFFER = 1024 * 1024;

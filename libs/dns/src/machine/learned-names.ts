@@ -12,7 +12,10 @@ import { writeReply } from '../wire/reply';
 
 /** Names that are asked for one by one, elsewhere: not all of them are known. */
 export interface NameSource {
-  /** The service that has a hostname, in lower case; `pending`: not known yet; undefined: nobody has it. The first call begins to ask. */
+  /**
+   * Returns the service with a hostname, in lower case; `pending`: not known yet; undefined: there is none. The first
+   * call starts the request.
+   */
   get(hostname: string): NamedService | 'pending' | undefined;
   /** Resolves when a hostname is no longer pending, or after a while. Never rejects. */
   settled(hostname: string): Promise<void>;
@@ -21,9 +24,11 @@ export interface NameSource {
 }
 
 const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
-/** Most hostnames in the table; the one learned first is dropped, and learned again when it is asked for. */
+/**
+ * Maximum number of hostnames in the table; the one learned first is evicted, and learned again when it is asked for.
+ */
 const MAX_LEARNED = 16_384;
-/** Most names that are waited for at once. */
+/** Maximum number of names that are waited for at once. */
 const MAX_PENDING = 500;
 
 export interface LearnedNamesParts {
@@ -56,7 +61,7 @@ export class LearnedNames implements RecursiveResolver {
     });
   }
 
-  /** The answer; undefined where it must be waited for, or somebody else is to be asked. */
+  /** Returns the answer; undefined if it must be waited for, or if another resolver is to be asked. */
   find(name: DnsName, type: number): EncodedAnswer | undefined {
     const hostname = this.hostnameIn(name);
     if (hostname !== undefined && this.learn(hostname) === 'pending') return undefined;
@@ -92,7 +97,7 @@ export class LearnedNames implements RecursiveResolver {
     return HOSTNAME.test(hostname) ? hostname : undefined;
   }
 
-  /** Brings the table to what the source says of a hostname. */
+  /** Updates the table by the source's answer for a hostname. */
   private learn(hostname: string): NamedService | 'pending' | undefined {
     const found = this.parts.source.get(hostname);
     const before = this.byHostname.get(hostname);

@@ -14,7 +14,7 @@ import { Authority, configuredSuffixes } from '../table/authority';
 import { NameTable } from '../table/name-table';
 import { LearnedNames, type NameSource } from './learned-names';
 
-/** What the DNS server of a machine works with. */
+/** Dependencies of the DNS server of a machine. */
 export interface MachineDnsOptions {
   readonly source: NameSource;
   /** The zone of the machine, for explanations. */
@@ -25,7 +25,10 @@ export interface MachineDnsOptions {
   readonly config: DnsSettings;
 }
 
-/** The DNS server of a machine: as that of a zone, for names that are learned when they are asked for. It answers nobody before `bind`. */
+/**
+ * Creates the DNS server of a machine: as that of a zone, for names that are learned when they are asked for. It
+ * answers no queries before `bind`.
+ */
 export function createMachineDns({ source, zone, clock, logger, config: settings }: MachineDnsOptions): DnsServer {
   const config = completeDnsConfig(settings);
   const table = new NameTable(config.meshOrder);

@@ -28,7 +28,7 @@ export class Authority {
   /** Raised when the set of suffixes changes. */
   version = 0;
   private readonly apexes = new Map<DnsName, Apex>();
-  /** How many settings and generators give each suffix. */
+  /** Number of settings and generators that produce each suffix. */
   private readonly users = new Map<DnsName, number>();
   private readonly ofGenerator = new Map<string, DnsName>();
 

@@ -7,7 +7,7 @@ import { NAMED_KINDS, namedService, sameAnswers } from './named-service';
 import type { DnsName } from '../wire/dns-name';
 
 const GENERATOR = 'HostnameGenerator';
-/** Most hostnames that a log line about conflicts lists. */
+/** Maximum number of hostnames that a log line about conflicts lists. */
 const SHOWN = 5;
 
 /** The names that a server answers for. */
@@ -16,7 +16,7 @@ export interface Names {
   readonly authority: Authority;
 }
 
-/** What the names of a zone are derived from. */
+/** Sources of the names of a zone. */
 export interface FollowedNamesOptions {
   readonly index: IndexReader;
   /** The order of precedence of meshes. */

@@ -37,12 +37,15 @@ export interface NamedService {
   readonly hostnames: readonly ServiceHostname[];
 }
 
-/** Most ports of one service that get SRV records: the most that a kind allows. Further ports of a stored service are ignored. */
+/**
+ * Maximum number of ports of one service that get SRV records: the maximum that a kind allows. Further ports of a
+ * stored service are ignored.
+ */
 const MAX_PORTS = 1_024;
 /** Longer lists are rarely equal, and interning them would fill the memory. */
 const MAX_INTERNED_LENGTH = 32;
 
-/** Most values that an `Interner` keeps. */
+/** Maximum number of values that an `Interner` keeps. */
 const MAX_INTERNED = 1_024;
 
 /** Returns the same object for equal values, so that equal values are in memory once. Values are JSON and never changed. */
@@ -59,7 +62,7 @@ class Interner<T> {
   }
 }
 
-// Most services of a mesh have the same ports and generators.
+// // Most services of a mesh have the same ports and generators.
 const PORTS = new Interner<readonly ServicePort[]>();
 const GENERATORS = new Interner<readonly string[]>();
 

@@ -12,7 +12,7 @@ export interface EncodedAnswer {
   readonly authorities: number;
   readonly additionals: number;
   readonly body: Buffer;
-  /** Where the additional records begin in `body`; they are left out if they do not fit. */
+  /** Start of the additional records in `body`; they are left out if they do not fit. */
   readonly core: number;
 }
 

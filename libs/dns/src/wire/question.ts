@@ -6,7 +6,7 @@ export interface Question {
   readonly name: DnsName;
   readonly type: number;
   readonly class: number;
-  /** Where the question section ends: octets 12 to here are echoed unchanged. */
+  /** End of the question section: octets 12 to here are echoed unchanged. */
   readonly end: number;
   readonly edns: Edns | undefined;
 }

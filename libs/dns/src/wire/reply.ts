@@ -9,9 +9,9 @@ const HEADER = 12;
 const LONG = 96;
 const OPT_LENGTH = 11;
 
-/** What a reply depends on besides the answer. */
+/** Inputs of a reply besides the answer. */
 export interface ReplyShape {
-  /** Where the echoed question ends; 12 if no question is echoed. */
+  /** End of the echoed question; 12 if no question is echoed. */
   readonly end: number;
   readonly edns: Edns | undefined;
   readonly udp: boolean;

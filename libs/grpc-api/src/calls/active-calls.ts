@@ -2,7 +2,7 @@ import { readPeerAddress } from '@causeway/grpc-server';
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
-/** What a call shows of itself. */
+/** Cancellable part of a call. */
 export interface CancellableCall {
   getPeer(): string;
   once(event: 'cancelled', listener: () => void): unknown;
@@ -19,7 +19,7 @@ export interface ActiveCall {
   readonly end: () => void;
 }
 
-/** How long calls may take to end when the server does, ms; their signals have aborted by then. */
+/** Timeout for calls in progress when the server ends, ms; their signals have aborted by then. */
 const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 

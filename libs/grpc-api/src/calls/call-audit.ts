@@ -24,7 +24,7 @@ export interface RefusableCall {
   readonly address: string;
 }
 
-/** What refused calls are recorded with. */
+/** Dependencies of recording refused calls. */
 export interface CallAuditParts {
   readonly recorder: AuditRecorder;
   readonly registry: Registry;
@@ -37,7 +37,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['/causeway.v1.ResourceService/Delete', 'delete'],
 ]);
 
-/** From where a call comes. */
+/** Returns the origin of a call. */
 export function callOrigin(address: string, metadata: Metadata): CallerOrigin {
   return { address, via: 'gRPC', userAgent: metadata.get('user-agent')[0]?.toString(), ...readCallIds(metadata) };
 }
@@ -58,7 +58,7 @@ export class CallAudit {
     recorder.refused(toAuditSource(caller, callOrigin(address, metadata)), subject, reasonOf(error, confidential));
   }
 
-  /** What a call is about: the resource, or the kind and mesh of many, that its request names. */
+  /** Returns the subject of a call: the resource, or the kind and mesh of many, that its request names. */
   private subjectOf(path: string, request: unknown): AuditSubject {
     const { name, selection } = isJsonObject(request) ? request : {};
     const about = isJsonObject(name) ? name : isJsonObject(selection) ? selection : {};

@@ -21,7 +21,7 @@ import {
 import type { CallAudit } from './call-audit';
 import { toCallError } from './call-error';
 
-/** What calls are authenticated by. */
+/** Dependencies of authenticating calls. */
 export interface CallAuthenticatorParts {
   readonly authenticator: Authenticator;
   readonly policy: AccessPolicy;
@@ -31,7 +31,7 @@ export interface CallAuthenticatorParts {
   readonly logger: Logger;
 }
 
-/** By what a call was authenticated, and who calls. */
+/** Credentials of a call, and its caller. */
 interface AuthenticatedCall {
   readonly rights: CallerRights;
   readonly authenticate: () => Promise<Caller>;
@@ -84,7 +84,7 @@ export class CallAuthenticator {
     return this.callOf(metadata).rights;
   }
 
-  /** Who sent this metadata; nobody where that was not found out. */
+  /** Returns the sender of this metadata; nobody if it was not authenticated. */
   callerOf(metadata: Metadata | undefined): Caller {
     return (metadata && this.calls.get(metadata)?.rights.caller) ?? anonymous;
   }

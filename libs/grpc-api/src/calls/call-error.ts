@@ -20,7 +20,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 /** The domain of every ErrorInfo: reasons are unique in it. */
 const DOMAIN = 'causeway.v1';
 
-/** Longest text of an error, in characters: it travels in a header too. */
+/** Maximum length of the text of an error, in characters: it travels in a header too. */
 const MAX_TEXT = 1_000;
 
 /** Bytes of violations in a trailer: clients in C refuse headers above 16 KiB, and base64 makes a third more of them. */

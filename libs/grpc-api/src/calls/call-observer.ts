@@ -28,10 +28,10 @@ export interface AnsweredCall {
   readonly address: string;
 }
 
-/** Told of each answered call with the metadata by which its caller is known; must not throw and must be quick. */
+/** Called for each answered call with the metadata by which its caller is known; must not throw and must be quick. */
 export type CallListener = (call: AnsweredCall, metadata: Metadata | undefined) => void;
 
-/** What names a call. */
+/** Identifiers of a call. */
 export interface CallIds {
   readonly requestId: string;
   readonly trace?: RequestTrace;
@@ -39,7 +39,7 @@ export interface CallIds {
 
 const known = new WeakMap<Metadata, CallIds>();
 
-/** What names the call with this metadata; undefined before it was read. */
+/** Returns the identifiers of the call with this metadata; undefined before it was read. */
 export function readCallIds(metadata: Metadata): CallIds | undefined {
   return known.get(metadata);
 }
@@ -112,7 +112,7 @@ function textOf(metadata: Metadata, name: string): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
-/** What the server is to blame for. */
+/** Whether a code is the server's fault. */
 function isFault(code: Status): boolean {
   return [Status.UNKNOWN, Status.INTERNAL, Status.UNAVAILABLE, Status.DATA_LOSS].includes(code);
 }

@@ -9,10 +9,10 @@ import { toCallError } from './call-error';
 import type { ActiveCall, ActiveCalls, CancellableCall } from './active-calls';
 import { StreamWriter, type ByteStreamCall } from './stream-writer';
 
-/** Who calls, and for how long the answer is wanted. */
+/** Caller and deadline of a call. */
 export interface CallContext extends Pick<ActiveCall, 'signal' | 'client'> {
   readonly rights: CallerRights;
-  /** Who writes, and from where, for admission and the audit log. */
+  /** Writer and origin, for admission and the audit log. */
   readonly write: WriteOptions['context'];
 }
 
@@ -22,7 +22,7 @@ export interface StreamContext extends CallContext {
   readonly access: Pick<MonitoredResponse, 'needs'>;
 }
 
-/** What handlers are made with. */
+/** Dependencies of handlers. */
 export interface HandlerParts {
   readonly activeCalls: ActiveCalls;
   readonly callers: CallAuthenticator;
@@ -32,7 +32,7 @@ export interface HandlerParts {
   readonly logger: Logger;
 }
 
-/** Longest time of a call that is answered once, and of one that is answered by a stream, ms. */
+/** Timeout of a unary call, and of a streaming call, ms. */
 const UNARY_TIME = 30_000;
 const STREAM_TIME = 24 * 3_600_000;
 
@@ -111,7 +111,7 @@ export class HandlerFactory {
   }
 }
 
-/** What a call shows of itself. */
+/** Facts of an answered call. */
 interface AnsweredCall {
   readonly metadata: Metadata;
   getPath(): string;

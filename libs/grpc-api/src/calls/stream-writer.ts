@@ -12,13 +12,13 @@ export interface ByteStreamCall {
   emit(event: 'error', error: object): boolean;
 }
 
-/** What the end of a call is reported by. */
+/** Converts an error to the end of a call. */
 export type ErrorOfCall = (error: unknown) => object;
 
 /** Bytes of a call that may be unsent before its writer waits. */
 const MAX_UNSENT = 64 * 1024;
 
-/** How long a reader may take nothing, ms. */
+/** Timeout of a reader that takes nothing, ms. */
 const STALL = 30_000;
 
 /**

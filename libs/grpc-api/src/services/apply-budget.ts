@@ -15,7 +15,7 @@ export interface ReceivedApply {
   readonly documents: readonly string[];
 }
 
-/** How long a client may take to send its documents, ms: what it holds is taken from the others. */
+/** Timeout for a client to send its documents, ms: it occupies shared memory. */
 const RECEIVE_TIME = 60_000;
 
 /** Receives the documents of Apply calls, and bounds what all of them hold and for how long. */

@@ -9,18 +9,18 @@ import { errorText, type Clock, type Timer } from '@causeway/runtime';
 import { status, type handleServerStreamingCall, type handleUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
-/** How often the state is looked at while somebody watches it, ms. */
+/** Interval at which a watched state is read, ms. */
 const INTERVAL = 500;
 
 /** Watches of health at once, in all and of one address: whoever watches needs no credentials. */
 const MAX_WATCHES = 1_000;
 const MAX_WATCHES_PER_CLIENT = 100;
 
-/** What the state is made of. */
+/** Sources of the health state. */
 export interface HealthSources {
   /** The services that have a state, by their full names; the server has one as well. */
   readonly services: readonly string[];
-  /** Why this replica does not serve; undefined while it does. */
+  /** Returns why this replica does not serve; undefined while it does. */
   readonly notReady: () => string | undefined;
   readonly clock: Clock;
 }
@@ -58,7 +58,7 @@ export class HealthHandlers {
     this.schedule();
   };
 
-  /** From now on nothing is SERVING; watchers are told and ended. */
+  /** From now on nothing is SERVING; watchers are notified and ended. */
   close(): void {
     this.ending = true;
     this.timer?.cancel();
@@ -74,7 +74,7 @@ export class HealthHandlers {
     return this.ending || this.sources.notReady() !== undefined ? Serving.NOT_SERVING : Serving.SERVING;
   }
 
-  /** A watcher is told changes only, so one that does not read costs a few bytes a change. */
+  /** Sends a watcher changes only, so that one that does not read costs a few bytes a change. */
   private tell(call: Watcher): void {
     const state = this.stateOf(call.request.service);
     if (this.watchers.get(call) === state) return;

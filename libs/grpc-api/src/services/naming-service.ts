@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@cau
 import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, readRevision } from '../wire/messages';
 
-/** Longest hostname that is looked at, in characters; DNS has 253. */
+/** Maximum length of a hostname that is looked up, in characters; DNS has 253. */
 const MAX_HOSTNAME_LENGTH = 300;
 
 /** Resolve and Explain. */

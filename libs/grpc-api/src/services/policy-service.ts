@@ -18,7 +18,7 @@ import type { CallContext } from '../calls/handler-factory';
 import { parseDocument } from '../wire/apply-messages';
 import { readName, readNameQuery, refused, readRevision } from '../wire/messages';
 
-/** What PolicyService is answered from. */
+/** Sources of PolicyService. */
 export interface PolicyServiceParts {
   readonly registry: Registry;
   readonly queries: Pick<Queries, 'defaultMesh' | 'policies'>;

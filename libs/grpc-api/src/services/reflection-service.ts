@@ -10,7 +10,7 @@ import { ConcurrentStreams } from '../calls/concurrent-streams';
 const MAX_STREAMS = 1_000;
 const MAX_STREAMS_PER_CLIENT = 100;
 
-/** Longest symbol or file name that is looked up, in characters. */
+/** Maximum length of a symbol or file name that is looked up, in characters. */
 const MAX_NAME_LENGTH = 500;
 
 type Answer = ServerReflectionResponse['messageResponse'];

@@ -12,7 +12,7 @@ import type { CallContext, StreamContext } from '../calls/handler-factory';
 import type { StreamWriter } from '../calls/stream-writer';
 import { readNameQuery, resourceMessage, readRevision, readListScope } from '../wire/messages';
 
-/** What reads are answered from. */
+/** Sources of reads. */
 export interface ResourceReadsParts {
   readonly registry: Registry;
   readonly queries: Queries;
@@ -21,7 +21,7 @@ export interface ResourceReadsParts {
 /** Bytes after which a chunk of a list is sent. */
 const CHUNK = 128 * 1024;
 
-/** How long a client may take to read a list, ms. */
+/** Timeout for a client to read a list, ms. */
 const READ_TIME = 300_000;
 
 /** Lists under way: each holds on to the resources of its revision. */

@@ -18,7 +18,7 @@ import type { StreamWriter } from '../calls/stream-writer';
 import { SlowReaderError } from '../calls/call-error';
 import { identityMessage, refused, resourceMessage, readRevision, readListScope } from '../wire/messages';
 
-/** What watches are served from. */
+/** Sources of watches. */
 export interface ResourceWatchesParts {
   readonly registry: Registry;
   readonly queries: Queries;

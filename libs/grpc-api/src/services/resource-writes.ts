@@ -19,7 +19,7 @@ import { applyResultMessage, parseDocument } from '../wire/apply-messages';
 import { identityMessage, readNameQuery, refused } from '../wire/messages';
 import { ApplyBudget, type ReceivedApply } from './apply-budget';
 
-/** What writes go through. */
+/** Dependencies of writes. */
 export interface ResourceWritesParts {
   readonly registry: Registry;
   readonly admission: Admission;
@@ -29,7 +29,7 @@ export interface ResourceWritesParts {
   readonly logger: Logger;
 }
 
-/** How long a client may take to read the results, ms: meanwhile its documents are held. */
+/** Timeout for a client to read the results, ms: meanwhile its documents occupy memory. */
 const READ_TIME = 120_000;
 
 /** Results in one message. */
@@ -46,7 +46,7 @@ export class ResourceWrites {
     this.budget = new ApplyBudget(parts.clock);
   }
 
-  /** A caller without any right is refused before a document is read: nobody holds memory by asking alone. */
+  /** Refuses a caller without any right before a document is read: a request alone must not occupy memory. */
   async apply(requests: AsyncIterable<ApplyRequest>, context: CallContext, writer: StreamWriter): Promise<void> {
     context.rights.checkAny();
     await this.budget.receive(requests, context.signal, async (received) => {
@@ -117,7 +117,7 @@ export class ResourceWrites {
     return admission.apply({ documents: bodies, context: write, atomic, dryRun, ...named, signal, progress });
   }
 
-  /** Reports progress now and then; a client that does not read is told less, not waited for. */
+  /** Reports progress periodically; a client that does not read gets fewer reports, and is not waited for. */
   private reporter(total: number, writer: StreamWriter): (progress: BatchProgress) => void {
     let due = this.parts.clock.elapsed() + PROGRESS_INTERVAL;
     let free = true;

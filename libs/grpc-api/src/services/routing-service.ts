@@ -8,7 +8,7 @@ import { decodeRequestQuestion, type Queries } from '@causeway/queries';
 import type { CallContext } from '../calls/handler-factory';
 import { readName, refused, readRevision } from '../wire/messages';
 
-/** Longest question, in characters: more than its headers and its URL may have together. */
+/** Maximum length of a question, in characters: more than its headers and its URL may have together. */
 const MAX_QUESTION_LENGTH = 64 * 1024;
 /** ExplainRequest and ListRoutes; their answers are the documents of REST. */
 export class RoutingServiceHandlers {

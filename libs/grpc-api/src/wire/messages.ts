@@ -8,10 +8,10 @@ import {
 import { InvalidQuery, parseLabelSelector, type ListScope } from '@causeway/queries';
 import { FieldPath, shortened, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 
-/** Longest label selector, in characters; the same as a query of REST. */
+/** Maximum length of a label selector, in characters; as in a query of REST. */
 const MAX_SELECTOR_LENGTH = 8_192;
 
-/** Longest name of a zone, a namespace, a kind or a service, in characters, as in a query of REST. */
+/** Maximum length of the name of a zone, a namespace, a kind or a service, in characters, as in a query of REST. */
 const MAX_NAME_LENGTH = 253;
 
 /** A resource as it is sent; `json` is its document. */
@@ -43,7 +43,7 @@ export function readNameQuery(registry: Registry, name: ResourceName | undefined
   };
 }
 
-/** What a list or watch is of; `defaultMesh` is the expected one. Throws InvalidQuery. */
+/** Reads the scope of a list or watch; `defaultMesh` is the expected one. Throws InvalidQuery. */
 export function readListScope(
   registry: Registry,
   selection: SelectionMessage | undefined,

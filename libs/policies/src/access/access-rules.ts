@@ -21,7 +21,7 @@ export interface AccessClause {
   readonly to: readonly AccessRequestMatch[] | undefined;
 }
 
-/** Who may call a port of a service, ready to be judged and to be told to proxies. */
+/** Compiled rules of who may call a port of a service, for evaluation and for translation to proxies. */
 export interface AccessRules {
   readonly deny: readonly AccessClause[];
   /** Undefined: no policy says who may, so the mesh's default holds. */
@@ -35,7 +35,7 @@ export interface AccessRequest {
   readonly path: string;
 }
 
-/** What is decided about a call, and by which rule (`deny/x`, `allow/x`), the absence of one, or the mesh's default. */
+/** Decision about a call, and its origin: a rule (`deny/x`, `allow/x`), no matching rule, or the mesh's default. */
 export interface AccessResult {
   readonly isAllowed: boolean;
   readonly by: string;
@@ -89,7 +89,10 @@ export function namesPaths({ deny, allow = [] }: AccessRules): boolean {
   return [...deny, ...allow].some(({ to }) => to?.some(({ paths }) => paths));
 }
 
-/** Whether some callers without an identity may make some calls: they cannot be told from those that a deny with `from` means. */
+/**
+ * Whether some callers without an identity may make some calls: they cannot be distinguished from those that a deny
+ * with `from` targets.
+ */
 export function mayBeAnonymous({ deny, allow, defaultAccess }: AccessRules): boolean {
   if (deny.some(({ to }) => to === undefined)) return false;
   return allow ? allow.some(({ callers }) => callers === 'anyone') : defaultAccess === 'Allow';
@@ -112,7 +115,7 @@ function fitsPath({ type, value }: NonNullable<AccessRequestMatch['paths']>[numb
   return path === prefix || path.startsWith(`${prefix}/`);
 }
 
-/** Without query and fragment, and with "." and ".." resolved, as the proxy does before it judges. */
+/** Returns the path without query and fragment, with "." and ".." resolved, as the proxy does before it evaluates. */
 function pathOf({ path }: AccessRequest): string {
   const text = `http://host${path}`;
   return path.startsWith('/') && URL.canParse(text) ? new URL(text).pathname : path;

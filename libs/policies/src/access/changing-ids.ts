@@ -16,7 +16,7 @@ export function namespacedIds(uri: string, changing: readonly ChangingIds[]): re
     .flatMap(({ namespaces }) => namespaces.map((namespace) => presetSpiffeId({ ...parts, namespace })));
 }
 
-/** Ids that are believed no longer, and those that stand for them while the form of ids changes. Sorted. */
+/** Returns ids that are revoked, and their equivalents while the form of ids changes. Sorted. */
 export function revokedIds(revoked: readonly string[], changing: readonly ChangingIds[]): readonly string[] {
   if (revoked.length === 0 || changing.length === 0) return revoked;
   return [...new Set([...revoked, ...revoked.flatMap((uri) => namespacedIds(uri, changing))])].sort();
@@ -35,7 +35,7 @@ export function formerId(
   return namespace !== undefined && isChanging ? { namespace, uri: presetSpiffeId(parts) } : undefined;
 }
 
-/** What a prefix of SPIFFE ids in one form, which ends with a slash, takes of the ids in the other form. */
+/** Ids in the other form that a prefix of SPIFFE ids covers; the prefix is in one form and ends with a slash. */
 export interface ChangingPrefixes {
   /** All ids that begin with one of these. */
   readonly namespaced: readonly string[];
@@ -43,7 +43,10 @@ export interface ChangingPrefixes {
   readonly former: readonly { readonly prefix: string; readonly namespaces: readonly string[] }[];
 }
 
-/** What a prefix of SPIFFE ids takes of the ids in the other form besides those that begin with it, while that changes. */
+/**
+ * Returns the ids in the other form that a prefix of SPIFFE ids covers besides those that begin with it, while the form
+ * changes.
+ */
 export function changingPrefixes(prefix: string, changing: readonly ChangingIds[]): ChangingPrefixes {
   const namespaced: string[] = [];
   const former: { prefix: string; namespaces: readonly string[] }[] = [];

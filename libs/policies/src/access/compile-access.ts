@@ -3,14 +3,16 @@ import type { AccessCallerMatch, AccessRule, AccessSpec } from '../shipped/acces
 import { changingPrefixes, formerId, namespacedIds, type ChangingIds } from './changing-ids';
 import { fitsId, type AccessClause, type AccessRules, type CallerTerm, type IdMatch } from './access-rules';
 
-/** Who carries a SPIFFE id, as far as the zone knows: instances of a service, or Dataplanes of a namespace. */
+/** Carrier of a SPIFFE id, as far as the zone knows: instances of a service, or Dataplanes of a namespace. */
 export interface IdBearer {
   readonly namespace: string;
   /** Undefined for a Dataplane. */
   readonly service?: string;
 }
 
-/** What is known of callers of one mesh besides the certificate that they show. Ids are those that a MeshIdentity gives. */
+/**
+ * Facts about callers of one mesh besides the certificate that they present. Ids are those that a MeshIdentity assigns.
+ */
 export interface CallerFacts {
   /** All ids that are known. */
   ids(): Iterable<string>;
@@ -23,13 +25,14 @@ export interface CallerFacts {
   changing(): readonly ChangingIds[];
 }
 
-/** Most ids that one rule is compiled to. What is cut off is refused: it is not allowed, or not excepted from a deny. */
+/** Maximum number of ids in one compiled rule. Ids beyond it are refused: not allowed, or not excepted from a deny. */
 export const MAX_IDS = 10_000;
 
 /**
- * The rules of an effective policy with their callers found. What an id cannot tell counts against the caller: an allow takes ids that
- * are surely meant, a deny all that are not surely others. A spec that cannot be read refuses everybody. Linear in the rules and the
- * ids of the namespaces that they name; a deny by namespace or service is linear in all ids of the mesh.
+ * Compiles the rules of an effective policy and resolves their callers. Ambiguity counts against the caller: an allow
+ * covers ids that certainly belong to its callers, a deny all ids that do not certainly belong to others. A spec that
+ * cannot be read refuses everybody. Linear in the rules and the ids of the namespaces that they name; a deny by
+ * namespace or service is linear in all ids of the mesh.
  */
 export function compileAccess(
   spec: AccessSpec | undefined,
@@ -97,7 +100,7 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   return { within: exactly(sure), except: [] };
 }
 
-/** Besides what an entry names, the same callers in the form of ids that is not named. */
+/** Returns the callers that an entry names, and the same callers in the other form of ids. */
 function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.domainsOf(zone).possible.map(prefixOf);
@@ -111,8 +114,9 @@ function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly Calle
 }
 
 /**
- * The ids that stand for these while the form of ids changes, and surely for nobody else: an id without a namespace stands for all that
- * have it, one with a namespace for the one without, where all that is known to carry that is in the namespace.
+ * Returns equivalents of these ids while the form of ids changes, if they certainly belong to nobody else: an id
+ * without a namespace covers all that have one, an id with a namespace covers the one without if all its known carriers
+ * are in the namespace.
  */
 function withFormerOf(named: readonly IdMatch[] | 'anyone', facts: CallerFacts): readonly IdMatch[] | 'anyone' {
   const changing = facts.changing();
@@ -177,7 +181,10 @@ function isSurelyIn({ namespace, service }: Place, bearers: readonly IdBearer[])
   );
 }
 
-/** It is known what carries the id, and none of it is meant. Of an instance that is known as no service's it is not known which. */
+/**
+ * Whether the carriers of an id are known and none of them is in the place. An instance without a known service could
+ * be of any.
+ */
 function isSurelyNotIn({ namespace, service }: Place, bearers: readonly IdBearer[]): boolean {
   const here = bearers.filter((bearer) => bearer.namespace === namespace);
   if (bearers.length === 0) return false;

@@ -5,7 +5,7 @@ export interface InboundAccess {
   readonly mtls: 'Strict' | 'Permissive' | 'Off';
   /** Of AccessPolicies: a call must be let pass by all of these. */
   readonly rules: readonly AccessRules[];
-  /** Who may call whatever the rules say; nobody is named = nobody may. */
+  /** Callers that are allowed whatever the rules say; an empty list = nobody. */
   readonly callers: readonly string[] | 'anyone';
   /** SPIFFE ids that may not call whoever else may. */
   readonly revoked: readonly string[];
@@ -14,18 +14,19 @@ export interface InboundAccess {
 }
 
 /**
- * What decided about a call: a rule (`deny/x`, `allow/x`), that no rule of `allow` fits, `defaultAccess`, a path that can be read in two ways,
- * TLS of the mesh that is missing (`mtls`), an identity that is missing where policies ask for one, or one that is revoked.
+ * Result of a call and its reason: a rule (`deny/x`, `allow/x`), no matching rule of `allow`, `defaultAccess`, an
+ * ambiguous path, missing TLS of the mesh (`mtls`), a missing identity that policies require, or a revoked one.
  */
 export interface CallResult {
   readonly isAllowed: boolean;
-  /** One for each of the rules that let a call pass, or the one that refuses. `rules`: of which it is said, an index. */
+  /** One entry for each of the rules that admit a call, or the one that refuses it. `rules`: the index of the rules. */
   readonly by: readonly { readonly rules: number | undefined; readonly what: string }[];
 }
 
 /**
- * What the proxy before an instance does with a call: the handshake, who is revoked, then AccessPolicies (docs/reference/policies-shipped.md,
- * AccessPolicy). `id`: the SPIFFE id of the caller, undefined where it has none. Linear in the rules.
+ * Evaluates a call as the proxy before an instance does: the handshake, revocations, then AccessPolicies
+ * (docs/reference/policies-shipped.md, AccessPolicy). `id`: the SPIFFE id of the caller, undefined if it has none.
+ * Linear in the rules.
  */
 export function evaluateCall(inbound: InboundAccess, id: string | undefined, request?: AccessRequest): CallResult {
   const { mtls, rules, callers, revoked, seesRequests } = inbound;

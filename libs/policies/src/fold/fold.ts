@@ -3,7 +3,7 @@ import type { Strategy } from '../model/levels';
 import type { Policy } from '../model/policy';
 import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from './traced';
 
-/** Who set a value of an effective spec, and by which strategy it came there. */
+/** Policy that set a value of an effective spec, and the strategy by which it did. */
 export interface Source {
   /** The key of the policy. */
   readonly policy: string;
@@ -12,7 +12,7 @@ export interface Source {
 /** By JSON pointer, one for each leaf of the effective spec. */
 export type Sources = ReadonlyMap<string, Source>;
 
-/** What becomes of one policy where others meet it, by whose values survive, never by equal values (plan, Decisions). */
+/** State of one policy among others, decided by whose values survive, never by equal values (plan, Decisions). */
 export type ScopeState = 'Enforced' | 'PartiallyEnforced' | 'Overridden';
 
 /**
@@ -47,12 +47,12 @@ export class Fold {
     return this.read().spec;
   }
 
-  /** Whose each value is. */
+  /** Source of each value. */
   get sources(): Sources {
     return this.read().sources;
   }
 
-  /** How many leaves of a policy of this path survive. */
+  /** Returns how many leaves of a policy of this path survive. */
   surviving(policy: Policy): number {
     if (!this.counted) {
       const counted = new Map<Policy, number>();
@@ -62,7 +62,7 @@ export class Fold {
     return this.counted.get(policy) ?? 0;
   }
 
-  /** What becomes of a policy of this path. */
+  /** Returns the state of a policy of this path. */
   stateOf(policy: Policy): ScopeState {
     const left = this.surviving(policy);
     return left === 0 ? 'Overridden' : left < policy.leaves ? 'PartiallyEnforced' : 'Enforced';
@@ -93,7 +93,7 @@ export class Fold {
   }
 }
 
-/** Where the folds of a kind begin. What no longer is a policy of the table is let go. */
+/** Root of the folds of a kind. Folds of policies that left the table are released. */
 export class FoldRoot {
   private readonly ends = new WeakMap<Policy, Fold>();
 

@@ -30,8 +30,8 @@ export type WrittenDefinition = Omit<DefinitionSpec, 'hierarchy' | 'effectiveTar
 };
 
 /**
- * What a definition breaks besides the schema of its kind (T004-12, -15, -20, -28, -34). Fields from `at`, the spec. Linear in
- * the spec.
+ * Returns the violations of a definition besides the schema of its kind (T004-12, -15, -20, -28, -34). Fields from
+ * `at`, the spec. Linear in the spec.
  */
 export function definitionViolations(spec: WrittenDefinition, at: FieldPath): Violation[] {
   const found = [...hierarchyViolations(spec, at), ...strategyViolations(spec, at)];

@@ -16,7 +16,7 @@ export interface DeclaredTarget {
   readonly kind: string;
   readonly group?: string;
   readonly facet?: Facet;
-  /** What the policy means there, in words (T004-12). */
+  /** Meaning of the policy there, in words (T004-12). */
   readonly semantics: string;
 }
 
@@ -110,6 +110,6 @@ function isAlone(declared: ReadonlyMap<string, Declared>, effective: Level): boo
   return others.length === 0 && only?.level === effective;
 }
 
-/** What holds where a definition says nothing (T004-29, T004-30). */
+/** Default strategy if a definition names none (T004-29, T004-30). */
 const presetStrategy = (declared: ReadonlyMap<string, Declared>, effective: Level): Strategy =>
   isAlone(declared, effective) ? 'None' : 'AtomicDefaults';

@@ -13,11 +13,14 @@ export const levels = [
 ] as const;
 export type Level = (typeof levels)[number];
 
-/** How policies that meet become one; the less specific of two decides by its strategy (T004-19, T004-25). */
+/** Merge strategies of policies that meet; the less specific of two decides by its strategy (T004-19, T004-25). */
 export const mergeStrategies = ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults', 'PatchOverrides'] as const;
 export type MergeStrategy = (typeof mergeStrategies)[number];
 
-/** What a kind may be defined with. `None` merges nothing: of several policies on one object the oldest counts (T004-24). */
+/**
+ * Strategies with which a kind may be defined. `None` merges nothing: of several policies on one object the oldest
+ * applies (T004-24).
+ */
 export const strategies = ['None', ...mergeStrategies] as const;
 export type Strategy = (typeof strategies)[number];
 
@@ -31,7 +34,7 @@ export const hierarchies: Readonly<Record<'mesh' | 'gateway', readonly Level[]>>
   gateway: levels.filter((level) => level !== 'Service' && level !== 'ServicePort'),
 };
 
-/** Where a level stands; a higher number is more specific. */
+/** Returns the rank of a level; a higher number is more specific. */
 export const levelRank = (level: Level): number => levels.indexOf(level);
 
 export type Facet = 'frontend' | 'backend';
@@ -70,7 +73,7 @@ export const resolveTargetKind = (kind: string): string => (kind === 'Service' ?
 
 export const isServiceKind = (kind: string): boolean => serviceKinds.includes(resolveTargetKind(kind));
 
-/** What a kind of object is among the levels; undefined for kinds that are no part of the graph. */
+/** Returns the level of a kind of object; undefined for kinds that are no part of the graph. */
 export function knownKind(kind: string, facet: Facet = 'frontend'): KnownKind | undefined {
   if (kind === EXTERNAL) return { groups: ['', 'kuma.io'], level: 'Backend', section: 'BackendPort' };
   if (!isServiceKind(kind)) return plainKinds.get(kind);

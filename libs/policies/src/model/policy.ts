@@ -9,11 +9,11 @@ export const RESERVED_FIELDS = ['targetRefs', 'targetRef', 'defaults', 'override
 /** A stored policy: the part of a resource that the engine reads. `creationOrder` 0 is unknown and ranks last. */
 export type StoredPolicy = Pick<Resource, 'id' | 'creationOrder' | 'generation' | 'spec'>;
 
-/** What a policy names: objects by name, by labels, or a section of them; all that a user may leave out is filled in. */
+/** Target of a policy: objects by name, by labels, or a section of them; defaults are filled in. */
 export interface TargetRef {
   readonly group: string;
   readonly kind: string;
-  /** Where the target stands; the policy's own unless the reference says so. Empty for a Mesh and a Namespace. */
+  /** Namespace of the target; the policy's own unless the reference names one. Empty for a Mesh and a Namespace. */
   readonly namespace: string;
   /** Either a name or a selector. */
   readonly name?: string;
@@ -35,9 +35,9 @@ export interface Policy {
   readonly spec: JsonObject;
   /** The spec proper with what set each of its values. */
   readonly traced: Branch<Policy>;
-  /** How many values the spec proper sets: leaves, lists as a whole. */
+  /** Number of values that the spec proper sets: leaves, lists as a whole. */
   readonly leaves: number;
-  /** What is wrong with it; then it is not accepted, reason `Invalid`. */
+  /** Violation because of which it is not accepted, reason `Invalid`. */
   readonly violation?: Violation;
 }
 

@@ -16,7 +16,7 @@ import { readTargetRefs } from './target-refs';
 
 /** Deepest nesting of a spec proper. */
 export const DEEPEST_POLICY = 32;
-/** Most values of a spec proper: folds count them. */
+/** Maximum number of values of a spec proper: folds count them. */
 export const MAX_POLICY_VALUES = 4_096;
 
 /** A policy's spec, taken apart. */
@@ -27,7 +27,8 @@ interface Written {
 }
 
 /**
- * What the spec of a policy breaks, its schema apart (T004-01, -04 to -08, -20, -27, -31). Fields from `at`, the spec. Linear in it.
+ * Returns the violations of the spec of a policy besides its schema (T004-01, -04 to -08, -20, -27, -31). Fields from
+ * `at`, the spec. Linear in it.
  */
 export function policyViolations(
   definition: PolicyDefinition,
@@ -74,7 +75,10 @@ function filledIn(definition: PolicyDefinition, ref: JsonValue): JsonValue {
 const groupWritten = (groups: readonly string[]): string =>
   groups.find((group) => group.includes('.')) ?? groups[0] ?? '';
 
-/** A stored policy as the engine uses it. Nothing that is stored is believed: a spec that breaks a rule has no targets. Never throws. */
+/**
+ * Reads a stored policy for the engine. Stored resources are checked again: an invalid spec has no targets. Never
+ * throws.
+ */
 export function readPolicy(
   definition: PolicyDefinition,
   { id, creationOrder, generation, spec }: StoredPolicy,

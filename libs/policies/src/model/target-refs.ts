@@ -15,11 +15,11 @@ import type { Declared, PolicyDefinition } from './definition';
 import { standsInDefault, resolveTargetKind } from './levels';
 import type { TargetRef } from './policy';
 
-/** Most targets of one policy (T004-04). */
+/** Maximum number of targets of one policy (T004-04). */
 export const MAX_TARGET_REFS = 16;
-/** Most pairs and expressions of one selector, and values of one expression. */
+/** Maximum number of pairs and expressions of one selector, and of values of one expression. */
 const MAX_SELECTED = 64;
-/** Longest text of a reference. */
+/** Maximum length of a text of a reference. */
 const MAX_NAME_LENGTH = 253;
 
 interface Report {

@@ -19,7 +19,7 @@ export interface AffectedBy {
   readonly policies: readonly Policy[];
 }
 
-/** Where kinds of objects take effect, and with which levels sections of them do. */
+/** Levels at which kinds of objects, and their sections, take effect. */
 const LEVELS: Readonly<Record<string, readonly Level[]>> = {
   Mesh: ['Mesh'],
   Namespace: ['Namespace'],
@@ -43,8 +43,9 @@ export function policyKeysOn(table: PolicyTable, object: Identity): ReadonlySet<
 }
 
 /**
- * What affects an object (T004-51): policies that name it, where something of them holds anywhere, and policies of which a value
- * holds on a path that ends at it. In the order of kinds and sections. Linear in the paths that end at it, and in the policies there.
+ * Returns the policies that affect an object (T004-51): those that target it and have some effect anywhere, and those
+ * with a value in force on a path that ends at it. In the order of kinds and sections. Linear in the paths that end at
+ * it, and in the policies there.
  */
 export function affectedBy(table: PolicyTable, object: Identity): readonly AffectedBy[] {
   const own = levelsOfKind(object.kind);
@@ -92,7 +93,7 @@ function nodesOfObject(table: PolicyTable, object: Identity): readonly Node[] {
   ]);
 }
 
-/** What policies come to on the paths that end at an object, with the section at which each ends. */
+/** Yields the effective policies on the paths that end at an object, with the section at which each ends. */
 function* foldsEndingAt(
   table: PolicyTable,
   kind: KindTable,

@@ -5,12 +5,12 @@ import type { Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import type { Node } from '../table/nodes';
 
-/** What stands on nodes as it would be with one policy put in place of its older version, or without it. Nothing is kept. */
+/** Policies on nodes as they would be with one policy replaced by a new version, or removed. Nothing is stored. */
 export class ChangedCarriers implements Carriers {
   readonly definition: PolicyDefinition;
-  /** Where the policy stands now. */
+  /** Nodes of the policy now. */
   readonly before: readonly Node[];
-  /** Where it would stand. */
+  /** Nodes it would have. */
   readonly after: readonly Node[];
   private readonly keys: ReadonlySet<string>;
 

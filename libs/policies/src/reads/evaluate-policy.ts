@@ -9,7 +9,7 @@ import type { KindTable } from '../table/kind-table';
 import { meshOfNode, type Node } from '../table/nodes';
 import { namesOfGroups } from './scope-names';
 
-/** Why a policy does not take hold of what a reference names (T004-02, -09, -10, -24). */
+/** Why a policy does not attach to the target of a reference (T004-02, -09, -10, -24). */
 export interface TargetRefusal {
   readonly reason: 'TargetNotFound' | 'Conflicted' | 'RefNotPermitted';
   readonly message: string;
@@ -21,10 +21,10 @@ export interface AncestorResult {
   readonly refused?: TargetRefusal;
 }
 
-/** What becomes of a policy in scopes in which the same policies meet. */
+/** State of a policy in scopes in which the same policies meet. */
 export interface ScopeResult {
   readonly state: ScopeState;
-  /** How many there are. */
+  /** Number of these scopes. */
   readonly count: number;
   /** Names of some of them, as `g1>r1>b1`; of all together never more than 16. */
   readonly names: readonly string[];
@@ -35,10 +35,10 @@ export interface ScopeResult {
   readonly by: readonly string[];
 }
 
-/** Whose proxies obey what is left of a policy, if callers do: those of all namespaces, or of its own. */
+/** Callers whose proxies enforce a client-side policy: those of all namespaces, or of its own. */
 export type CallerScope = 'all' | 'own';
 
-/** What all policies together come to for one. */
+/** Evaluation of one policy among all others. */
 export interface PolicyEvaluation {
   readonly policy: Policy;
   readonly ancestors: readonly AncestorResult[];
@@ -47,7 +47,7 @@ export interface PolicyEvaluation {
   readonly beaten: readonly ScopeResult[];
 }
 
-/** Most scopes of a verdict that have names (T004-32). */
+/** Maximum number of scopes of an evaluation that are named (T004-32). */
 export const MAX_SCOPES = 16;
 
 /** Scopes in which the same policies meet. */
@@ -59,8 +59,8 @@ interface Counted {
 }
 
 /**
- * What becomes of a policy (T004-44 to -50); undefined where the table has none of this key. Linear in the Namespaces and in the
- * different sets of policies that it meets, and where it is beaten in the services that have policies of their own.
+ * Evaluates a policy (T004-44 to -50); undefined if the table has none of this key. Linear in the Namespaces and in the
+ * different sets of policies that it meets, and where it is overridden in the services that have policies of their own.
  */
 export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation | undefined {
   const attached = kind.policies.attachments.get(key);
@@ -92,7 +92,10 @@ export function hasEffect(kind: KindTable, policy: Policy): boolean {
   return false;
 }
 
-/** Whose proxies obey a policy where callers do. A policy of which consumers' routes alone speak is for those of its namespace. */
+/**
+ * Returns the callers whose proxies enforce a client-side policy. A policy that only affects consumers' routes is for
+ * those of its namespace.
+ */
 export function findCallers(kind: KindTable, policy: Policy): CallerScope {
   const { routes } = kind.policies.targetIndex;
   const isOwn = ({ level, namespace, id }: Node): boolean => {

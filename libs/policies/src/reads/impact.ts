@@ -55,7 +55,7 @@ function ofLast(ask: (context: Context) => boolean): (context: Context) => boole
 const isSame = (a: JsonObject | undefined, b: JsonObject | undefined): boolean =>
   a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 
-/** What paths come to with other policies. */
+/** Evaluates paths with other policies. */
 class Otherwise {
   /** Of the context that was asked for last: the paths that it has there; undefined for all. */
   private last: { readonly context: Context; readonly own: ReadonlySet<string> | undefined } | undefined;

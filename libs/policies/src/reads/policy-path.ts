@@ -15,7 +15,10 @@ export interface PolicyPath {
   readonly key: string;
   /** The least specific first. */
   readonly nodes: readonly Node[];
-  /** Whose requests: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`; `backend` where no route is on the path. */
+  /**
+   * Group of the requests: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`; `backend` if no route is
+   * on the path.
+   */
   readonly group: string;
   /** The least specific first, the older first on one node. */
   readonly policies: readonly Policy[];
@@ -31,7 +34,7 @@ export interface PolicyPath {
 /** A frontend's key, the frontend where there is one, and a group. */
 type ContextAt = readonly [key: string, frontend: Frontend | undefined, group: string];
 
-/** What policies come to on a path; undefined where there are none. */
+/** Returns the effective policy on a path; undefined if there are no policies. */
 export const foldPath = ({ policies }: KindTable, path: Pick<PolicyPath, 'policies'>): Fold | undefined =>
   policies.folds.of(path.policies);
 

@@ -62,7 +62,7 @@ export class TopologyReader {
     }
   }
 
-  /** What policies name that is stored nowhere stands alone. */
+  /** Adds targets of policies that are stored nowhere as separate nodes. */
   private addVirtual(mesh: string): void {
     for (const { policies } of this.table.all()) {
       for (const node of policies.attachments.nodes()) {

@@ -4,9 +4,9 @@ import { Optionals, strict } from './schema-parts';
 import { backendPolicy } from './backend-policy';
 import type { Plane, ShippedPolicy, UnsupportedField } from './shipped-policy';
 
-/** Most rules of one policy, under `allow` and under `deny` each. */
+/** Maximum number of rules of one policy, under `allow` and under `deny` each. */
 const MAX_RULES = 32;
-/** Most rules of an effective policy: one policy a level, for defaults and for overrides each. */
+/** Maximum number of rules of an effective policy: one policy a level, for defaults and for overrides each. */
 const MAX_EFFECTIVE_RULES = 8 * MAX_RULES;
 
 const Name = Type.String({
@@ -84,8 +84,9 @@ export type AccessCallerMatch = Static<typeof CallerMatch>;
 export type AccessRequestMatch = Static<typeof RequestMatch>;
 
 /**
- * Who may call a service. A matching `deny` refuses; else a matching `allow` lets pass; else, where the effective policy has `allow`,
- * the call is refused; else `MeshParameters.defaultAccess` decides (docs/reference/policies-shipped.md, AccessPolicy).
+ * Controls who may call a service. A matching `deny` refuses; else a matching `allow` admits; else, if the effective
+ * policy has `allow`, the call is refused; else `MeshParameters.defaultAccess` decides
+ * (docs/reference/policies-shipped.md, AccessPolicy).
  */
 export const AccessPolicy: ShippedPolicy<typeof Spec> = {
   ...backendPolicy({
@@ -103,7 +104,7 @@ export const AccessPolicy: ShippedPolicy<typeof Spec> = {
   read: (spec) => (fits(spec) ? spec : undefined),
 };
 
-/** The builtin proxy and the egress see connections, not requests; they refuse what they cannot judge. */
+/** The builtin proxy and the egress see connections, not requests; they refuse calls that they cannot evaluate. */
 function unsupported(plane: Plane, { allow = {}, deny = {} }: AccessSpec): readonly UnsupportedField[] {
   if (plane === 'direct')
     return [{ field: '', reason: 'connections that the kernel leads have no identity: the inbound is refused' }];

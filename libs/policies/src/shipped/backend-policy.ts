@@ -10,11 +10,11 @@ type OfBackends<S extends TSchema> = Pick<
   ShippedPolicy<S>,
   'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unsupported'
 > & {
-  /** Who enforces it: the proxies of the callers, or those before the instances. */
+  /** Proxies that enforce it: those of the callers, or those before the instances. */
   readonly at: 'client' | 'server';
-  /** What the policy does, as the beginning of a sentence: "limits connections and requests". */
+  /** Effect of the policy, as the beginning of a sentence: "limits connections and requests". */
   readonly does: string;
-  /** Of what servers enforce: at services outside the mesh the zone egress does. */
+  /** Server-side policies only: whether the zone egress enforces it for services outside the mesh. */
   readonly isAtEgress?: boolean;
 };
 
@@ -53,7 +53,7 @@ function targets({
     { kind: 'Mesh', semantics: `${does} to each service of the mesh` },
     { kind: 'Namespace', semantics: `${does} to each service of the namespace` },
     service('MeshService'),
-    // What several zones or nobody's proxy serve has no server's side of its own.
+    // // Services of several zones, or without a proxy, have no server side of their own.
     ...(at === 'client' ? [service('MeshMultiZoneService'), service('MeshExternalService')] : []),
     ...(isAtEgress
       ? [{ ...service('MeshExternalService'), semantics: `${does} to the service, by the zone egress` }]

@@ -17,17 +17,17 @@ const Spec = Optionals({
     /** Repetitions under way. */
     retries: Limit,
   }),
-  /** When an instance gets nothing for a while. */
+  /** Condition for excluding an instance for some time. */
   ejection: Optionals({
     /** Answers of 5xx, or failures to connect, in a row; 5 where it is absent. */
     consecutiveErrors: Errors,
     /** Answers of 502, 503 and 504 in a row; not looked at where it is absent. */
     consecutiveGatewayErrors: Errors,
-    /** How often it is looked whether an ejection has ended; 10s where it is absent. */
+    /** Interval at which ended ejections are looked for; 10s if absent. */
     interval: Period,
     /** The first ejection; the n-th lasts n times as long, at most 5m or the first. 30s where it is absent. */
     time: Period,
-    /** Most instances that are left out, in percent of all; 50 where it is absent. */
+    /** Maximum share of excluded instances, in percent; 50 if absent. */
     maxPercent: Type.Integer({ minimum: 0, maximum: 100 }),
   }),
 });
@@ -42,7 +42,7 @@ const asks =
     limits?.[limit] !== undefined;
 const GRPC_LIMITS = 'gRPC clients count calls only';
 
-/** How much one caller may ask of a service, and when an instance that fails is left out. */
+/** Limits the load of one caller on a service, and excludes failing instances. */
 export const CircuitBreakerPolicy = backendPolicy({
   kind: 'CircuitBreakerPolicy',
   plural: 'circuitbreakerpolicies',

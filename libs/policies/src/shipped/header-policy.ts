@@ -62,7 +62,7 @@ export function permittedChanges({ set = {}, add = {}, remove = {} }: HeaderPoli
   return { set: permitted(set), add: permitted(add), remove: permitted(remove) };
 }
 
-/** What of a stored policy is sent to no proxy, and why. */
+/** Returns the changes of a stored policy that are not sent to proxies, and why. */
 function forbiddenChanges(spec: HeaderSpec): readonly UnsupportedField[] {
   return (['request', 'response'] as const).flatMap((side) =>
     (['set', 'add', 'remove'] as const).flatMap((action) =>

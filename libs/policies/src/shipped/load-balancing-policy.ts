@@ -4,7 +4,7 @@ import { isUnseenByGrpc } from './grpc-headers';
 import { Optionals, Period } from './schema-parts';
 import { unsupportedBy } from './unsupported-fields';
 
-/** How one of several instances is chosen. */
+/** Algorithms to choose one of several instances. */
 export const balancingAlgorithms = ['RoundRobin', 'LeastRequest', 'Random', 'RingHash', 'Maglev'] as const;
 
 const Name = Type.String({
@@ -19,7 +19,7 @@ const ZoneName = Type.String({
   maxLength: 253,
   pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
 });
-/** What of a request is hashed; an entry that a request does not have is passed over. */
+/** Parts of a request that are hashed; an entry that a request does not have is skipped. */
 const HashBy = Optionals({
   header: Name,
   cookie: Name,

@@ -24,7 +24,7 @@ export type Rate = Static<typeof Rate>;
 const KERNEL = 'connections are led in the kernel, which counts nothing';
 const FOREIGN = 'proxies of Kuma zones are configured there';
 
-/** How much each instance of a service takes, whoever calls. */
+/** Limits the rate that each instance of a service accepts, from all callers. */
 export const RateLimitPolicy = backendPolicy({
   kind: 'RateLimitPolicy',
   plural: 'ratelimitpolicies',

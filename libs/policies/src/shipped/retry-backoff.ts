@@ -1,10 +1,10 @@
 import { goDurationMs } from '@causeway/resources';
 import type { RetrySpec } from './retry-policy';
 
-/** What Envoy takes where nothing is said, and the shortest that it takes, ms. */
+/** Envoy's default if none is set, and its minimum, ms. */
 const USUAL = 25;
 const LEAST = 1;
-/** The longest wait where nothing is said of it, in first waits. */
+/** Default maximum wait, as a multiple of the first wait. */
 const MAX_TIMES = 10;
 
 /** The waits between repetitions, ms: `base` before the first at most, `max` before any, which is never below `base`. */

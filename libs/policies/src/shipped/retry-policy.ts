@@ -3,7 +3,7 @@ import { rulePolicy } from './rule-policy';
 import { Duration, Optionals } from './schema-parts';
 import { unsupportedForRequests } from './unsupported-fields';
 
-/** When a request is repeated, besides those that no server has begun. */
+/** Conditions for a retry, besides requests that no server has begun. */
 export const retryConditions = [
   '5xx',
   'gateway-error',
@@ -23,7 +23,7 @@ const OF_GRPC: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-
 const MAX_GRPC_RETRIES = 4;
 
 const Spec = Optionals({
-  /** How often a request is repeated at most, for whatever reason; 4 where it is absent. */
+  /** Maximum number of retries, for any reason; 4 if absent. */
   attempts: Type.Integer({ minimum: 1, maximum: 10 }),
   /** Of one attempt; wins over `backendRequest` of a TimeoutPolicy. 0s is without end. */
   perTryTimeout: Duration,

@@ -10,7 +10,7 @@ type OfRules<S extends TSchema> = Pick<
   ShippedPolicy<S>,
   'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unsupported'
 > & {
-  /** What the policy does to requests, as the beginning of a sentence: "limits how long requests take". */
+  /** Effect of the policy on requests, as the beginning of a sentence: "limits how long requests take". */
   readonly does: string;
 };
 

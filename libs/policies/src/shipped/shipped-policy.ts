@@ -4,13 +4,13 @@ import type { DeclaredTarget } from '../model/definition';
 import type { Level, MergeStrategy } from '../model/levels';
 
 /**
- * What obeys policies: Envoy by our xDS; the builtin proxy; connections that the kernel leads itself; clients of gRPC without a
- * proxy; the proxies of Kuma's zones; the egress of a zone.
+ * Enforcers of policies: Envoy by our xDS; the builtin proxy; connections that the kernel redirects itself; clients of
+ * gRPC without a proxy; the proxies of Kuma's zones; the egress of a zone.
  */
 export const planes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp', 'egress'] as const;
 export type Plane = (typeof planes)[number];
 
-/** What of a spec a plane cannot enforce: the field as a JSON pointer, empty for all of it, and why. */
+/** Part of a spec that a dataplane mode cannot enforce: the field as a JSON pointer, empty for all of it, and why. */
 export interface UnsupportedField {
   readonly field: string;
   readonly reason: string;
@@ -25,13 +25,13 @@ export interface ShippedPolicy<S extends TSchema = TSchema> {
   readonly hierarchy: readonly Level[];
   readonly declaredTargets: readonly DeclaredTarget[];
   readonly effectiveTarget: { readonly level: Level; readonly semantics: string };
-  /** How policies of several levels become one. */
+  /** Strategies that merge policies of several levels. */
   readonly mergeStrategies: readonly MergeStrategy[];
   /** Whether a policy may name what is in another namespace: `ClientSide` changes what its own namespace's clients do only. */
   readonly crossNamespace: 'Forbidden' | 'ClientSide';
-  /** Whose proxies enforce it: those of the callers, or those before the instances of a service. */
+  /** Proxies that enforce it: those of the callers, or those before the instances of a service. */
   readonly at: 'client' | 'server';
-  /** Who writes instances; the owner of the namespace where it is absent. */
+  /** Writer of instances; the owner of the namespace if absent. */
   readonly writer?: 'owner' | 'operator';
   /**
    * Of the spec proper, which all instances fit. Two specs that fit must fit when one is merged into the other (T004-23), so nothing
@@ -40,7 +40,10 @@ export interface ShippedPolicy<S extends TSchema = TSchema> {
   readonly schema: S;
   /** The spec of an effective policy by its type; undefined where it does not fit, as an older or newer zone may have written it. */
   readonly read: (spec: JsonObject) => Static<S> | undefined;
-  /** What of an effective spec a plane does not do; empty where it does everything. Pure; linear in the spec. */
+  /**
+   * Returns the parts of an effective spec that a dataplane mode does not support; empty if it supports all. Pure;
+   * linear in the spec.
+   */
   readonly unsupported: (plane: Plane, spec: Static<S>) => readonly UnsupportedField[];
 }
 

@@ -13,7 +13,7 @@ const Spec = Optionals({
 });
 export type TimeoutSpec = Static<typeof Spec>;
 
-/** How long requests may take; a rule's own `timeouts` win over it, field by field. */
+/** Limits how long requests may take; a rule's own `timeouts` have precedence, field by field. */
 export const TimeoutPolicy = rulePolicy({
   kind: 'TimeoutPolicy',
   plural: 'timeoutpolicies',

@@ -12,7 +12,7 @@ const BYTES: Partial<Readonly<Record<Plane, string>>> = {
 
 type Limits<Spec> = Partial<Readonly<Record<Plane, readonly Limit<Spec>[]>>>;
 
-/** What of a policy the planes cannot do: what their limits say. */
+/** Returns a function that lists the unsupported fields of a policy by the limits of each dataplane mode. */
 export function unsupportedBy<Spec>(limits: Limits<Spec>) {
   return (plane: Plane, spec: Spec): readonly UnsupportedField[] =>
     (limits[plane] ?? []).flatMap(([field, reason, asked]) =>
@@ -20,7 +20,10 @@ export function unsupportedBy<Spec>(limits: Limits<Spec>) {
     );
 }
 
-/** What of a policy on requests the planes cannot do: all of it where requests are bytes, else what their limits say. */
+/**
+ * Returns a function that lists the unsupported fields of a policy on requests: all of them if requests are forwarded
+ * as bytes, else by the limits of each dataplane mode.
+ */
 export function unsupportedForRequests<Spec>(limits: Limits<Spec>) {
   const others = unsupportedBy(limits);
   return (plane: Plane, spec: Spec): readonly UnsupportedField[] => {

@@ -5,7 +5,7 @@ import type { Node } from './nodes';
 import type { KnownObject } from './objects';
 import { isGranted, resolveNodes, unstoredNodes, watchedPlace, type TargetIndex } from './target-index';
 
-/** What one reference of a policy found, by the keys of objects; `''` for what needs no object. */
+/** Nodes that one reference of a policy found, by the keys of objects; `''` for nodes without an object. */
 export interface FoundTarget {
   readonly ref: TargetRef;
   /** Whether the other namespace lets it be named. */
@@ -25,7 +25,7 @@ interface Carrier {
   readonly policies: Policy[];
 }
 
-/** Is told of each node at which the policies differ now. */
+/** Called for each node whose policies have changed. */
 export type ChangedNodeListener = (node: Node, policy: Policy) => void;
 
 /** The policies of one kind, and what each of them is attached to. References are live: what appears later is found (T004-07). */
@@ -84,7 +84,7 @@ export class Attachments {
     return [...nodes.values()];
   }
 
-  /** What a policy would attach to; nothing is kept. Linear in what it selects among. */
+  /** Returns what a policy would attach to; nothing is stored. Linear in the candidates of its selectors. */
   resolve(policy: Policy): Attached {
     const targets = policy.targetRefs.map((ref): FoundTarget => {
       const target = { ref, permitted: true, found: new Map<string, readonly Node[]>() };

@@ -8,7 +8,7 @@ import { frontendNode, routeNode, type Node } from './nodes';
 import { isBoundAt } from './hierarchy-paths';
 import type { TargetIndex } from './target-index';
 
-/** What policies come to at the end of a path, and whose each value is, by JSON pointer. */
+/** Effective spec at the end of a path, and the source of each value, by JSON pointer. */
 export interface Effective {
   readonly spec: JsonObject;
   readonly sources: Sources;
@@ -22,7 +22,7 @@ export interface RuleAt {
   readonly group: string;
   readonly route?: Identity;
   readonly rule?: string;
-  /** Where the rule sends to, for kinds that take effect at backends. */
+  /** Destination of the rule, for kinds that take effect at backends. */
   readonly backend?: { readonly service: Identity; readonly port: number };
 }
 

@@ -53,7 +53,7 @@ export class HierarchyContexts {
     else for (const contexts of places?.values() ?? []) yield* contexts;
   }
 
-  /** How many paths there are below each Namespace of a Mesh. */
+  /** Returns the number of paths below each Namespace of a Mesh. */
   countsBelow(mesh: string): ReadonlyMap<string, number> {
     return this.totals.get(mesh) ?? NONE;
   }

@@ -67,7 +67,10 @@ export class HierarchyPaths {
     return [...found.values()];
   }
 
-  /** How many paths a context has that no policy made; the same as `pathsOf` finds, for most kinds without making them. */
+  /**
+   * Returns the number of paths of a context that no policy created; equal to the result of `pathsOf`, for most kinds
+   * without building them.
+   */
   countOf(context: Context, routes: RouteTable): number {
     const { frontend, group } = context;
     if (this.side === 'backend') return this.has('BackendPort') ? frontend.ports.length : 1;
@@ -128,7 +131,7 @@ export class HierarchyPaths {
   }
 }
 
-/** What decides at a port of a context: bindings, or nothing but the service itself. */
+/** Returns the bindings at a port of a context, or `implicit` if the service itself answers. */
 function bindingsAt(
   routes: RouteTable,
   { frontend, group, borrowed }: { readonly frontend: Frontend; readonly group: string; readonly borrowed: boolean },
@@ -161,7 +164,7 @@ function* rulesOf({ kind, routes }: Binding): Generator<readonly [CompiledRoute,
   }
 }
 
-/** How many rules take requests, each name of a route once. */
+/** Returns how many rules take requests, each name of a route once. */
 function countRules({ kind, routes }: Binding): number {
   if (!looksIntoRequests(kind)) return Math.min(routes[0]?.rules.length ?? 0, 1);
   return routes.reduce(
@@ -170,7 +173,7 @@ function countRules({ kind, routes }: Binding): number {
   );
 }
 
-/** Where a rule sends requests to; nothing that does not resolve, and nothing of weight 0. */
+/** Yields the destinations of a rule, without those that do not resolve or have weight 0. */
 function* backendsOf(
   { port, group }: Binding,
   route: CompiledRoute,

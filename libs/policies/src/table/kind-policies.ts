@@ -9,7 +9,7 @@ import { meshKey, meshNode, namespaceKey, namespaceNode, sectionKey, type Node }
 import { HierarchyPaths, type LowerPath } from './hierarchy-paths';
 import type { TargetIndex } from './target-index';
 
-/** What stands on nodes, as a path reads it: the policies of a kind, or those of a kind as they would be after a change. */
+/** Policies on nodes, as a path reads them: those of a kind, or those that a kind would have after a change. */
 export interface Carriers {
   readonly definition: PolicyDefinition;
   /** The policies on a node, the older first. */
@@ -31,7 +31,7 @@ export class KindPolicies {
     this.hierarchyPaths = new HierarchyPaths(definition.levels);
   }
 
-  /** What a path comes to, of the policies that are meant; undefined where none is on it. */
+  /** Returns the effective policy of a path, from the policies that pass the filter; undefined if there are none. */
   effective(context: Context, path: LowerPath, isMeant?: (policy: Policy) => boolean): Fold | undefined {
     const all = policiesOn(this.attachments, context, path);
     return this.folds.of(isMeant ? all.filter(isMeant) : all);

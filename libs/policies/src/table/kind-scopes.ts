@@ -18,7 +18,7 @@ export interface ScopeGroup {
 /** A context in which policies stand below the Namespace, and what it adds to the groups. */
 interface Special {
   readonly context: Context;
-  /** How many of the hierarchy's paths it stands for. */
+  /** Number of the hierarchy's paths that it stands for. */
   readonly covered: number;
   readonly groups: ReadonlyMap<ScopeGroup, number>;
 }
@@ -59,7 +59,7 @@ export class KindScopes {
     return this.places.get(mesh)?.keys() ?? [];
   }
 
-  /** How many paths below a Namespace have no policy below it. */
+  /** Returns how many paths below a Namespace have no policy below it. */
   plain(mesh: string, namespace: string): number {
     const all = this.contexts.countsBelow(mesh).get(namespace) ?? 0;
     return all - (this.places.get(mesh)?.get(namespace)?.covered ?? 0);

@@ -60,7 +60,7 @@ export class KindTable {
   ): void {
     if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
-    // Where there are no policies nothing differs.
+    // // Without policies there are no differences.
     const told = this.policies.attachments.size > 0 ? changeSet : new PolicyChangeSetBuilder();
     for (const group of all) this.refresh(key, frontend, group, told);
   }

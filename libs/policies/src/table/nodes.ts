@@ -6,7 +6,7 @@ import type { Level } from '../model/levels';
 export interface Node {
   readonly level: Level | 'Virtual';
   readonly key: string;
-  /** Whose policies are its own: the namespace in which it stands; empty for a Mesh. */
+  /** Namespace in which it stands, whose policies are its own; empty for a Mesh. */
   readonly namespace: string;
   /** The object; undefined for what no object stands for: implicit routes, namespaces, virtual kinds. */
   readonly id?: Identity;
@@ -27,7 +27,7 @@ export function meshOfNode({ key }: Pick<Node, 'key'>): string {
   return (key.split(' ')[1] ?? '').split('/')[0] ?? '';
 }
 
-/** What of a service or Gateway policies attach to. */
+/** Levels of a service or Gateway to which policies attach. */
 export type FrontendLevel = 'Gateway' | 'Listener' | 'Service' | 'ServicePort' | 'Backend' | 'BackendPort';
 
 /** A service or a Gateway, or with `section` a port or a listener of it. */
@@ -46,7 +46,7 @@ export function routeNode(
   return section === undefined ? node : { ...node, section };
 }
 
-/** What stands in the place of routes where a service has none at a port. No policy attaches to it. */
+/** Returns the node in place of a route if a service has none at a port. Policies cannot attach to it. */
 export function implicitNode(level: 'Route' | 'Rule', { key, namespace }: Frontend, port: number): Node {
   return { level, key: `implicit ${level} ${key} ${port}`, namespace };
 }

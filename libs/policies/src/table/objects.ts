@@ -1,6 +1,6 @@
 import { compareText, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
 
-/** What policies can name, as they find it: by the name that is equal in every zone, or by labels. */
+/** Object that policies can target: by the name that is equal in every zone, or by labels. */
 export interface TargetObject {
   readonly id: Identity;
   readonly labels: Labels;
@@ -15,7 +15,10 @@ interface Known extends TargetObject {
   readonly place: string;
 }
 
-/** Where references of a kind look in a namespace. What has no namespace stands in `default`, as for routes. */
+/**
+ * Formats the place where references of a kind look in a namespace. Kinds without namespaces use `default`, as for
+ * routes.
+ */
 export const formatPlace = (kind: string, mesh: string, namespace: string): string =>
   `${kind}/${mesh}/${namespace || 'default'}`;
 

@@ -1,10 +1,10 @@
 /**
- * What a change may have changed: effective specs in contexts of frontends (clients' side) and of services' own backends, with keys of
- * identities as in routing's `ChangeSet`, and the policies whose status may differ.
+ * What a change may have affected: effective specs in contexts of frontends (clients' side) and of services' own
+ * backends, with keys of identities as in routing's `ChangeSet`, and the policies whose status may differ.
  */
 export interface PolicyChangeSet {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
-  /** `consumer` is the namespace whose clients alone are meant, where a policy of theirs made a view of its own. */
+  /** `consumer`: only the view of clients of this namespace has changed, which one of their policies created. */
   readonly backends: readonly { readonly kind: string; readonly service: string; readonly consumer?: string }[];
   /** Of a kind, all rules and backends of a mesh, in place of each of them: what stands on the Mesh itself changed. */
   readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];

@@ -20,9 +20,10 @@ import { HierarchyContexts } from './hierarchy-contexts';
 import { TargetIndex } from './target-index';
 
 /**
- * All policies of a control plane over the routes of `routes`: where they attach, which meet on a path, what they come to. Incremental;
- * the state depends only on the current resources and routes, never on the order in which they came. It is told of each change of
- * the routes (`routesChanged`) and of what policies can name (`putObject`).
+ * All policies of a control plane over the routes of `routes`: their attachments, which meet on a path, and the
+ * effective specs. Incremental; the state depends only on the current resources and routes, never on the order in which
+ * they came. Callers report each change of the routes (`routesChanged`) and of objects that policies can target
+ * (`putObject`).
  */
 export class PolicyTable {
   readonly targetIndex: TargetIndex;
@@ -72,7 +73,8 @@ export class PolicyTable {
   }
 
   /**
-   * Does changes of which nobody is told. With `derive` it fills a new table: counts are made there, one frontend a step.
+   * Applies changes without reporting them. With `derive` it fills a new table: counts are computed there, one frontend
+   * a step.
    */
   fill(changes: () => void): void {
     this.filling = true;
@@ -182,7 +184,7 @@ export class PolicyTable {
     });
   }
 
-  /** The table of routes changed, and this is what it says of it. Linear in what that names. */
+  /** Applies a change set of the routes. Linear in its size. */
   routesChanged({ groups, routes, frontends }: ChangeSet): PolicyChangeSet {
     return this.change((changeSet) => {
       // While the table is filled nothing is counted: `derive` does that, with what stands then.
@@ -196,7 +198,7 @@ export class PolicyTable {
           const frontend = this.frontendAt(key);
           this.refresh(contexts, { key, frontend, groups: contexts.refreshAll(key, frontend) }, changeSet);
         }
-        // What ends at a service itself knows no groups of routes.
+        // // Paths that end at a service do not depend on groups of routes.
         if (contexts.hierarchyPaths.side !== 'route') continue;
         for (const [key, of] of parts) {
           const frontend = this.frontendAt(key);

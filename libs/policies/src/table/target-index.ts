@@ -5,7 +5,7 @@ import type { Policy, TargetRef } from '../model/policy';
 import { frontendNode, meshNode, namespaceNode, routeNode, virtualNode, type FrontendLevel, type Node } from './nodes';
 import { Objects, formatPlace, type KnownObject } from './objects';
 
-/** Where references of policies are looked up. */
+/** Index of objects that references of policies can target. */
 export class TargetIndex {
   readonly objects = new Objects();
   /** External services, which routes do not know: backends only. */
@@ -36,7 +36,7 @@ export class TargetIndex {
   }
 }
 
-/** Where a reference looks; undefined for virtual kinds, which are found nowhere and everywhere. */
+/** Returns the place where a reference looks; undefined for virtual kinds, which have no place. */
 export function watchedPlace(
   ref: TargetRef,
   policy: Policy,
@@ -48,7 +48,10 @@ export function watchedPlace(
   return { place: formatPlace(kind, policy.id.mesh, namespace), ...(name !== undefined && { name }) };
 }
 
-/** What a reference finds besides stored objects: the policy's own Mesh and Namespace need none, nor does what is virtual. */
+/**
+ * Returns nodes that a reference finds besides stored objects: the policy's own Mesh and Namespace, and virtual
+ * objects.
+ */
 export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: TargetIndex): Node[] {
   const { mesh, namespace } = policy.id;
   const { level, selector } = ref;
@@ -63,7 +66,10 @@ export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: Targe
   return [virtualNode(mesh, ref.namespace, ref.group, { kind: ref.kind, name: ref.name })];
 }
 
-/** What of an object a reference means; nothing where it selects other objects, another zone's has the name, or it has no such section. */
+/**
+ * Returns the nodes of an object that a reference targets; none if it selects other objects, if another zone's object
+ * has the name, or if there is no such section.
+ */
 export function resolveNodes(ref: TargetRef, object: KnownObject, targetIndex: TargetIndex): Node[] {
   const { level, selector, sectionName } = ref;
   if (selector && !selectsLabels(selector, object.labels)) return [];

@@ -3,15 +3,15 @@ import { show } from '../schema/schema-violations';
 import type { FieldPath, Violation } from '../violation';
 import { httpProblem, type HttpRole } from '../schema/http-rule';
 
-/** What is asked of a text of a role; undefined where nothing is wrong with it. */
+/** Checks a text of a role; undefined if it is valid. */
 type Ask = (role: HttpRole, text: string) => string | undefined;
 
 /** The places of a schema with a role, by schema: most kinds have none, and cost nothing then. */
 const withRoles = new WeakMap<Schema, boolean>();
 
 /**
- * What of a value breaks the rule for headers and paths: every text, and every key of a map, whose schema says its role. The value fits
- * the schema. Linear in the value; kinds without such places cost one look.
+ * Returns violations of the rule for headers and paths: of every text, and every key of a map, whose schema has a role.
+ * The value fits the schema. Linear in the value; kinds without such places cost one look-up.
  */
 export function httpViolations(
   schema: Schema,

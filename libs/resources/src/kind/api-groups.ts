@@ -2,8 +2,8 @@ import { shortened } from '../violation';
 import type { Kind } from './kind';
 
 /**
- * The API groups of which documents are accepted, with every version that users have. A kind says of which groups it is; a group that is
- * not here belongs to another project, unless a MetaresourceDefinition declares kinds of it.
+ * API groups of which documents are accepted, with every version in use. A kind names its groups; any other group
+ * belongs to another project, unless a MetaresourceDefinition declares kinds of it.
  */
 export const apiGroups = {
   '': ['v1'],
@@ -53,7 +53,7 @@ export function listGroups({ apiVersion, otherGroups = [], declaredBy = '' }: Gr
   ];
 }
 
-/** What of a kind or an alias says of which groups it is. */
+/** Fields of a kind or an alias that determine its groups. */
 export type GroupedKind = Pick<Kind, 'apiVersion'> & Partial<Pick<Kind, 'otherGroups' | 'declaredBy'>>;
 
 /** Whether documents of this group and version are of the kind. */

@@ -27,11 +27,11 @@ type Defaulted =
 
 const SPEC = FieldPath.at('spec');
 
-/** What a kind file declares; fields with a default may be absent. */
+/** Input of a kind file; fields with a default may be absent. */
 export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
   Partial<Pick<KindDefinition<S>, Defaulted>> & {
     readonly bounds?: Partial<KindBounds>;
-    /** How specs are read and checked, of a kind whose schema is no code of this product. */
+    /** Reader and checker of specs, for a kind whose schema is not part of the code. */
     readonly schema?: CompiledSchema<S>;
   };
 
@@ -82,7 +82,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
   } satisfies TypedKind<Static<S>>);
 }
 
-/** What a kind is besides its schema and rules, with the defaults filled in. */
+/** Returns the facts of a kind besides its schema and rules, with the defaults filled in. */
 function factsOf<S extends TSchema>(input: KindInput<S>) {
   return {
     name: input.name,

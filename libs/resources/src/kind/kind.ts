@@ -5,13 +5,13 @@ import type { Resource } from '../resource';
 import type { SyncRule } from './sync-rule';
 import type { FieldPath, Violation, Violations } from '../violation';
 
-/** What `warn` sees of a resource; never other resources. */
+/** Input of `warn`; never other resources. */
 interface Subject<Spec> {
   readonly name: string;
   readonly spec: Spec;
 }
 
-/** What `derive` sees of a resource; never other resources. Mesh and namespace are empty for kinds without them. */
+/** Input of `derive`; never other resources. Mesh and namespace are empty for kinds without them. */
 interface DerivedFrom extends Subject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
 
 /** The largest size of a resource of a kind, on REST, gRPC and sync (docs/reference/bounds.md). */
@@ -55,8 +55,8 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly otherGroups: readonly string[];
   readonly scope: 'global' | 'mesh';
   /**
-   * Who says in which mesh a new resource is: `user`, whose document, path or default must agree with a mesh that selects the namespace, or
-   * only the one mesh that selects it, whatever a document says (T003-24, T003-25).
+   * Source of the mesh of a new resource: `user`, whose document, path or default must agree with a mesh that selects
+   * the namespace, or only the one mesh that selects it, whatever a document says (T003-24, T003-25).
    */
   readonly meshFrom: 'user' | 'namespace';
   readonly namespaced: boolean;
@@ -87,11 +87,11 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly validate: (spec: Static<S>, at: FieldPath) => readonly Violation[];
   /** Rules that look at the resource's own mesh and namespace too. Called only with a spec that breaks no other rule. */
   readonly validateAt: (id: Identity, spec: Static<S>, at: FieldPath) => readonly Violation[];
-  /** Warnings about what is legal but most likely not meant. */
+  /** Returns warnings about legal content that is most likely a mistake. */
   readonly warn: (subject: Subject<Static<S>>) => readonly string[];
 }
 
-/** Who writes a kind. */
+/** Role that writes a kind. */
 export type Writer = 'owner' | 'operator' | 'admin';
 
 /** A kind without the type of its spec, as the registry and generic code use it. */

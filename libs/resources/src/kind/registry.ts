@@ -8,7 +8,10 @@ export interface NamedKind {
   readonly alias?: KindAlias;
 }
 
-/** What `apiVersion` and `kind` of a document mean: a kind, or only the kinds of this name, which are of other groups or versions. */
+/**
+ * Result of looking up `apiVersion` and `kind` of a document: a kind, or only the kinds of this name in other groups or
+ * versions.
+ */
 export type FoundKind =
   | ({ readonly found: true } & NamedKind)
   | { readonly found: false; readonly namesakes: readonly (GroupedKind & Pick<Kind, 'name'>)[] };

@@ -1,11 +1,17 @@
-/** Who may write a kind, and in which directions it is synced (docs/design.md §1, table of kinds). Always one of `Sync`. */
+/**
+ * Writers of a kind, and the directions in which it is synced (docs/design.md §1, table of kinds). Always one of
+ * `Sync`.
+ */
 export interface SyncRule {
   readonly name: string;
-  /** Where users may write it. With `standalone`, a zone that is not federated may write what `global` writes. */
+  /**
+   * Control planes on which users may write it. With `standalone`, a zone that is not federated may write what `global`
+   * writes.
+   */
   readonly writtenOn: readonly ('global' | 'zone')[];
   readonly standalone: boolean;
   /**
-   * What the global sends to the zones: nothing, what was made on the global, or resources of other zones as well: all,
+   * Resources that the global sends to the zones: none, those made on the global, or those of other zones as well: all,
    * those whose export rule allows it, or only policies that the owner of a service made for its clients.
    */
   readonly down: 'nothing' | 'global' | 'everything' | 'exported' | 'producers';
@@ -154,7 +160,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'kuma',
   }),
-  /** What the leader of a zone reports to a global of ours, written by nobody else. */
+  /** Reports of a zone's leader to a global of ours; no user writes them. */
   reports: rule({
     name: 'reports',
     writtenOn: [],
@@ -164,7 +170,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'causeway',
   }),
-  /** Insights of proxies: what a zone knows of their connections, told to the global and written by nobody. */
+  /** Insights of proxies: a zone's facts about their connections, sent to the global; no user writes them. */
   insights: rule({
     name: 'insights',
     writtenOn: [],
@@ -174,7 +180,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** Enrolment: what a zone's control plane remembers for itself, sent to nobody. */
+  /** Enrolment: state of a zone's control plane, never sent. */
   local: rule({
     name: 'local',
     writtenOn: [],

@@ -30,8 +30,9 @@ export const ESCAPED_CHARACTER = [
 const path = new RegExp(`^(?:[!-$&-~]|%[0-7]${HEX}|${ESCAPED_CHARACTER})*$`);
 
 /**
- * What a text of a resource is to a request or its answer. `changed header`: a name that a filter sets, adds to or removes; `header value`
- * and `new path`: what it writes; `matched …`: what requests are compared with, which may be anything that a request can have.
+ * Role of a text in a request or its response. `changed header`: a name that a filter sets, adds to or removes; `header
+ * value` and `new path`: what it writes; `matched …`: what requests are compared with, which may be anything that a
+ * request can have.
  */
 export type HttpRole =
   'changed header' | 'header value' | 'new path' | 'matched name' | 'matched text' | 'matched path';
@@ -43,8 +44,9 @@ const WRITTEN: readonly HttpRole[] = ['changed header', 'header value', 'new pat
 export const isWritten = (role: HttpRole): boolean => WRITTEN.includes(role);
 
 /**
- * Why a resource may not say this, in words that follow the field's name; undefined where it may. The one rule for headers and paths
- * (docs/reference/routing.md, Headers and paths), for admission and for what is stored alike.
+ * Returns why a resource may not contain this text, in words that follow the field's name; undefined if it may. The one
+ * rule for headers and paths (docs/reference/routing.md, Headers and paths), for admission and for stored resources
+ * alike.
  */
 export function httpProblem(role: HttpRole, text: string): string | undefined {
   switch (role) {
@@ -62,7 +64,7 @@ export function httpProblem(role: HttpRole, text: string): string | undefined {
   }
 }
 
-/** Why no proxy may change this header. */
+/** Returns why no proxy may change this header. */
 function headerChangeProblem(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (lower === 'host') return 'must not be changed: URLRewrite with hostname does that';

@@ -2,7 +2,7 @@ import { codePoints, entrySchema, isLonger, isRecord, ownSchema, type Schema } f
 import { show } from './schema-violations';
 import type { FieldPath, Violation, ViolationRule } from '../violation';
 
-/** Longest text if a schema lists the values: another control plane may know further values. */
+/** Maximum length of a text if a schema lists the values: another control plane may know further values. */
 const MAX_WORD_LENGTH = 253;
 
 /**

@@ -3,7 +3,7 @@ import type { HttpRole } from './http-rule';
 /** Whether a text matches the pattern of a schema that came at run time; it is not part of the schema's JSON. */
 export const PATTERN_TEST: unique symbol = Symbol('pattern test');
 
-/** What a text is to requests (http/http-rule.ts); it is not part of the schema's JSON. */
+/** Role of a text in requests (http/http-rule.ts); it is not part of the schema's JSON. */
 export const HTTP_ROLE: unique symbol = Symbol('role in HTTP');
 
 /** The part of JSON Schema that kinds use. The compiled validator checks everything else. */
@@ -13,7 +13,7 @@ export interface Schema {
   /** Of a text, or of the names of a map. */
   readonly [HTTP_ROLE]?: HttpRole;
   readonly type?: unknown;
-  /** What a pattern means, with an article, for messages to people. */
+  /** Description of a pattern, with an article, for messages. */
   readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[] | undefined;

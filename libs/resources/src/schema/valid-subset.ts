@@ -39,7 +39,7 @@ class Repair {
       const item = Object.hasOwn(value, key) ? value[key] : undefined;
       const needed = required.includes(key);
       if (item === undefined && !needed) return [];
-      // A value of a fixed list also decides how its neighbours are meant.
+      // // A value of a fixed list also decides how its neighbours are read.
       if (needed && inner.enum && !inner.enum.includes(item)) this.replaced.add(at);
       if (needed || isMendable(inner, item)) return [[key, this.mended(inner, item, at.field(key))]];
       if (fits(inner, item, at.field(key))) return [[key, item]];

@@ -24,7 +24,7 @@ class AccessQuestionPipe implements PipeTransform<RawQuery, AccessQuestion> {
   }
 }
 
-/** Who may do what, and by which binding (docs/guides/access.md). */
+/** Serves reviews of access: who may do what, and by which binding (docs/guides/access.md). */
 @Controller()
 export class AccessReviewController {
   constructor(@Inject(AccessReviews) private readonly reviews: AccessReviews) {}

@@ -16,7 +16,7 @@ import { LineStream } from './line-stream';
 
 /** Batches at once: each holds up to 64 MiB of text and what it means. */
 const BATCHES = { running: 4, queued: 16 };
-/** How long a client may take to read the results, ms: meanwhile it takes the place of another batch. */
+/** Timeout for a client to read the results, ms: meanwhile it occupies the slot of another batch. */
 const READ_TIME = 120_000;
 /** Documents or changes between two lines of progress. */
 const PROGRESS_STEP = 500;

@@ -9,7 +9,7 @@ import { FromRequest } from '../requests/decorators';
 import { QUERIES, RUNTIME, type RestRuntime } from '../rest-dependencies';
 import { LineStream } from './line-stream';
 
-/** How long a client may take to read a backup, ms: meanwhile the database keeps what it would clean up. */
+/** Timeout for a client to read a backup, ms: meanwhile the database cannot clean up. */
 const READ_TIME = 600_000;
 
 /** The whole store as a text that an empty one is restored from (docs/guides/backup.md). For administrators alone. */

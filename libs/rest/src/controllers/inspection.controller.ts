@@ -114,14 +114,14 @@ export class InspectionController {
     return tableBody(request, table, wanted.range);
   }
 
-  /** What the zone's DNS server would answer, and why. */
+  /** Returns the answer of the zone's DNS server, and the reason. */
   @Get('/_dns/lookup')
   @Access({ verb: 'list', kinds: KINDS_WITH_HOSTNAMES })
   lookup(@Query(LookupPipe) { question, minRevision }: LookupQuery): Promise<JsonObject> {
     return this.queries.hostnames.lookup(question, minRevision);
   }
 
-  /** Who claims a hostname and who wins, by which rule. */
+  /** Returns the claims on a hostname, and which of them wins by which rule. */
   @Post('/_explain/hostname')
   @HttpCode(200)
   @Access('any-right')

@@ -2,7 +2,7 @@ import { Unavailable } from '@causeway/resources';
 import { within, type Clock } from '@causeway/runtime';
 import type { FastifyReply } from 'fastify';
 
-/** How long a client may take to read on, ms. */
+/** Timeout for a client to continue reading, ms. */
 const STALL = 30_000;
 
 /** Headers of an answer in JSON lines that is read while it is made. */

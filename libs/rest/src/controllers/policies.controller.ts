@@ -57,7 +57,7 @@ export class PoliciesController {
     return paged(request, found, range.offset);
   }
 
-  /** Where a policy counts, and what of it survives there. */
+  /** Returns the scopes of a policy, and which of its values survive there. */
   @Get(`${POLICY}/_scopes`)
   async scopes(
     @FromRequest(ScopesPipe) { name, minRevision, range }: PolicyQuery,
@@ -67,7 +67,7 @@ export class PoliciesController {
     return paged(request, found, range.offset);
   }
 
-  /** What would change if a policy were deleted. */
+  /** Returns the changes if a policy were deleted. */
   @Get(`${POLICY}/_impact`)
   async impactOfDeletion(
     @FromRequest(DeletionImpactPipe) { name, minRevision, range }: PolicyQuery,
@@ -78,7 +78,10 @@ export class PoliciesController {
     return paged(request, found, range.offset);
   }
 
-  /** What would change if a policy were written as the body says; admission checks it as it checks a write, and nothing is written. */
+  /**
+   * Returns the changes if a policy were written as in the body; admission checks it like a write, and nothing is
+   * written.
+   */
   @Post(`${POLICY}/_impact`)
   @HttpCode(200)
   @UseGuards(BodySizeGuard)

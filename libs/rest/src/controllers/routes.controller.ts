@@ -8,7 +8,7 @@ import { RequestQuestionPipe, RoutesPipe, ViewPipe, type View } from '../request
 import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
 import { QUERIES } from '../rest-dependencies';
 
-/** What happens to a request, and which routes a service has (seed GEP-1426). */
+/** Serves evaluations of requests, and the routes of services (seed GEP-1426). */
 @Controller('/meshes/:mesh')
 export class RoutesController {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}

@@ -47,7 +47,7 @@ function identityJson({ kind, mesh, zone, namespace, name }: Identity): string {
 export class ReplySink implements WatchSink {
   private readonly over = new AbortController();
   readonly gone = this.over.signal;
-  /** What the client was told when `refuse` ended the watch. */
+  /** Problem that was sent to the client when `refuse` ended the watch. */
   refusal: Problem | undefined;
 
   constructor(

@@ -11,7 +11,7 @@ import type { DocumentForm } from '../http/request-decoding';
 import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
 import { AUTHORITY, QUERIES } from '../rest-dependencies';
 
-/** Where to go on from the root. */
+/** Links from the root. */
 const LINKS = {
   resources: '/_resources',
   openapi: '/openapi.json',
@@ -26,7 +26,7 @@ interface RecognisedCaller extends Pick<Caller, 'groups' | 'by'> {
   readonly roles: readonly HeldRole[];
 }
 
-/** What a control plane says of itself (docs/reference/kuma-rest.md §1.2). */
+/** Serves facts about the control plane itself (docs/reference/kuma-rest.md §1.2). */
 @Controller()
 export class ServerController {
   constructor(
@@ -43,7 +43,7 @@ export class ServerController {
     return { ...this.queries.server.server(), links: LINKS };
   }
 
-  /** What clients verify this server by, or its other ports where it has no TLS itself. */
+  /** Returns the authority by which clients verify this server, or its other ports if it has no TLS itself. */
   @Get('/rest/ca')
   @Access('public')
   @NoQuery()
@@ -56,7 +56,7 @@ export class ServerController {
     );
   }
 
-  /** Every kind, by name, and the mesh that is meant where a request names none. */
+  /** Returns every kind, by name, and the default mesh of requests that name none. */
   @Get('/_resources')
   @Access('any-right')
   @NoQuery()
@@ -79,7 +79,7 @@ export class ServerController {
     return text;
   }
 
-  /** Whom the server takes the caller for, and which roles that gives. */
+  /** Returns the caller as the server authenticated it, and its roles. */
   @Get('/who-am-i')
   @Access('public')
   @NoQuery()
@@ -96,7 +96,7 @@ export class ServerController {
     return this.queries.server.config();
   }
 
-  /** What is wrong, and what to do about it. */
+  /** Returns faults and their remedies. */
   @Get('/_doctor')
   @Access({ verb: 'get', kinds: ['Diagnosis'] })
   @NoQuery()

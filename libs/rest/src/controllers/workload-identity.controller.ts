@@ -26,7 +26,7 @@ import { RightsPipe } from '../requests/resource.pipes';
 import { tableBody } from '../requests/responses';
 import { QUERIES } from '../rest-dependencies';
 
-/** What a request for a dataplane token may say: Kuma's fields, and what a token of ours grants besides. */
+/** Fields of a request for a dataplane token: Kuma's, and those of our grants. */
 const TOKEN_FIELDS = ['name', 'mesh', 'tags', 'type', 'workload', 'validFor', 'namespace', 'services', 'machines'];
 
 /** Answers 404 on a global, which has neither proxies nor a certificate authority, whatever the body is. */
@@ -40,7 +40,7 @@ class ZoneOnlyGuard implements CanActivate {
   }
 }
 
-/** Who workloads are, in a zone: the tokens of proxies, and the certificate authority. */
+/** Serves workload identity in a zone: the tokens of proxies, and the certificate authority. */
 @Controller()
 @Access({ verb: 'create', kinds: ['DataplaneToken'] })
 @UseGuards(BodySizeGuard)
@@ -51,8 +51,8 @@ export class WorkloadIdentityController {
   ) {}
 
   /**
-   * A new token: the bare token as Kuma returns it, or with its id and end for a client that accepts JSON. The caller
-   * needs the right in the mesh of the token, which is looked at before anything else.
+   * Issues a token: the bare token as Kuma returns it, or with its id and end for a client that accepts JSON. The
+   * caller needs the right in the mesh of the token, which is checked before anything else.
    */
   @Post('/tokens/dataplane')
   @Access('any-right')

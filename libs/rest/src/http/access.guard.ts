@@ -10,7 +10,7 @@ import { pathParameter, type RestRequest } from './rest-request';
 /** Methods that change nothing. */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** What a route needs of its caller. */
+/** Right that a route needs of its caller. */
 export type RouteAccess =
   /** Nothing. */
   | 'public'
@@ -74,7 +74,7 @@ export class AccessGuard implements CanActivate {
     rights.check(query['watch'] === 'true' ? 'watch' : 'list', target);
   }
 
-  /** What `@Access` says of a handler, remembered: metadata is slow to read and this is on the path of each GET. */
+  /** Returns `@Access` of a handler, cached: metadata is slow to read and this is on the path of each GET. */
   private needsOf(context: ExecutionContext): RouteAccess | undefined {
     const handler = context.getHandler();
     if (!this.needs.has(handler))

@@ -14,10 +14,10 @@ export interface AnsweredRequest {
   readonly ms: number;
   /** True of a stream of events, which takes as long as its client stays. */
   readonly isWatch: boolean;
-  /** Who sent it; empty where nobody is known. */
+  /** The sender; empty if unknown. */
   readonly user: string;
   readonly address: string;
 }
 
-/** Told of each answered request; must not throw and must be quick. */
+/** Called for each answered request; must not throw and must be quick. */
 export type RequestObserver = (request: AnsweredRequest) => void;

@@ -113,7 +113,7 @@ function within(start: TextPosition, { line, column }: TextPosition): TextPositi
   return { line: start.line + line - 1, column: line === 1 ? start.column + column - 1 : column };
 }
 
-/** Longest indentation of the first line that is kept: a block of YAML needs it, a list of JSON on one line does not. */
+/** Maximum kept indentation of the first line: a block of YAML needs it, a list of JSON on one line does not. */
 const MAX_INDENT = 100;
 
 /** Finds fields by parsing the text of their document once more, for the first documents that are asked about. */

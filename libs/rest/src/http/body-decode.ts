@@ -9,7 +9,7 @@ export const BODY_TYPES = {
   yaml: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'],
 } as const;
 
-/** How a body is read. */
+/** Format of a body. */
 export type BodyFormat = keyof typeof BODY_TYPES;
 
 /** Bodies up to this many bytes are parsed on the main thread: larger ones would block the event loop for too long. */
@@ -31,7 +31,7 @@ export function decodeBody(contentType: string | undefined, body: unknown): unkn
   throw new HttpError(413, `The body of this request may have ${most} bytes, this one has ${bytes.length}.`);
 }
 
-/** How a body of this media type is read; throws 415 for one that is not. */
+/** Returns the format of a body of this media type; throws 415 for an unsupported one. */
 export function bodyFormat(contentType: string | undefined): BodyFormat {
   if (contentType === undefined || contentType === '') return 'yaml';
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
@@ -48,7 +48,7 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
 /** Media types of JSON lines, which batches take. */
 export const LINES_TYPES: readonly string[] = ['application/x-ndjson', 'application/jsonl'];
 
-/** How the body of a batch is read: as `bodyFormat`, and JSON lines. */
+/** Returns the format of the body of a batch: as `bodyFormat`, and JSON lines. */
 export function batchFormat(contentType: string | undefined): BodyFormat {
   const [type = ''] = (contentType ?? '').split(';');
   if (!LINES_TYPES.includes(type.trim().toLowerCase())) return bodyFormat(contentType);
@@ -89,7 +89,10 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Where JSON.parse stopped; messages of V8 differ between versions of Node, the position does not. */
+/**
+ * Returns the position at which JSON.parse stopped; messages of V8 differ between versions of Node, the position does
+ * not.
+ */
 export function jsonErrorPosition(text: string, error: unknown): TextPosition {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
   const before = position === undefined ? text : text.slice(0, Number(position));
@@ -132,7 +135,7 @@ export interface LocatedValue {
   readonly column: number;
 }
 
-/** Most keys and values of all documents of a YAML text. */
+/** Maximum number of keys and values of all documents of a YAML text. */
 const MAX_YAML_DOCUMENT_NODES = 100_000;
 
 /** All documents of a YAML text. Throws 400. */

@@ -8,8 +8,8 @@ import { HttpError } from './http-error';
 import type { RequestSignals } from './request-signals';
 
 /**
- * The body of a request that nobody has read yet. Fastify hands it over as `request.body`, so that guards refuse a
- * caller before the body takes memory; the pipe of a handler reads it.
+ * Body of a request that is not read yet. Fastify passes it as `request.body`, so that guards refuse a caller before
+ * the body takes memory; the pipe of a handler reads it.
  */
 export class UnreadBody {
   constructor(
@@ -123,7 +123,7 @@ export class BodyParser {
   }
 
   /**
-   * What a worker makes of bytes that are too many for the main thread: the value of YAML; undefined for JSON that may be
+   * Parses in a worker what is too large for the main thread: returns the value of YAML; undefined for JSON that may be
    * parsed here. Throws as `parse` does.
    */
   async inWorker(request: ParseRequest, signal: AbortSignal): Promise<unknown> {

@@ -8,12 +8,12 @@ import { isParseResult, type BodyParseResult, type ParseRequest } from './body-d
 /** Bounds of the threads that read bodies; durations in ms, sizes in bytes. */
 export interface BodyWorkerLimits {
   readonly workers: number;
-  /** How long one body may take. */
+  /** Timeout for one body. */
   readonly timeout: number;
   /** Bodies that wait for a thread, and their bytes. */
   readonly queued: number;
   readonly queuedBytes: number;
-  /** How long a thread without work is kept. */
+  /** Time for which an idle thread is kept. */
   readonly idleTimeout: number;
 }
 
@@ -55,7 +55,7 @@ export class BodyWorkerPool {
     private readonly limits: BodyWorkerLimits = BODY_WORKER_LIMITS,
   ) {}
 
-  /** What a worker makes of a body. Throws 400 when it takes too long, 503 when too many wait, or the signal's reason. */
+  /** Parses a body in a worker. Throws 400 if it takes too long, 503 if too many wait, or the signal's reason. */
   parse(order: ParseRequest, signal: AbortSignal): Promise<BodyParseResult> {
     signal.throwIfAborted();
     if (this.closed) throw new Unavailable('this control plane is ending');
@@ -78,12 +78,12 @@ export class BodyWorkerPool {
     });
   }
 
-  /** How many threads there are. */
+  /** Number of threads. */
   get size(): number {
     return this.pool.size;
   }
 
-  /** How many bodies are being read or wait. */
+  /** Number of bodies that are being parsed or wait. */
   get busy(): number {
     return this.queue.length + [...this.pool].filter(({ job }) => job !== undefined).length;
   }

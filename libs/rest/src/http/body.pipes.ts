@@ -49,8 +49,8 @@ export class ObjectBodyPipe implements PipeTransform<unknown, Promise<JsonObject
 }
 
 /**
- * Refuses a body that declares more bytes than any handler takes, before the query is judged and whether or not the
- * handler reads bodies: a client that sends a gigabyte with a DELETE is told so. Controllers that write use it.
+ * Refuses a body that declares more bytes than any handler accepts, before the query is validated and whether or not
+ * the handler reads bodies: a client that sends a gigabyte with a DELETE gets an error. Controllers that write use it.
  */
 export class BodySizeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

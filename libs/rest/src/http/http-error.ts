@@ -3,7 +3,7 @@ import { shortened, type Violation } from '@causeway/resources';
 /** The statuses that REST itself decides; the others come from DomainErrors (docs/design.md §6). */
 export type HttpErrorStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 414 | 415 | 503;
 
-/** What an HttpError carries besides status and detail. */
+/** Parts of an HttpError besides status and detail. */
 export interface HttpErrorOptions {
   readonly violations?: readonly Violation[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function truncated(text: string, longest = MAX_ECHOED): string {
   return shortened(text, longest + 1, '…');
 }
 
-/** What is wrong with a body that cannot be parsed. */
+/** Describes why a body cannot be parsed. */
 export function unparsableDetail({ violations }: { readonly violations: readonly Violation[] }): string {
   return `The body cannot be read: ${violations.map(({ reason }) => reason).join('; ')}.`;
 }

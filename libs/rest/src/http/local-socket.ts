@@ -18,7 +18,7 @@ export class LocalSocket {
 
   constructor(
     private readonly limits: RestLimits,
-    /** What it serves; asked for when it listens. */
+    /** Application that it serves; requested when it listens. */
     private readonly served: () => Pick<FastifyInstance, 'routing'>,
   ) {}
 

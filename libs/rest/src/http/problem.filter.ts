@@ -10,7 +10,7 @@ import type { FastifyReply } from 'fastify';
 import type { RequestAudit } from './request-audit';
 import { HttpError, truncated, unparsableDetail } from './http-error';
 
-/** Longest text in a problem, in characters. */
+/** Maximum length of a text in a problem, in characters. */
 const MAX_TEXT = 1_000;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -52,7 +52,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** How clients are asked for credentials (RFC 6750). */
+/** Request for credentials (RFC 6750). */
 const CHALLENGE = 'Bearer realm="causeway"';
 const SEND_TOKEN = 'send the header "Authorization: Bearer" with a user token or the operator token';
 
@@ -133,7 +133,7 @@ export function problemJson(problem: Problem): string {
   );
 }
 
-/** The one place where anything thrown becomes a response; an error nobody expected is logged with its stack. */
+/** The one place where a thrown error becomes a response; an unexpected error is logged with its stack. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(

@@ -9,7 +9,7 @@ import { header, type RestRequest } from './rest-request';
 import { findTrace } from './request-trace';
 import { stripQuery } from './route-table';
 
-/** What a POST does. */
+/** Action of a POST. */
 interface Activity {
   readonly kind: string;
   readonly activity: string;
@@ -17,7 +17,7 @@ interface Activity {
   readonly name?: string;
 }
 
-/** What each POST does, by its route; a route that is not here is recorded by its path. */
+/** Actions of POST requests, by route; other routes are recorded by their path. */
 const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
   ['/tokens/user', { kind: 'UserToken', activity: 'issue a user token' }],
   ['/tokens/user/revocations', { kind: 'UserToken', activity: 'revoke a user token' }],
@@ -61,7 +61,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** From where a request comes. */
+/** Returns the origin of a request. */
 export function readOrigin(request: RestRequest): CallerOrigin {
   const { remoteAddress = '' } = request.socket;
   const { id: requestId } = request;
@@ -86,7 +86,7 @@ export class RequestAudit {
     readonly callers: RequestCallers,
   ) {}
 
-  /** Who sends a request, and from where. */
+  /** Returns sender and origin of a request. */
   sourceOf(request: RestRequest): AuditSource {
     return toAuditSource(this.callers.callerOf(request), readOrigin(request));
   }

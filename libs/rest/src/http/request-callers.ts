@@ -21,14 +21,14 @@ export interface LocalConnections {
   close(): Promise<void>;
 }
 
-/** Who sends each request: found out once, before the request is routed (docs/design.md §6 Roles). */
+/** Authenticates each request once, before it is routed (docs/design.md §6 Roles). */
 export class RequestCallers {
   private readonly rights = new WeakMap<object, CallerRights>();
   private readonly monitor: AccessMonitor;
 
   constructor(
     private readonly access: RestAccess,
-    /** Whose requests are an administrator's. */
+    /** Connections whose requests are an administrator's. */
     readonly local: LocalConnections,
     clock: Clock,
   ) {
@@ -53,14 +53,14 @@ export class RequestCallers {
     return rights;
   }
 
-  /** What the sender of a request may do. Only for requests that were identified. */
+  /** Returns the rights of the sender of an authenticated request. */
   rightsOf(request: RestRequest): CallerRights {
     const rights = this.rights.get(request);
     if (rights) return rights;
     throw new Error('the sender of this request was not identified');
   }
 
-  /** Who sent a request; nobody where that was not found out, or its credentials were refused. */
+  /** Returns the sender of a request; nobody if it was not authenticated, or its credentials were refused. */
   callerOf(request: RestRequest): Caller {
     return this.rights.get(request)?.caller ?? anonymous;
   }

@@ -11,11 +11,11 @@ import type { RequestSignals } from './request-signals';
 import { beginTrace, endTrace } from './request-trace';
 import { stripQuery, type RouteTable } from './route-table';
 
-/** How long requests under way may take when the application ends, ms; their signals have aborted by then. */
+/** Timeout for requests in progress when the application ends, ms; their signals have aborted by then. */
 const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
-/** What the hooks work with. */
+/** Dependencies of the hooks. */
 interface RequestHookParts {
   readonly routes: RouteTable;
   readonly callers: RequestCallers;
@@ -27,8 +27,8 @@ interface RequestHookParts {
 }
 
 /**
- * What is judged before Nest routes a request and before its body is read: the request line, who sends it, and paths that
- * no controller serves. The generic routes of kinds match any two segments, so the router does not know such paths.
+ * Checks before Nest routes a request and before its body is read: the request line, the sender, and paths without a
+ * controller. The generic routes of kinds match any two segments, so the router does not know such paths.
  */
 export class RequestHooks {
   constructor(private readonly parts: RequestHookParts) {}
@@ -79,7 +79,7 @@ export class RequestHooks {
   private route(request: FastifyRequest, reply: FastifyReply, rights: CallerRights): boolean {
     const { routes } = this.parts;
     if (!request.is404 && routes.hasKnownKind(request.params)) return true;
-    // A caller who may not write is told nothing about paths.
+    // // A caller without any right to write must not learn which paths exist.
     if (isWrite(request)) rights.checkAny();
     const allow = request.method === 'OPTIONS' ? routes.allowedFor(request.url) : [];
     if (allow.length === 0) throw routes.notFoundOrMethodNotAllowed(request.method, request.url);
@@ -117,17 +117,19 @@ function connectionsOf(server: Server): Promise<number> {
   );
 }
 
-/** Longest path and query, in characters as they come; a name or a selector of a legal length fits many times. */
+/**
+ * Maximum length of path and query, in characters as received; a name or a selector of a legal length fits many times.
+ */
 const MAX_PATH_LENGTH = 8_192;
 const MAX_QUERY_LENGTH = 8_192;
 
-/** Most parameters of a query. */
+/** Maximum number of parameters of a query. */
 const MAX_QUERY_PARAMETERS = 64;
 
 /** Control characters of ASCII, as they are and as they are encoded. */
 const CONTROL = /[\u0000-\u001f\u007f]|%(?:[01][0-9a-f]|7f)/i;
 
-/** What the first line of a request breaks: 400 or 414; undefined where it may go on. Costs its length. */
+/** Returns the error of a request line: 400 or 414; undefined if it is valid. Linear in its length. */
 export function requestLineError(url: string): HttpError | undefined {
   const path = stripQuery(url);
   const query = url.slice(path.length + 1);

@@ -12,10 +12,10 @@ import { UnreadBody } from './body-parser';
 
 /** Above the longest token, so that a token that is too long is refused by name, with 401. */
 const MAX_HEADERS = 64 * 1024;
-/** How long a connection without a request is kept, ms. */
+/** Time for which an idle connection is kept, ms. */
 const KEEP_ALIVE = 72_000;
 
-/** What an application that imports RestModule passes to `NestFactory.create`, beside `restAdapter`. */
+/** Options that an application with RestModule passes to `NestFactory.create`, beside `restAdapter`. */
 export const REST_APPLICATION_OPTIONS = {
   logger: false,
   // The adapter hands bodies over unread; pipes read them.

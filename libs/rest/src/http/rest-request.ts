@@ -1,6 +1,6 @@
 import { isJsonObject } from '@causeway/resources';
 
-/** What REST reads of a request; a Fastify request is one, and tests make them by hand. */
+/** Parts of a request that REST reads; a Fastify request has them, and tests write them by hand. */
 export interface RestRequest {
   /** As `X-Request-Id` of the answer says it. */
   readonly id?: string;

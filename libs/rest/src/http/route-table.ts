@@ -13,8 +13,8 @@ interface Route {
 }
 
 /**
- * The registered routes, for what neither Fastify nor Nest does: 405 with Allow for a path that takes other methods, and
- * a 404 that suggests the path that may have been meant.
+ * Registered routes, for features that neither Fastify nor Nest has: 405 with Allow for a path that has other methods,
+ * and a 404 that suggests a similar path.
  */
 export class RouteTable {
   private readonly routes = new Map<string, Route>();
@@ -47,7 +47,7 @@ export class RouteTable {
     return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
-  /** The methods that the path of a URL takes, sorted; empty for a path that nobody serves. */
+  /** Returns the methods of the path of a URL, sorted; empty for an unknown path. */
   allowedFor(url: string): readonly string[] {
     const segments = segmentsOf(stripQuery(url));
     const found = [...this.routes.values()].filter((route) => this.matches(route, segments));

@@ -20,7 +20,7 @@ export function kindPaths(kind: Kind): OpenApiObject {
   return Object.fromEntries(paths.flatMap((some) => Object.entries(some)));
 }
 
-/** What a path calls a kind: by its own name, or by an alias. */
+/** Name of a kind in a path: its own, or an alias. */
 type Called = Pick<KindAlias, 'name' | 'plural'>;
 
 function article({ name }: Called): string {

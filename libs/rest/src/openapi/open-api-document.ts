@@ -97,7 +97,7 @@ function openApiDocument(registry: Registry, version: string): JsonObject {
   };
 }
 
-/** What everybody may read: who this is, how to speak with it, how to verify it, and whom it takes the caller for. */
+/** Paths open to everybody: identity of the server, its API, its authority, and the identity of the caller. */
 const OPEN: readonly string[] = ['/', '/openapi.json', '/kds/ca', '/rest/ca', '/who-am-i'];
 
 function withOpenOperations(paths: JsonObject): JsonObject {

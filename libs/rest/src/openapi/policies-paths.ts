@@ -76,7 +76,7 @@ const OF_TARGETS: OpenApiObject = {
   ),
 };
 
-/** Of what is asked of a policy itself. */
+/** Paths about a policy itself. */
 const OF_POLICIES: OpenApiObject = {
   PolicyScopes: page(
     object(

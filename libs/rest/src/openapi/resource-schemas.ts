@@ -50,7 +50,7 @@ export function exampleDocument(kind: Kind): OpenApiObject | undefined {
   return { type: kind.name, ...(namesMesh ? { mesh: 'default' } : {}), name: EXAMPLE_NAME, spec };
 }
 
-/** What every example resource is called. */
+/** Name of every example resource. */
 export const EXAMPLE_NAME = 'example';
 
 function envelope(kind: Kind): OpenApiObject {

@@ -169,7 +169,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
   ),
 };
 
-/** What operators decide of sync. Those of the other role are 404. */
+/** Returns the paths of operators' decisions about sync. Those of the other role are 404. */
 export function syncPaths(): OpenApiObject {
   const confirmed = jsonContent('What the new incarnation lacks is deleted.', schema('LifeConfirmation'));
   return {
@@ -193,7 +193,7 @@ export function syncPaths(): OpenApiObject {
   };
 }
 
-/** What operators of the global decide of one zone. */
+/** Returns the paths of decisions of the global's operators about one zone. */
 function zoneDecisionPaths(confirmed: OpenApiObject): OpenApiObject {
   const order = { schema: schema('ZoneAdoptionOrder'), example: { storeId: '6f1b2c0e-0000-4000-8000-000000000000' } };
   return {

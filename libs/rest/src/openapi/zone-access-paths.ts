@@ -95,9 +95,9 @@ export function zoneAccessPaths(): OpenApiObject {
   };
 }
 
-/** What the paths of tokens of one use say. */
+/** Texts of the paths of tokens of one use. */
 interface TokenPathTexts {
-  /** What such a token does, after `a token that`. */
+  /** Purpose of such a token, after `a token that`. */
   readonly does: string;
   /** The schema of an issued token; the others are named after it. */
   readonly schemas: string;

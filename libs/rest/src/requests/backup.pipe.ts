@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import type { RestRequest } from '../http/rest-request';
 import { readQuery, type RestQueryParameter } from '../http/query-reader';
 
-/** What a backup has in it. */
+/** Content of a backup. */
 export interface BackupRequest {
   readonly secrets: boolean;
 }

@@ -21,7 +21,7 @@ export function NoQuery(): ClassDecorator & MethodDecorator {
   return applyDecorators(UseGuards(new NoQueryGuard()));
 }
 
-/** A guard and not a pipe: it judges before the body is read, and handlers need no argument for it. */
+/** A guard and not a pipe: it checks before the body is read, and handlers need no argument for it. */
 class NoQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     readQuery(context.switchToHttp().getRequest<RestRequest>(), []).check();

@@ -5,7 +5,7 @@ import { HOSTS_PARAMETERS, TARGETS_PARAMETERS } from './query-parameters';
 import { readQuery } from '../http/query-reader';
 import { readMinRevision } from '../http/request-decoding';
 
-/** What every document is asked for with. */
+/** Query of every document. */
 interface DocumentQuery {
   /** The revision that it must show at least. */
   readonly minRevision: number | undefined;

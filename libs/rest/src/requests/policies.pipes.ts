@@ -20,7 +20,7 @@ import {
 import { readQuery, type QueryReader } from '../http/query-reader';
 import { kindInPath, meshInPath, nameQuery, readMinRevision, readOffsetPage } from '../http/request-decoding';
 
-/** What affects a resource, and which part of the answer is wanted. */
+/** Query of the policies that affect a resource, and the wanted part of the answer. */
 export interface AffectingQuery {
   readonly name: NameQuery;
   readonly options: AffectingOptions;
@@ -184,7 +184,7 @@ export class CandidatePipe implements PipeTransform<RestRequest, Pick<PolicyQuer
   }
 }
 
-/** Who asks, for how long, and the request itself, whose URL the next page has. */
+/** Caller, deadline, and the request itself, whose URL the next page has. */
 export interface Asking extends Pick<PolicyQuestion, 'rights' | 'signal'> {
   readonly request: RestRequest;
 }

@@ -266,7 +266,7 @@ export const VIRTUAL_PARAMETERS: readonly RestQueryParameter[] = [
   ...AFFECTING_PARAMETERS,
 ];
 
-/** What is done to the policy whose impact is asked for. */
+/** Operation on the policy whose impact is asked for. */
 export const IMPACT_OPERATION: RestQueryParameter = {
   name: 'op',
   description: 'What is done to the policy.',

@@ -45,7 +45,7 @@ export function tableBody(
   };
 }
 
-/** How many items a page showed, and which was the last. */
+/** Number of items on a page, and the last of them. */
 interface ShownItems {
   readonly shown: number;
   readonly last?: Resource | undefined;

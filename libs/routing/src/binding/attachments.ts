@@ -58,7 +58,7 @@ export interface Links {
   readonly backends: ReadonlySet<string>;
 }
 
-/** What a route names. Linear in its references. */
+/** Returns the references of a route. Linear in them. */
 export function readLinks(route: CompiledRoute): Links {
   const parents = new Map<string, { target: string; group: string; at: { route: CompiledRoute; refs: Ref[] } }>();
   (route.spec.parentRefs ?? []).forEach((ref, index) => {

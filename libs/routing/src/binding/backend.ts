@@ -4,13 +4,13 @@ import type { CompiledRoute } from '../rules/compiled-route';
 import { backendTarget, foreignReference, GATEWAY_GROUP, targetKind, type Target } from './frontend';
 import type { Targets } from './targets';
 
-/** Where a share of requests goes: the ready endpoints of all these services at this port. */
+/** Target of a share of requests: the ready endpoints of all these services at this port. */
 export interface Destination {
   readonly services: readonly Identity[];
   readonly port: number;
 }
 
-/** Why a reference leads nowhere, as the condition ResolvedRefs says it. */
+/** Why a reference does not resolve, for the condition ResolvedRefs. */
 export interface Unresolved {
   readonly reason: 'InvalidKind' | 'BackendNotFound' | 'RefNotPermitted';
   readonly message: string;
@@ -38,7 +38,7 @@ function granted(route: CompiledRoute, { kind, namespace, name }: Target, grants
   return false;
 }
 
-/** Where references are looked up. */
+/** Lookups for references. */
 export interface BackendNames {
   readonly targets: Targets;
   readonly grants: (mesh: string, namespace: string) => Iterable<ReferenceGrant>;

@@ -56,7 +56,7 @@ export interface Attachment {
   readonly refs: readonly { readonly index: number; readonly ref: ParentRef }[];
 }
 
-/** What became of one parentRef at one frontend. */
+/** Result of binding one parentRef to one frontend. */
 export interface ParentRefResult {
   readonly refusal?: Refusal;
   /** Ports at which the route is part of the binding. */
@@ -75,7 +75,7 @@ export interface GroupBinding {
   readonly results: ReadonlyMap<string, ParentRefResult>;
 }
 
-/** What the mesh says about the namespaces of routes. */
+/** Settings of the mesh for the namespaces of routes. */
 export interface MeshView {
   readonly allowedRoutes?: AllowedRoutes | undefined;
   readonly labelsOf: (namespace: string) => Labels;

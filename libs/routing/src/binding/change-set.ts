@@ -1,8 +1,8 @@
 import { getOrInsert } from '@causeway/resources';
 
 /**
- * What a change may have changed: bindings of (frontend, group), the status of routes by their keys, and services and Gateways by their
- * keys: they came, went, or have other ports, or another one took or gave back their name.
+ * What a change may have affected: bindings of (frontend, group), the status of routes by their keys, and services and
+ * Gateways by their keys: added, removed, with other ports, or with a name that another one took or released.
  */
 export interface ChangeSet {
   readonly groups: readonly { readonly frontend: string; readonly group: string }[];
@@ -10,7 +10,7 @@ export interface ChangeSet {
   readonly frontends: readonly string[];
 }
 
-/** What one change touches, or several done as one: collected first, looked up once. */
+/** Collects what one change, or several as one, may have affected; looked up once at the end. */
 export class ChangeSetBuilder {
   /** Bindings of frontends that no longer have the target by which they were found. */
   readonly groups = new Map<string, { readonly frontend: string; readonly group: string }>();

@@ -12,10 +12,10 @@ import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 /** The kinds that references of routes can find; `Service` finds MeshServices. */
 export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
 
-/** Where a service of a kind without namespaces stands: routes of this namespace are its producers' (ADR 27). */
+/** Namespace of a service of a kind without namespaces: routes of this namespace are its producers' (ADR 27). */
 export const NO_NAMESPACE = 'default';
 
-/** What a reference names, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
+/** Target of a reference, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
 export interface Target {
   readonly key: string;
   readonly kind: TargetKind;
@@ -48,7 +48,7 @@ export function targetKind(ref: GroupKind, preset: string): TargetKind | undefin
   return kind === 'MeshService' || kind === 'MeshMultiZoneService' ? kind : undefined;
 }
 
-/** What is wrong with the group and kind of a reference; undefined for those that routes can bind or send to. */
+/** Returns the fault of the group and kind of a reference; undefined for those that routes can bind or send to. */
 export function foreignReference(ref: GroupKind, role: 'parent' | 'backend'): string | undefined {
   const preset = role === 'parent' ? 'Gateway' : 'Service';
   const kind = targetKind(ref, preset);
@@ -74,10 +74,16 @@ function target(route: Identity, ref: ObjectRef, preset: string): Target | undef
   return { key: targetKey(kind, route.mesh, namespace, name), kind, namespace, name };
 }
 
-/** What a parentRef names; undefined for kinds that no route binds to (T002-16, T002-20). A Gateway unless `kind` says so. */
+/**
+ * Returns the target of a parentRef; undefined for kinds that no route binds to (T002-16, T002-20). A Gateway unless
+ * `kind` says otherwise.
+ */
 export const parentTarget = (route: Identity, ref: ParentRef): Target | undefined => target(route, ref, 'Gateway');
 
-/** What a backendRef names; undefined for kinds that nothing sends to. A Service unless `kind` says so. */
+/**
+ * Returns the target of a backendRef; undefined for kinds that cannot receive requests. A Service unless `kind` says
+ * otherwise.
+ */
 export function backendTarget(route: Identity, ref: ObjectRef): Target | undefined {
   const found = target(route, ref, 'Service');
   return found?.kind === 'Gateway' || isVirtualService(ref) ? undefined : found;
@@ -95,7 +101,7 @@ export interface FrontendPort {
   readonly port: number;
   /** Its name, or its number where it has none (T002-22). */
   readonly name: string;
-  /** Why this listener takes no such route; undefined where it does. Services take all. */
+  /** Returns why this listener refuses a route; undefined if it accepts it. Services accept all. */
   readonly refusal?: (route: CompiledRoute, namespace: Labels) => Refusal | undefined;
 }
 
@@ -105,7 +111,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** What routes bind to: a service, or a Gateway with its listeners. */
+/** Parent of routes: a service, or a Gateway with its listeners. */
 export interface Frontend {
   readonly key: string;
   readonly id: Identity;

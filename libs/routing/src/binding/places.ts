@@ -8,11 +8,11 @@ import type { RouteTable } from './route-table';
 export interface Place {
   readonly frontend: Frontend;
   readonly binding: Binding;
-  /** How many frontends have the name by which the route names this one. */
+  /** Number of frontends with the name by which the route names this one. */
   readonly namesakes: number;
 }
 
-/** Where a route is bound, and at which ports another kind of route is bound in its place. */
+/** Places where a route is bound, and ports at which another kind of route is bound instead. */
 export interface Places {
   readonly bound: readonly Place[];
   readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];

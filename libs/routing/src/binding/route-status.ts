@@ -8,10 +8,10 @@ import type { RouteTable } from './route-table';
 /** True where another kind of route took some of the ports that a route wanted (T002-29). */
 export const PORT_CONFLICTED = 'causeway.io/PortConflicted';
 
-/** Why an implicit route is not bound: routes that were written for its service are. */
+/** Reason of an implicit route that is not bound: users wrote routes for its service. */
 export const ROUTED_BY_XROUTE = 'RoutedByXRoute';
 
-/** What a route's status says of one parent. */
+/** Status of a route for one parent. */
 export interface ParentStatus {
   readonly parentRef: ParentRef;
   readonly conditions: readonly Condition[];
@@ -84,7 +84,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
   return { parentRef, conditions };
 }
 
-/** Why no frontend takes the route; undefined where one does at one port at least. */
+/** Returns why no frontend accepts the route; undefined if one does, at one port at least. */
 function refusalOf(
   results: readonly ParentRefResult[],
   { kind, namespace, name }: Target,
@@ -116,7 +116,7 @@ function allForbidden(route: CompiledRoute): Refusal | undefined {
   return isObeyed ? undefined : { reason: 'UnsupportedValue', message: invalidRules(route).join('; ') };
 }
 
-/** The rules that are not obeyed as they are written, and what becomes of each. */
+/** Describes the rules that are not applied as written, and the treatment of each. */
 function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
   const refused = rules.flatMap(({ name, forbidden }) =>
     forbidden === undefined ? [] : [`Rule ${name} answers 500: ${forbidden}`],

@@ -18,7 +18,7 @@ import { Targets } from './targets';
 
 const NO_ROUTE_CHANGES: ChangeSet = { groups: [], routes: [], frontends: [] };
 
-/** Who sends: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
+/** Sender of requests: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
 export type Client = { readonly namespace: string } | { readonly gateway: string };
 
 /**
@@ -50,7 +50,7 @@ export class RouteTable {
     return this.change(changes);
   }
 
-  /** As `batch`, where nobody has read anything yet: what is touched is not looked up. */
+  /** As `batch`, before the first read: affected bindings are not looked up. */
   fill(changes: () => void): void {
     this.changes.collect(changes, () => NO_ROUTE_CHANGES);
     this.bound.clear();
@@ -99,7 +99,7 @@ export class RouteTable {
     });
   }
 
-  /** What the mesh's parameters say of routes; undefined allows all (T002-02). */
+  /** Sets the rule of the mesh's parameters for routes; undefined allows all (T002-02). */
   setAllowedRoutes(mesh: string, rule: AllowedRoutes | undefined): ChangeSet {
     if (rule) this.meshes.set(mesh, rule);
     else this.meshes.delete(mesh);
@@ -123,7 +123,7 @@ export class RouteTable {
     return this.targets.get(identityKey(id));
   }
 
-  /** What a parentRef's target finds in this zone. */
+  /** Returns the frontends in this zone that a parentRef's target names. */
   frontendsOf(target: string): readonly Frontend[] {
     return this.targets.visible(target);
   }
@@ -185,7 +185,7 @@ export class RouteTable {
     return consumer ?? this.group(frontend, PRODUCER).bindings.get(key);
   }
 
-  /** Where a reference of a route leads at a frontend's port, in a group. */
+  /** Resolves a reference of a route at a frontend's port, in a group. */
   backend(route: CompiledRoute, ref: ObjectRef, port: number, group: string): ResolvedBackend {
     const grants = (mesh: string, namespace: string): Iterable<ReferenceGrant> => this.grantsIn(mesh, namespace);
     const place = { port, gateway: group.startsWith('gateway:') };

@@ -5,7 +5,10 @@ import type { Destination, ResolvedBackend } from './backend';
 import type { Binding } from './binding';
 import type { RouteTable } from './route-table';
 
-/** Where a share of a rule's requests goes, or why it goes nowhere: it is then answered 500, and keeps its weight. */
+/**
+ * Destination of a share of a rule's requests, or why it has none: the share is then answered 500, and keeps its
+ * weight.
+ */
 export interface WeightedBackend {
   readonly weight: number;
   readonly to:
@@ -22,8 +25,8 @@ export interface MirrorAction {
 }
 
 /**
- * What a rule does with what reaches it, readiness apart. `refused` is 500, UNAVAILABLE in gRPC, a closed connection in TCP and TLS.
- * `matched` is the prefix that a change of the path replaces.
+ * Action of a rule on its requests, regardless of readiness. `refused` is 500, UNAVAILABLE in gRPC, a closed connection
+ * in TCP and TLS. `matched` is the prefix that a change of the path replaces.
  */
 export type RuleAction =
   | { readonly type: 'refused'; readonly reason: string }
@@ -46,7 +49,10 @@ export type RuleAction =
       readonly backendTimeout?: number;
     };
 
-/** What one rule of a binding does; every proxy and every explanation reads this. Linear in its backends and filters. */
+/**
+ * Returns the action of one rule of a binding; every proxy and every explanation uses it. Linear in its backends and
+ * filters.
+ */
 export function ruleAction(
   table: RouteTable,
   { port, group }: Pick<Binding, 'port' | 'group'>,
@@ -78,7 +84,10 @@ export function ruleAction(
   return { type: 'forward', backends, total, mirrors, filters, matched, ...timeoutsOf(rule.timeouts) };
 }
 
-/** What a binding of a kind without matches does: the first rule of the oldest route decides for all connections. */
+/**
+ * Returns the action of a binding of a kind without matches: the first rule of the oldest route decides for all
+ * connections.
+ */
 export function connectionAction(table: RouteTable, binding: Binding): RuleAction {
   const [route] = binding.routes;
   const rule = route?.rules[0];

@@ -60,7 +60,7 @@ export class Targets {
     return this.byTarget.get(target)?.values() ?? [];
   }
 
-  /** What a target key finds in this zone, in the order of identities; empty where nothing has the name. */
+  /** Returns the frontends in this zone with a target key, in the order of identities; empty if there are none. */
   visible(target: string): readonly Frontend[] {
     const all = this.byTarget.get(target);
     if (!all || all.size < 2) return [...(all?.values() ?? [])];

@@ -9,7 +9,7 @@ import { looksIntoRequests } from '../rules/compiled-route';
 import { RequestFields, type HttpRequest, type Request } from './request';
 import { filterRequest, buildRedirect, responseChanges, type Redirect } from './request-filters';
 
-/** What is asked: who sends what to which port of which frontend. */
+/** A request to evaluate: sender, request, port and frontend. */
 export interface Question {
   readonly client: Client;
   readonly frontend: Frontend;
@@ -20,7 +20,7 @@ export interface Question {
 /** True where a service has a ready endpoint at a port; asked at evaluation, so that readiness changes no binding. */
 export type IsReady = (service: Identity, port: number) => boolean;
 
-/** Why a share, or the whole request, is not forwarded: 404, 500 or 503, with its gRPC status where it is a gRPC call. */
+/** Why a share, or the whole request, is not forwarded: 404, 500 or 503, with its gRPC status for a gRPC call. */
 export interface Refused {
   readonly type: 'refused';
   readonly status: 404 | 500 | 503;
@@ -50,7 +50,7 @@ export interface Mirror {
   readonly to: ResolvedBackend;
 }
 
-/** What happens to a request. `implicit` = no route holds, the frontend's own endpoints answer. */
+/** Result for a request. `implicit` = no route applies, the frontend's own endpoints answer. */
 export type Outcome =
   | { readonly type: 'implicit'; readonly shares: readonly Share[] }
   | ({ readonly type: 'redirected' } & Redirect & { readonly responseChanges: readonly HeaderChanges[] })
@@ -71,7 +71,7 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** What happens to a request (I15). Linear in the matches of one group. Throws TooCostly as `explain` does. */
+/** Evaluates a request (I15). Linear in the matches of one group. Throws TooCostly as `explain` does. */
 export function evaluate(table: RouteTable, question: Question, isReady: IsReady): Decision {
   const { client, frontend, port, request } = question;
   const binding = table.bindingFor(client, frontend, port, request.protocol === 'udp' ? 'udp' : 'tcp');
@@ -91,7 +91,7 @@ export function evaluate(table: RouteTable, question: Question, isReady: IsReady
   return { binding, entry, outcome: actionOutcome(context, ruleAction(table, binding, entry.route, entry.rule)) };
 }
 
-/** Why an entry does not match; undefined where it does. */
+/** Returns why an entry does not match; undefined if it does. */
 export function findMismatch({ match }: Entry, { kind }: Binding, fields: RequestFields): string | undefined {
   if (kind === 'GRPCRoute' && !fields.isGrpc) return 'a POST with content type application/grpc';
   return match.refusal(fields);

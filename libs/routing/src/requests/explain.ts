@@ -4,7 +4,7 @@ import { compareRanks } from '../rules/compiled-match';
 import { evaluate, findMismatch, type Decision, type IsReady, type Question } from './evaluate';
 import { RequestFields } from './request';
 
-/** Most rules that an explanation names one by one; the rest is counted. */
+/** Maximum number of rules that an explanation names one by one; the rest is counted. */
 export const MAX_EXPLAINED = 256;
 
 /** One match that did not decide. */
@@ -18,18 +18,18 @@ export interface LostMatch {
 
 /** A decision, and why no other rule made it. */
 export interface Explanation extends Decision {
-  /** How the request came to its group, in the order of the steps. */
+  /** Steps by which the group was chosen, in order. */
   readonly steps: readonly string[];
   /** The first matches that did not decide, the stronger first. */
   readonly lost: readonly LostMatch[];
   readonly lostTotal: number;
-  /** What a reader may expect of a field that means nothing here. */
+  /** Notes about fields that have no effect here. */
   readonly notes: readonly string[];
 }
 
 /**
- * What happens to a request, and why every other rule lost. Linear in the matches of the frontend's groups. Throws TooCostly where
- * their regular expressions take too many steps.
+ * Evaluates a request, and explains why every other rule lost. Linear in the matches of the frontend's groups. Throws
+ * TooCostly if their regular expressions take too many steps.
  */
 export function explain(table: RouteTable, question: Question, isReady: IsReady): Explanation {
   const decision = evaluate(table, question, isReady);

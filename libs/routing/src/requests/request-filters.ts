@@ -61,8 +61,8 @@ export interface Redirect {
 }
 
 /**
- * What a redirect answers. Port: the filter's, else 80 or 443 of the filter's scheme, else `port`, the frontend's; :80 of
- * http and :443 of https are not written. The query is kept.
+ * Builds the response of a redirect. Port: the filter's, else 80 or 443 of the filter's scheme, else `port`, the
+ * frontend's; :80 of http and :443 of https are not written. The query is kept.
  */
 export function buildRedirect(
   request: HttpRequest,

@@ -18,7 +18,7 @@ export interface Connection {
 
 export type Request = HttpRequest | Connection;
 
-/** Most steps of regular expressions that one question may take: some tenths of a second. */
+/** Maximum number of steps of regular expressions for one question: some tenths of a second. */
 const MAX_STEPS = 20_000_000;
 
 /** The regular expressions of a group take more steps for a request than one question may. */

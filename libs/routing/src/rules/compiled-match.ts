@@ -5,7 +5,7 @@ import { compileExpression, type RegularExpression } from './regular-expression'
 
 /** The methods that an HTTPRoute can name. */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'] as const;
-/** How a value is compared. */
+/** Comparisons of a value. */
 export const valueMatchTypes = ['Exact', 'RegularExpression'] as const;
 export const pathMatchTypes = ['Exact', 'PathPrefix', 'RegularExpression'] as const;
 
@@ -17,7 +17,7 @@ interface Condition {
 
 /** One match of a rule, ready to be asked. */
 export interface CompiledMatch {
-  /** Why it does not match, the first condition that fails; undefined where all hold. Linear in its conditions. */
+  /** Returns the first condition that fails; undefined if all hold. Linear in its conditions. */
   readonly refusal: (fields: RequestFields) => string | undefined;
   /** Precedence before age: compared number by number, the larger first (docs/reference/routing.md). */
   readonly rank: readonly number[];
@@ -121,7 +121,7 @@ function pathCondition(match: RouteMatch, at: FieldPath, found: Violation[]): Co
   };
 }
 
-/** Compiles a match of an HTTPRoute; what cannot be obeyed is added to `found`. */
+/** Compiles a match of an HTTPRoute; conditions that cannot be applied are added to `found`. */
 export function compileHttpMatch(match: RouteMatch, at: FieldPath, found: Violation[]): CompiledMatch {
   const path = pathCondition(match, at, found);
   const method = typeof match.method === 'string' ? match.method : undefined;
@@ -136,7 +136,7 @@ export function compileHttpMatch(match: RouteMatch, at: FieldPath, found: Violat
   return compiledMatch(match, conditions, rank);
 }
 
-/** Compiles a match of a GRPCRoute; what cannot be obeyed is added to `found`. */
+/** Compiles a match of a GRPCRoute; conditions that cannot be applied are added to `found`. */
 export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violation[]): CompiledMatch {
   const { type, service, method } = typeof match.method === 'object' ? match.method : {};
   const place = at.field('method');

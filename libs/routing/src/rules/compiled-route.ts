@@ -13,11 +13,11 @@ export interface CompiledRule {
   readonly rule: RouteRule;
   /** At least one for HTTPRoute and GRPCRoute, none for the others. */
   readonly matches: readonly CompiledMatch[];
-  /** Why all that it takes is answered 500; its filters are not to be made, and never left out. */
+  /** Why all its requests are answered 500: its filters cannot be applied, and must never be skipped. */
   readonly forbidden?: string;
 }
 
-/** A rule that is not obeyed: why, as the conditions `PartiallyInvalid` and `Accepted` say it. */
+/** A rule that is not applied, with the reason for the conditions `PartiallyInvalid` and `Accepted`. */
 export interface DroppedRule {
   readonly name: string;
   readonly reason: 'UnsupportedValue' | 'IncompatibleFilters';
@@ -45,8 +45,9 @@ export function findRouteKind(kind: string): RouteKind | undefined {
 const RULES = FieldPath.at('spec').field('rules');
 
 /**
- * Compiles a route: rules that cannot be obeyed whole are dropped with a reason, all others are kept in their order. Linear
- * in the spec; regular expressions are bounded (regular-expression.ts). Refuses resources of other kinds with an error.
+ * Compiles a route: rules that cannot be applied in full are dropped with a reason, all others are kept in their order.
+ * Linear in the spec; regular expressions are bounded (regular-expression.ts). Refuses resources of other kinds with an
+ * error.
  */
 export function compileRoute(route: Route): CompiledRoute {
   const kind = findRouteKind(route.id.kind);
@@ -102,7 +103,10 @@ function tooManyExpressions(characters: number, at: FieldPath): Violation[] {
   return [at.field('matches').violation(`${most}; up to here they have ${characters}`, 'too-large')];
 }
 
-/** What a route's rules break besides the schema of its kind; for admission. Fields from `at`, the spec. Linear in the spec. */
+/**
+ * Returns violations of a route's rules besides the schema of its kind; for admission. Fields from `at`, the spec.
+ * Linear in the spec.
+ */
 export function ruleViolations(kind: RouteKind, spec: RouteSpec, at: FieldPath): Violation[] {
   let characters = 0;
   return (spec.rules ?? []).flatMap((rule, index) => {

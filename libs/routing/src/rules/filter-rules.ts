@@ -21,8 +21,8 @@ export const redirectStatusCodes = [301, 302, 303, 307, 308] as const;
 export const GEP_2257 = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/;
 
 /**
- * What a rule's filters and time-outs break among themselves (ADR 27). `not-allowed` is given to
- * filters that exclude each other, other codes to values that nothing here knows. Linear in the rule.
+ * Returns violations between a rule's filters and time-outs (ADR 27). `not-allowed` is for filters that exclude each
+ * other, other codes for unknown values. Linear in the rule.
  */
 export function filterViolations(rule: RouteRule, at: FieldPath): Violation[] {
   const filters = rule.filters ?? [];

@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
 
-/** Longest regular expression, characters. */
+/** Maximum length of a regular expression, characters. */
 export const MAX_EXPRESSION_LENGTH = 1_024;
-/** Most characters of all regular expressions of one route: it bounds the time to compile them. */
+/** Maximum number of characters of all regular expressions of one route: it bounds the time to compile them. */
 export const MAX_EXPRESSION_CHARACTERS = 4_096;
 /** Largest compiled expression, instructions: matching costs at most so many steps a character. */
 const MAX_INSTRUCTIONS = 1_000;
@@ -46,7 +46,7 @@ function compiled(expression: string): ReturnType<typeof compileExpression> {
   }
 }
 
-/** What compiling costs besides the length; counted before anything is compiled. */
+/** Estimates the cost of compiling besides the length; counted before anything is compiled. */
 function countedRepetitions(expression: string): number {
   let sum = 0;
   for (const [, least, most] of expression.matchAll(/\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}/g)) {

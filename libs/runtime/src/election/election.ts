@@ -13,7 +13,7 @@ import type {
 } from './leader-election';
 import { LockHealth } from './lock-health';
 
-/** How long a leader's work may take to end after its term, ms: longer than any statement of the store. */
+/** Timeout for a leader's work to end after its term, ms: longer than any statement of the store. */
 const WORK_END = 60_000;
 const OVERDUE = new Error(`it did not end within ${WORK_END} ms`);
 
@@ -31,7 +31,7 @@ class Election implements LeaderElection {
   private epoch = 0;
   private transitions = 0;
   private witness: LeaderWitness = 'lock';
-  /** When a look at the store first found nobody leading (`Clock.elapsed`). */
+  /** Time at which a read of the store first found no leader (`Clock.elapsed`). */
   private leaderlessSince: number | undefined;
 
   constructor(private readonly options: ElectionOptions) {
@@ -62,7 +62,10 @@ class Election implements LeaderElection {
     return { leading: true, ...known, leaseAge, leaseInWorker };
   }
 
-  /** How long nobody has led, as far as this process knows, and how long the lock has been refused meanwhile. */
+  /**
+   * Returns how long there has been no leader, as far as this process knows, and how long the lock has been refused
+   * meanwhile.
+   */
   private absence(): Pick<LeaderStatus, 'leaderless' | 'refused'> {
     if (this.leaderlessSince === undefined) return {};
     const leaderless = this.options.clock.elapsed() - this.leaderlessSince;
@@ -94,7 +97,7 @@ class Election implements LeaderElection {
     await clock.sleep(this.retry.next(), signal); // a leader whose work fails at once lets others try first
   }
 
-  /** What a look at the store says beside the epoch. */
+  /** Records what a read of the store shows beside the epoch. */
   private observe({ remaining, witness }: LeaderEpoch): void {
     this.changeWitness(witness);
     if (remaining > 0) {
@@ -103,7 +106,7 @@ class Election implements LeaderElection {
     } else this.leaderlessSince ??= this.options.clock.elapsed();
   }
 
-  /** What lets this candidate try now. Once the lease alone counts, the lock is not asked. */
+  /** Returns the witness that allows this candidate to try now. Once the lease alone counts, the lock is not asked. */
   private async findWitness({ epoch, witness }: LeaderEpoch): Promise<LeaderWitness | undefined> {
     return this.lockHealth && witness === 'lock' ? this.lockHealth.findWitness(epoch) : witness;
   }
@@ -154,7 +157,7 @@ class Election implements LeaderElection {
     try {
       await this.worked(term, lead(termOf(term, holder)));
     } catch (error) {
-      // Work that was told to stop may reject; any other failure is logged.
+      // // Work that was aborted may reject; any other failure is logged.
       if (error === OVERDUE) logger.error('the work of the leader did not end with its term', { epoch });
       else if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
     } finally {

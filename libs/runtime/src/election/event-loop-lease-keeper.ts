@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { errorText, type Logger } from '../logger';
 import type { KeptLease, LeaderLease, LeaseKeeper, LeaseRequest } from './leader-election';
 
-/** What renewals on the event loop need. */
+/** Dependencies of renewals on the event loop. */
 export interface EventLoopLeaseKeeperOptions {
   readonly lease: LeaderLease;
   readonly clock: Clock;

@@ -12,8 +12,8 @@ export interface LeaderTerm {
 }
 
 /**
- * What lets a candidate try to lead: the lock, where the candidate has one, or the lease alone, once the lock's server has
- * shown that it is no witness. One row of the store says which (docs/design.md §3).
+ * Witness by which a candidate may try to lead: the lock, if the candidate has one, or the lease alone, once the lock's
+ * server has proved to be no witness. One row of the store says which (docs/design.md §3).
  */
 export type LeaderWitness = 'lock' | 'lease';
 
@@ -29,9 +29,9 @@ export interface LeaderStatus {
   readonly leaseInWorker?: boolean;
   /** Which witness counts, as this process read last. */
   readonly witness: LeaderWitness;
-  /** ms since this process first found that nobody leads; undefined while somebody does. */
+  /** ms since this process first found no leader; undefined while there is one. */
   readonly leaderless?: number;
-  /** ms since the lock's server first refused this candidate while nobody led; undefined while it does not. */
+  /** ms since the lock's server first refused this candidate while there was no leader; undefined while it does not. */
   readonly refused?: number;
 }
 
@@ -49,7 +49,7 @@ export interface LeaderElection {
   status(): LeaderStatus;
 }
 
-/** What an election works with. */
+/** Dependencies of an election. */
 export interface ElectionOptions {
   readonly lease: LeaderLease;
   /** Decides which candidate tries; without a lock every candidate tries, and the lease alone decides. */
@@ -58,7 +58,7 @@ export interface ElectionOptions {
   readonly keeper?: LeaseKeeper;
   /** Name of this process. No other process may have it, so it contains something random. */
   readonly holder: string;
-  /** How long a silent leader keeps its place, ms; 200 is legal. */
+  /** Time for which a silent leader keeps its place, ms; 200 is legal. */
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -66,7 +66,7 @@ export interface ElectionOptions {
   readonly random?: () => number;
 }
 
-/** Who leads according to the store: the row that changes only at a take-over. Epoch 0: nobody has led yet. */
+/** The leader according to the store: the row changes only at a take-over. Epoch 0: there was no leader yet. */
 export interface LeaderEpoch {
   readonly epoch: number;
   readonly holder: string;
@@ -111,7 +111,7 @@ export interface LeaderLease {
 export interface LeaderLock {
   /** Resolves when the lock's server answers; changes nothing. */
   ping(): Promise<void>;
-  /** Takes the lock for `leaseMs` where nobody else has it; true also when the holder has it already. */
+  /** Takes the lock for `leaseMs` if no other holder has it; true also if the holder already has it. */
   acquire(holder: string, leaseMs: number): Promise<boolean>;
   /** Extends the lock, and takes it again where it vanished; false when another holds it. */
   renew(holder: string, leaseMs: number): Promise<boolean>;
@@ -119,7 +119,7 @@ export interface LeaderLock {
   release(holder: string): Promise<void>;
 }
 
-/** Whose lease is to be renewed, and for how long at a time. */
+/** The lease to renew, and its length. */
 export interface LeaseRequest {
   readonly epoch: number;
   readonly holder: string;
@@ -132,7 +132,7 @@ export interface LeaseRequest {
 export interface KeptLease {
   /** ms since the newest granted renewal began: the lease is certain while this is below its length. */
   age(): number;
-  /** Why the lease is lost; undefined while nothing says so. */
+  /** Returns why the lease is lost; undefined while it is not known to be. */
   lost(): string | undefined;
   /** Whether a thread of its own renews it, so that it outlives a busy event loop. */
   inWorker(): boolean;

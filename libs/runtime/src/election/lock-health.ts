@@ -12,8 +12,8 @@ export interface LockHealthOptions {
 }
 
 /**
- * Leases for which a server that answers may refuse the lock while nobody leads. A candidate that has the lock and does not
- * lead loses it within one, so a server that refuses for longer tells nothing about candidates: it is no witness.
+ * Number of lease lengths for which an answering server may refuse the lock while there is no leader. A candidate that
+ * has the lock and does not lead loses it within one, so a server that refuses for longer is no witness.
  */
 export const REFUSED_LEASES = 3;
 
@@ -22,9 +22,9 @@ export const REFUSED_LEASES = 3;
  * stands: when that lease ends, a server that has been away for a lease costs no further wait (docs/design.md §3).
  */
 export class LockHealth {
-  /** When the server stopped answering (`Clock.elapsed`); undefined while it answers. */
+  /** Time at which the server stopped answering (`Clock.elapsed`); undefined while it answers. */
   private awaySince: number | undefined;
-  /** The first refusal since this candidate had the lock or found a leader, and the epoch after which nobody led then. */
+  /** The first refusal since this candidate had the lock or found a leader, and the last epoch before it. */
   private refusal: { readonly epoch: number; readonly since: number } | undefined;
 
   constructor(private readonly options: LockHealthOptions) {}
@@ -34,19 +34,20 @@ export class LockHealth {
     await this.ask((lock) => lock.ping());
   }
 
-  /** Tells that somebody leads: what the server refused until now says nothing against it. */
+  /** Reports that there is a leader: earlier refusals of the server are forgotten. */
   leaderStands(): void {
     this.refusal = undefined;
   }
 
-  /** ms since the server first refused the lock while nobody led; undefined while it does not. */
+  /** Returns ms since the server first refused the lock while there was no leader; undefined while it does not. */
   refusedFor(): number | undefined {
     return this.refusal && this.options.clock.elapsed() - this.refusal.since;
   }
 
   /**
-   * What lets this candidate try to lead after `epoch`, which nobody leads any more: the lock where it has it or its server has been
-   * away for a lease, the lease where the server has refused it for too long; undefined: not now.
+   * Returns the witness by which this candidate may try to lead after `epoch`, whose term is over: the lock if it has
+   * it or if its server has been unavailable for a lease, the lease if the server has refused it for too long;
+   * undefined: not now.
    */
   async findWitness(epoch: number): Promise<LeaderWitness | undefined> {
     const { holder, leaseMs, clock, logger } = this.options;

@@ -2,12 +2,12 @@ import { nearest } from '@causeway/resources';
 import { decodeValues } from './decode';
 import type { Settings, SettingValues } from './setting';
 
-/** Where values come from; the environment wins over the file. */
+/** Sources of values; the environment has precedence over the file. */
 export interface SettingSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Content of the YAML file: keys are the variables' names in camel case without the prefix (`restPort`). */
   readonly file?: Readonly<Record<string, unknown>>;
-  /** Where a key stands in the file, for messages: `causeway.yaml line 3`. */
+  /** Returns the position of a key in the file, for messages: `causeway.yaml line 3`. */
   readonly placeOf?: (key: string) => string;
 }
 
@@ -34,10 +34,10 @@ export type SettingsResult<S extends Settings> =
 const PREFIX = 'CAUSEWAY_';
 
 /**
- * Reads and checks all settings at once. Problems are one line each: a missing or malformed value, an unknown key of the
- * file, a variable that is likely meant as a setting. Every other unknown variable with the product's prefix is ignored
- * and reported: the environment also has variables of other programs of the product, and those that Kubernetes injects
- * for a Service. Variables without the prefix are not looked at.
+ * Reads and checks all settings at once. Problems are one line each: a missing or malformed value, an unknown key of
+ * the file, a variable that resembles a setting. Every other unknown variable with the product's prefix is ignored and
+ * reported: the environment also has variables of other programs of the product, and those that Kubernetes injects for
+ * a Service. Variables without the prefix are not read.
  */
 export function readSettings<S extends Settings>(
   settings: S,
@@ -100,7 +100,7 @@ function unknownVariables(
   return { problems, ignored };
 }
 
-/** How messages call a setting that the file gives, or that nobody gives. */
+/** Returns the name of a setting in messages, if the file sets it or if it is missing. */
 function ofFile({ file = {}, placeOf }: SettingSources, name: string): string {
   const key = fileKey(name);
   return key in file && placeOf ? `${placeOf(key)}: ${key}` : name;

@@ -1,7 +1,7 @@
 /** A parsed value, or what is wrong with the text. */
 export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-/** What values a setting may have, as its reference and the schema of files of settings say it. */
+/** Values that a setting accepts, for its reference and the schema of settings files. */
 export type SettingForm =
   | { readonly type: 'text' | 'list' | 'flag' | 'port' }
   | { readonly type: 'count'; readonly least: number }
@@ -9,7 +9,7 @@ export type SettingForm =
   /** Times as they are written: `10s`. */
   | { readonly type: 'duration'; readonly range?: readonly [least: string, most: string] };
 
-/** What takes effect without a new start: a new value, or a new content of the file that the value names. */
+/** What takes effect without a restart: a new value, or new content of the file that the value names. */
 export type Reload = 'value' | 'content';
 
 /** One setting: how its text is parsed, its default, whether its value is shown. */

@@ -1,7 +1,7 @@
 import type { AuditQuery } from '@causeway/store';
 import type { Statement } from '../database/store-database';
 
-/** Most entries that a page reads to find those that match the filters which its index does not serve. */
+/** Maximum number of entries that a page reads to find those that match filters without an index. */
 const SEARCHED = 50_000;
 
 /** The columns of filters by equality, in the order of an index. */
@@ -18,7 +18,7 @@ interface Search {
   readonly indexed: readonly string[];
   readonly others: readonly string[];
   readonly values: readonly unknown[];
-  /** How many of the values the indexed conditions have. */
+  /** Number of values of the indexed conditions. */
   readonly indexedValues: number;
 }
 

@@ -66,7 +66,7 @@ export class PostgresAudit implements AuditLog {
     return cuts.refused === null ? gone : gone + (await this.deleteUpTo(DELETE_REFUSED, cuts.refused));
   }
 
-  /** Where a search that was not filled ended for its cost; undefined where it saw all entries. */
+  /** Returns where a search that did not fill its page was ended for its cost; undefined if it saw all entries. */
   private async endOfSearch(query: AuditQuery): Promise<AuditPosition | undefined> {
     const statement = searchEndStatement(query);
     const [row] = statement ? await this.database.read<Pick<AuditRow, 'at' | 'number'>>(statement) : [];

@@ -66,7 +66,7 @@ function tablesOf({ secrets, secretKinds, secretAreas }: BackupSelection): reado
   ];
 }
 
-/** Areas of notes about the machine that a control plane runs on: a restored one makes them anew. */
+/** Areas of metadata about the machine of a control plane: a restored one creates them again. */
 const HERE_ONLY: readonly string[] = ['admin-token'];
 
 function quoted(text: string): string {

@@ -28,14 +28,14 @@ export interface RestoreOptions {
   /** Of an empty database. */
   readonly url: string;
   readonly logger: Logger;
-  /** Whose control plane this is. */
+  /** Control plane that restores. */
   readonly owner: Pick<BackupOwner, 'role' | 'zone'>;
   /** Does everything and writes nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Where problems of the text were found, nothing was restored. */
+/** Nothing is restored if the text has problems. */
 export type Restored =
   | { readonly ok: true; readonly header: BackupHeader; readonly result: RestoreResult }
   | { readonly ok: false; readonly problems: readonly BackupProblem[]; readonly total: number };
@@ -178,7 +178,7 @@ class RowLoader {
   }
 }
 
-/** The note that every database is made with has the id of the store. */
+/** The metadata entry that every new database has contains the id of the store. */
 const REPLACING: Readonly<Record<BackupTable, string>> = {
   resources: '',
   zone_sessions: '',

@@ -4,16 +4,17 @@ import { DatabaseError } from 'pg';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, TypeORMError } from 'typeorm';
 
 /**
- * Classes and codes of Postgres that a later try may mend: connections, also where the server lets nobody in, resources,
- * shutdown, standby, timeouts, deadlocks.
+ * Classes and codes of Postgres that a retry may overcome: connections, also if the server refuses everybody,
+ * resources, shutdown, standby, timeouts, deadlocks.
  */
 const TRANSIENT = /^(08|53|57|58|40|25006|55000|55P03|25P0[34])/;
 /** Errors that only a mistake in this program throws. */
 const PROGRAMMING_ERRORS = ['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
 
 /**
- * What the store throws for a failure of TypeORM, the driver or the server: Unavailable where a later try may succeed,
- * else the driver's error. TypeORM's QueryFailedError is unwrapped: it holds the parameters, which no log may show.
+ * Returns the error that the store throws for a failure of TypeORM, the driver or the server: Unavailable if a retry
+ * may succeed, else the driver's error. TypeORM's QueryFailedError is unwrapped: it holds the parameters, which no log
+ * may show.
  */
 export function databaseFailure(thrown: unknown): unknown {
   const error: unknown = thrown instanceof QueryFailedError ? thrown.driverError : thrown;

@@ -61,7 +61,7 @@ class StoreHeadRow {
   server: string;
   @Column('bigint', { comment: 'the table that this incarnation began in: a restored row names that of the backup' })
   relation: number;
-  /** Whose the newest creation order is. */
+  /** Zone of the newest creation order. */
   @Column('text', { default: '' }) newest_zone: string;
   @Column('bigint', { default: 0, comment: 'the newest creation order of what is not of newest_zone' })
   others_order: number;

@@ -9,7 +9,7 @@ import { DatabaseRefused } from './ready-database';
 /** Key of the advisory lock that a start holds while it migrates; any number that nothing else in the database locks. */
 export const MIGRATION_LOCK = 7_305_112;
 
-/** Longest wait for a connection that migrates, ms. A migration itself may take as long as it needs. */
+/** Connection timeout of migrations, ms. A migration itself may take as long as it needs. */
 const CONNECT_TIMEOUT = 5_000;
 
 export interface MigrateOptions {

@@ -8,7 +8,7 @@ export interface ReadyOptions {
   readonly servers: DatabaseServers;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Longest wait, ms. */
+  /** Timeout, ms. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
@@ -18,7 +18,7 @@ export class DatabaseRefused extends Unavailable {}
 
 /** Codes that no waiting mends: wrong password or user, no such database, no permission. */
 const PERMANENT = /^(28|3D|42)/;
-/** Longest wait for one answer, ms. */
+/** Timeout of one answer, ms. */
 const ANSWER_TIMEOUT = 5_000;
 
 /**
@@ -72,7 +72,10 @@ async function tryOnce(servers: DatabaseServers): Promise<unknown> {
   }
 }
 
-/** Why the database could not do the work now; undefined when it did. Rejects with what no later try would mend. */
+/**
+ * Returns why the database could not do the work now; undefined if it did. Rejects with errors that no retry would
+ * overcome.
+ */
 async function transientFailure(work: () => Promise<void>): Promise<Unavailable | undefined> {
   try {
     await work();

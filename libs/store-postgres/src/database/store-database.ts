@@ -9,9 +9,9 @@ import { storeEntities } from './entities';
 
 export interface StoreDatabaseOptions {
   readonly servers: DatabaseServers;
-  /** Most connections. */
+  /** Maximum number of connections. */
   readonly size: number;
-  /** Longest statement, ms; the driver gives up a little later. */
+  /** Timeout of a statement, ms; the driver gives up a little later. */
   readonly statementTimeout: number;
   readonly applicationName: string;
 }
@@ -27,7 +27,7 @@ export interface Statement {
 const INT8 = 20;
 const IDLE_TIMEOUT = 60_000;
 const CONNECT_TIMEOUT = 10_000;
-/** How long a connection that is lent may stay silent once others of its server did, ms. */
+/** Time for which a borrowed connection may stay silent once others of its server failed, ms. */
 const END_TIMEOUT = 5_000;
 
 /**
@@ -134,7 +134,7 @@ export class StoreDatabase {
     return this.backends.has(backend);
   }
 
-  /** Open connections, those of them that nobody uses, and callers that wait for one. */
+  /** Open connections, idle ones, and callers that wait for one. */
   usage(): { readonly open: number; readonly idle: number; readonly waiting: number } {
     const { totalCount: open = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = this.pool ?? {};
     return { open, idle, waiting };
@@ -212,7 +212,7 @@ export class StoreDatabase {
   }
 }
 
-/** The pool makes connections of this class and awaits `onConnect`; its types do not say so. */
+/** The pool creates connections of this class and awaits `onConnect`; its types do not declare that. */
 type PooledConfig = Omit<PoolConfig, 'onConnect'> & {
   readonly Client: typeof pg.Client;
   readonly onConnect: (client: pg.Client) => Promise<void>;

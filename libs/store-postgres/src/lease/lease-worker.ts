@@ -16,7 +16,7 @@ export interface LeaseWorkerOptions {
   readonly epoch: number;
   readonly holder: string;
   readonly leaseMs: number;
-  /** How old the event loop's heartbeat may be, ms. */
+  /** Maximum age of the event loop's heartbeat, ms. */
   readonly stallMs: number;
   /** Memory of the LeaseHeartbeat. */
   readonly memory: SharedArrayBuffer;

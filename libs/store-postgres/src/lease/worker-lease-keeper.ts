@@ -18,7 +18,7 @@ import type { LeaseWorkerOptions } from './lease-worker';
 export interface WorkerLeaseKeeperOptions extends EventLoopLeaseKeeperOptions {
   /** The servers of the database, a URL each. */
   readonly urls: readonly string[];
-  /** How long the event loop may stand still before its lease is released, ms. */
+  /** Maximum time without a turn of the event loop before its lease is released, ms. */
   readonly stallMs: number;
 }
 

@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, DatabaseError, type ClientConfig } from 'pg';
 import { formatServers, formatHost } from './server-addresses';
 
-/** Longest wait for the answer of one server, ms. */
+/** Timeout for the answer of one server, ms. */
 const ANSWER_TIMEOUT = 2_000;
-/** How long servers that have not answered are waited for once one that takes writes has, ms. */
+/** Time to wait for further servers once one that accepts writes has answered, ms. */
 const GRACE = 500;
-/** Codes of a server that lets nobody in by this URL: wrong password or user, no such database. */
+/** Codes of a server that refuses this URL: wrong password or user, no such database. */
 const REFUSED = /^(28|3D)/;
 
-/** What one server answered. `system` and `timeline` say which history of which cluster it goes on with. */
+/** Answer of one server. `system` and `timeline` identify its cluster and its history. */
 type ServerAnswer =
   | { readonly type: 'primary'; readonly url: string; readonly system: string; readonly timeline: number }
   | { readonly type: 'standby'; readonly url: string }

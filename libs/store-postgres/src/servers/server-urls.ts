@@ -2,7 +2,7 @@ import { parseServerList } from '@causeway/runtime';
 import { DatabaseServers } from './database-servers';
 import { DEFAULT_PORT } from './server-addresses';
 
-/** What `DATABASE_URL` names, or what is wrong with it. No reason holds its password. */
+/** Servers that `DATABASE_URL` names, or its fault. No reason contains its password. */
 export type ServerUrls =
   | { readonly ok: true; /** A URL of one server each, in the order given. */ readonly urls: readonly string[] }
   | { readonly ok: false; readonly reason: string };
@@ -27,7 +27,7 @@ export function serverUrls(url: string): ServerUrls {
   return servers.ok ? { ok: true, urls: servers.value.map((server) => `${before}${server}${rest}`) } : servers;
 }
 
-/** What is wrong with a `DATABASE_URL`; undefined where nothing is, as far as it can be seen without the servers. */
+/** Returns the fault of a `DATABASE_URL`; undefined if there is none, as far as can be seen without the servers. */
 export function databaseUrlFault(url: string): string | undefined {
   const found = serverUrls(url);
   return found.ok ? undefined : found.reason;

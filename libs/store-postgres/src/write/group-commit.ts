@@ -2,9 +2,9 @@ import { Unavailable } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
 import { refusedWrite, type Change, type WriteRequest, type WriteResult } from '@causeway/store';
 
-/** Most changes in one group: so many rows still come back with the answer. */
+/** Maximum number of changes in one group: so many rows still come back with the answer. */
 const GROUP_SIZE = 50;
-/** Most statements at a time. */
+/** Maximum number of concurrent statements. */
 const CONCURRENT_GROUPS = 3;
 /** A statement that takes longer no longer delays the next group: its connection may hang until its time-out, ms. */
 const SLOW = 25;
@@ -20,11 +20,11 @@ interface Waiting {
 }
 
 /**
- * Group commit: while single changes are being written, the changes that arrive meanwhile wait and become one statement.
- * One writer at a time locks the head of the log anyway, so concurrent users cost a fraction of the work, and a single
- * user never waits. When several users write at once, a group waits up to a millisecond for the users whose writes were
- * just answered. Only single changes without fence, notes, `onDurable` and a mesh that must be unchanged are grouped; each
- * gets its own answer. What all of them were decided from must be unchanged together; otherwise each is written alone.
+ * Group commit: while single changes are being written, the changes that arrive wait and become one statement. One
+ * writer at a time locks the head of the log anyway, so concurrent users cost a fraction of the work, and a single user
+ * never waits. If several users write at once, a group waits up to a millisecond for the users whose writes were just
+ * answered. Only single changes without fence, metadata, `onDurable` and a mesh that must be unchanged are grouped;
+ * each gets its own answer. The read sets of all of them must be unchanged together; otherwise each is written alone.
  */
 export class GroupCommit {
   private running = 0;

@@ -3,7 +3,7 @@ import type { ChangeBatch, ResourceLookup, PatchChange, StoreChange, WriteReques
 import type { ResourceRow } from '../database/entities';
 import { decodeChange, StringInterner, resourceWith } from '../log/row-decode';
 
-/** What `causeway_write` echoes of a write: the revision before it, and either its rows in their order or its time. */
+/** Echo of a write by `causeway_write`: the revision before it, and either its rows in their order or its time. */
 export type WriteEcho = {
   readonly incarnation: string;
   readonly after: number;

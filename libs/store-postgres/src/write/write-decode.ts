@@ -26,7 +26,7 @@ export function wireResults(text: string): readonly WireResult[] {
   return JSON.parse(text) as readonly WireResult[];
 }
 
-/** What the database knows about a refused change. */
+/** Decodes the database's facts about a refused change. */
 export function decodeRefusalFacts(entry: WireResult): RefusalFacts {
   const [, , revision, originRevision, holder] = entry;
   return {

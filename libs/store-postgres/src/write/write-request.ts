@@ -18,7 +18,7 @@ import { decodeRefusalFacts, type WireResult } from './write-decode';
 /** More results than this are fetched after the commit: see `stash` in migrations/0001-store.sql. */
 const MAX_INLINE_CHANGES = 500;
 
-/** Most rows that the answer echoes: more rows cost less when the log is read. */
+/** Maximum number of rows that the answer echoes: more rows cost less when the log is read. */
 const ROWS_ECHOED = 50;
 
 /** The one statement of a write. */
@@ -187,7 +187,7 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
   };
 }
 
-/** Of two notes on one key the later one is written. */
+/** Of two entries with one key the later one is written. */
 function notesOf(notes: readonly MetadataEntry[]): string | null {
   if (notes.length === 0) return null;
   const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
@@ -207,7 +207,7 @@ function resultOf(change: Change, entry: WireResult): ChangeResult {
   return { type: 'refused', refusal, detail: refusalDetail(change, refusal, decodeRefusalFacts(entry)) };
 }
 
-/** A request as requests of one statement each; the notes go with the last (docs/design.md §2.4). */
+/** Splits a request into requests of one statement each; the metadata goes with the last (docs/design.md §2.4). */
 export function splitWrite(request: WriteRequest, size: number): readonly WriteRequest[] {
   const { changes, metadata: notes, ...rest } = request;
   if (request.onRefusal === 'abort' || changes.length <= size) return [request];

@@ -8,10 +8,10 @@ import type { JsonObject } from '@causeway/resources';
 
 /** The form of a backup that this version writes, and the latest that it reads. */
 export const BACKUP_VERSION = 1;
-/** Longest line, bytes: a resource has at most 1.5 MiB (docs/reference/sync.md) and its status as much. */
+/** Maximum length of a line, bytes: a resource has at most 1.5 MiB (docs/reference/sync.md) and its status as much. */
 export const MAX_BACKUP_LINE = 4 * 1024 * 1024;
 
-/** What the records are: rows of the tables of a store, by the table's name. */
+/** Types of records: rows of the tables of a store, by the table's name. */
 export const BACKUP_TABLES = ['resources', 'notes', 'zone_sessions', 'agent_leases'] as const;
 export type BackupTable = (typeof BACKUP_TABLES)[number];
 
@@ -27,7 +27,7 @@ export interface BackupHead {
   readonly sessionFloor: number;
 }
 
-/** Whose store it is. */
+/** Owner of the store. */
 export interface BackupOwner {
   readonly role: 'global' | 'zone';
   /** Empty for the global. */
@@ -35,7 +35,7 @@ export interface BackupOwner {
   readonly storeId: string;
 }
 
-/** What a store says of its backup. */
+/** Facts about a store at the head of its backup. */
 export interface StoreFacts {
   readonly owner: BackupOwner;
   readonly head: BackupHead;

@@ -11,13 +11,13 @@ import {
 } from './backup-format';
 import { rowProblems } from './backup-rows';
 
-/** What is wrong with a line, from 1. */
+/** Problem of a line, counted from 1. */
 export interface BackupProblem {
   readonly line: number;
   readonly reason: string;
 }
 
-/** What a line is. */
+/** Result of reading a line. */
 export type BackupLine =
   | { readonly type: 'header'; readonly header: BackupHeader }
   | { readonly type: 'record'; readonly record: BackupRecord }
@@ -25,7 +25,7 @@ export type BackupLine =
   | { readonly type: 'end' }
   | { readonly type: 'problems'; readonly problems: readonly BackupProblem[] };
 
-/** Problems of one backup that are told; the rest is counted. */
+/** Maximum number of reported problems of one backup; the rest is counted. */
 export const MAX_PROBLEMS = 100;
 
 /**

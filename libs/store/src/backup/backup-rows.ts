@@ -94,7 +94,7 @@ const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, Column>>>> =
   },
 };
 
-/** Why a row cannot be stored: field, rule and value; empty where it can. */
+/** Returns why a row cannot be stored: field, rule and value; empty if it can. */
 export function rowProblems(table: BackupTable, row: JsonObject, header: BackupHeader | undefined): readonly string[] {
   const columns = COLUMNS[table];
   const problems = Object.entries(columns)
@@ -107,7 +107,7 @@ export function rowProblems(table: BackupTable, row: JsonObject, header: BackupH
   return reason === undefined ? [] : [`${table}: ${reason}`];
 }
 
-/** What no column alone can say. */
+/** Checks rules that span columns. */
 function brokenResource(row: JsonObject, header: BackupHeader | undefined): string | undefined {
   const { vip, deleted_at: deletedAt, revision } = row;
   if (!isAbsent(vip) && !isAbsent(deletedAt)) return `${nameOf(row)} is deleted and holds the address ${shown(vip)}`;

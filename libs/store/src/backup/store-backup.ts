@@ -1,8 +1,8 @@
 import type { BackupOwner, BackupTable, StoreFacts } from './backup-format';
 
-/** What a backup leaves out. */
+/** Parts that a backup leaves out. */
 export interface BackupSelection {
-  /** False: kinds and areas of notes that are secret are left out, and the key of resume points. */
+  /** False: secret kinds and areas of metadata are left out, and the key of resume points. */
   readonly secrets: boolean;
   readonly secretKinds: readonly string[];
   readonly secretAreas: readonly string[];
@@ -17,20 +17,20 @@ interface BackupRows {
 /** Reads a store for a backup. */
 export interface StoreExport {
   /**
-   * Everything that the store holds, as of one revision, to `receive`: first what the store says of itself, then its rows
-   * in pages, each read when the one before was received. Rejects with Unavailable when the database goes away, with what
-   * `receive` throws, and when the receiver takes longer for a page than a statement may take.
+   * Sends everything that the store holds, as of one revision, to `receive`: first the facts about the store, then its
+   * rows in pages, each read after the one before was received. Rejects with Unavailable if the database becomes
+   * unavailable, with what `receive` throws, and if the receiver takes longer for a page than a statement may take.
    */
   export(selection: BackupSelection, receive: BackupReceiver): Promise<void>;
 }
 
-/** Who gets the rows of a backup. */
+/** Receives the rows of a backup. */
 export interface BackupReceiver {
   facts(facts: StoreFacts): Promise<void>;
   rows(page: BackupRows): Promise<void>;
 }
 
-/** What was restored, or would be. */
+/** Result of a restore, or of a dry run. */
 export interface RestoreResult {
   readonly resources: number;
   readonly tombstones: number;

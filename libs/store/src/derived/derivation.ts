@@ -1,9 +1,9 @@
 import type { IndexEvent } from '../resource-index';
 
 /**
- * How a table is derived from the index, as its implementer writes it. The kit (`DerivedTable`, or `DoubleBuffer` in a control loop) owns
- * slices, double buffering, reloads and the announcement of changes. A table depends only on the index as it is, never on the order of
- * events: after any sequence of them it equals one that was filled from nothing.
+ * Derivation of a table from the index. The kit (`DerivedTable`, or `DoubleBuffer` in a control loop) owns slices,
+ * double buffering, reloads and the announcement of changes. A table depends only on the current index, never on the
+ * order of events: after any sequence of them it equals one that was filled from nothing.
  *
  *   empty() → fill(table), a slice a turn → served;   event → apply(table) → Change → listeners
  */

@@ -6,7 +6,7 @@ import { DoubleBuffer, type Derivation } from './derivation';
 /** Takes all steps of a fill: at once, or in slices so that the event loop is not held. */
 export type FillRunner = (steps: Iterable<unknown>) => void;
 
-/** What a fill in slices needs. */
+/** Options of a fill in slices. */
 export interface FillOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly logger: Logger;
@@ -35,11 +35,11 @@ interface DerivedSource<Change> {
   subscribe(listener: DerivedListener<Change>): () => void;
 }
 
-/** What a derived table stands on. */
+/** Dependencies of a derived table. */
 export interface DerivedTableOptions<Table, Change, SourceChange = never> {
   readonly index: Pick<IndexReader, 'point' | 'subscribe'>;
   readonly derivation: Derivation<Table, Change, SourceChange>;
-  /** How fills are run. */
+  /** Runs fills. */
   readonly run: FillRunner;
   /** Another table of the same index, from which this one is derived too: made before it, and filled before it at each reload. */
   readonly source?: DerivedSource<SourceChange> | undefined;
@@ -161,7 +161,7 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     this.waiting.clear();
   }
 
-  /** Nobody hears of changes of a table that nobody sees. */
+  /** Changes of a table that is not served are not announced. */
   private announce(change: Change | 'reloaded' | undefined): void {
     if (change !== undefined && !this.buffer.isFilling) for (const listener of this.listeners) listener(change);
   }

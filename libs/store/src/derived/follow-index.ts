@@ -1,6 +1,6 @@
 import type { IndexChange, IndexReader } from '../resource-index';
 
-/** What is kept of an index and is read again at once: too little for slices, or made again when somebody asks for it. */
+/** State derived from an index that is reread in one turn: too small for slices, or rebuilt on read. */
 export interface IndexedState {
   /** The index was loaded: everything may be another. */
   reload(): void;

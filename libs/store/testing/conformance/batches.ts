@@ -2,7 +2,7 @@ import { RefusedWrite } from '../../src/refused-write';
 import type { Change, ChangeResult } from '../../src/resource-store';
 import { freshId, held, put, refusals, write, type StoreWorld } from './store-world';
 
-/** Guarantee 4: many changes at once, all or the accepted ones; and notes with them. */
+/** Guarantee 4: many changes at once, all or the accepted ones; and metadata with them. */
 export function describeBatches(world: () => StoreWorld): void {
   describe('a batch', () => {
     it('skips refused changes and names them, or writes none', async () => {

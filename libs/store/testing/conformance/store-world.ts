@@ -47,7 +47,7 @@ export function put(id: Identity, spec: JsonObject = {}, more: Partial<PutChange
   return { type: 'put', id, expect: 'any', labels: { team: 'a' }, spec, ...more };
 }
 
-/** What a copy brings along; `more` overrides. */
+/** Returns the facts of a copy; `more` overrides. */
 export function copyFacts(more: Partial<CopyFacts> = {}): CopyFacts {
   const origin = { incarnation: 'incarnation-1', revision: 7, committedAt: 1_700_000_000_000 };
   return {

@@ -1,11 +1,11 @@
 import { laterOrder } from '@causeway/resources';
 
-/** How long a new resource may be on its way over an open stream before its claimed order is doubted, µs. */
+/** Maximum transit time of a new resource over an open stream before its claimed order is doubted, µs. */
 const TRANSIT = 5_000_000;
 
-/** Where the claimed creation order of a copy meets what its receiver knows; all orders are µs since 1970, 0 = unknown. */
+/** Claimed creation order of a copy, and the orders that its receiver knows; all are µs since 1970, 0 = unknown. */
 export interface OrderClaim {
-  /** What the zone says. */
+  /** Order that the zone claims. */
   readonly claimed: number;
   /** Of the copy or tombstone that is held under this identity; undefined where there is none. */
   readonly held: number | undefined;

@@ -12,7 +12,7 @@ import { refusalDetail, type RefusalFacts } from '../../src/refused-write';
 import { unstorable } from '../../src/storable';
 import { withFreed, type MemoryRow, type RowOrigin } from './memory-row';
 
-/** What a change is decided with, besides the row it meets. */
+/** Inputs of a decision, besides the stored row. */
 export interface DecisionContext {
   readonly now: number;
   readonly revision: number;
@@ -32,7 +32,7 @@ export type Decision =
   | { readonly type: 'unchanged'; readonly row: MemoryRow }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
-/** What one change does to the row of its identity, living, dead or absent. */
+/** Decides the effect of one change on the row of its identity, living, dead or absent. */
 export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): Decision {
   const reason = unstorable(change);
   if (reason !== undefined) return refuse(change, 'unstorable', { reason });

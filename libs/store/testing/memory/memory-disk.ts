@@ -22,7 +22,7 @@ export interface MemoryDiskOptions {
   readonly newId?: () => string;
 }
 
-/** Who leads, and until when. */
+/** The leader, and the end of its lease. */
 export interface MemoryLeader {
   readonly epoch: number;
   readonly holder: string;
@@ -70,8 +70,8 @@ export interface MemoryBackup {
 }
 
 /**
- * What remains when a process ends: the state of MemoryStore, MemorySessions and MemoryLease. Several of each may
- * share one disk, as replicas share a database. No timers; all time is the clock's.
+ * State of MemoryStore, MemorySessions and MemoryLease that survives the end of a process. Several of each may share
+ * one disk, as replicas share a database. No timers; all time is the clock's.
  */
 export class MemoryDisk {
   readonly clock: Clock;
@@ -113,7 +113,7 @@ export class MemoryDisk {
     this.pointKey = `key of ${this.incarnation}`;
   }
 
-  /** Commits a transaction's rows and notes, and wakes watches. */
+  /** Commits a transaction's rows and metadata, and wakes watches. */
   commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly MetadataEntry[], newest: NewestOrder): void {
     for (const note of notes) this.setNote(note);
     this.newest = newest;
@@ -252,7 +252,7 @@ export class MemoryDisk {
   }
 }
 
-/** Key of a note. Areas and keys may contain any character but NUL, which separates them. */
+/** Key of a metadata entry. Areas and keys may contain any character but NUL, which separates them. */
 export function noteKey(area: string, key: string): string {
   return `${area}\0${key}`;
 }

@@ -26,7 +26,7 @@ const SEND_TIMEOUT = 5_000;
 /** `ExportResultCode.SUCCESS` of a package that is not among ours. */
 const EXPORTED = 0;
 
-/** What the spans of a program are made with. */
+/** Options of a program's spans. */
 export interface OtlpOptions {
   /** The receiver, without the path `/v1/traces`. */
   readonly endpoint: string;

@@ -2,10 +2,10 @@ import { errorText, RateLimitedLogger, within, type Clock, type Logger, type Spa
 import type { StepOptions, Tracer } from '@causeway/runtime';
 import type { OtlpTracer } from './otlp-spans';
 
-/** How long the end of a program waits for its last spans to be sent, ms. */
+/** Time for which the end of a program waits until its last spans are sent, ms. */
 const CLOSE_TIME = 2_000;
 
-/** Where a program sends its traces, and which. */
+/** Receiver of a program's traces, and their selection. */
 export interface ProgramTracerOptions {
   /** The URL of a receiver of OTLP over HTTP; undefined: nothing is traced. */
   readonly endpoint: string | undefined;
@@ -17,7 +17,7 @@ export interface ProgramTracerOptions {
   readonly logger: Logger;
 }
 
-/** How many spans have ended, and of them were taken by the receiver, or not. */
+/** Number of ended spans, and of those that the receiver accepted, or not. */
 export type SpanCounts = Readonly<Record<'ended' | 'sent' | 'failed', number>>;
 
 /** The tracer of a program. It traces nothing before `start`, and nothing at all without an endpoint. */

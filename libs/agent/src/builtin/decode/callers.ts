@@ -4,7 +4,7 @@ import { matcherRule } from './matcher-rule';
 import type { CallerRule } from './verified-caller';
 import { UnsupportedConfig } from './unsupported-config';
 
-/** The rule of an access filter. Everything that it may say is obeyed; a principal that is not known is an error, not a pass. */
+/** Decodes the rule of an access filter. All of it is enforced; an unknown principal is an error, never a pass. */
 export function callerRule({ rules, matcher }: Pick<NetworkRbac, 'rules' | 'matcher'>): CallerRule {
   if (matcher) return matcherRule(matcher);
   const { allows, isOfRequests } = connectionRule({ rules, matcher });

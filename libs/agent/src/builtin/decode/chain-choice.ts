@@ -10,7 +10,7 @@ import {
 } from '@causeway/proto-gen';
 import { asMessage, UnsupportedConfig } from './unsupported-config';
 
-/** What the first bytes of a connection say. */
+/** Facts read from the first bytes of a connection. */
 export interface Opening {
   readonly isTls: boolean;
   /** Empty where none is asked for. */
@@ -31,7 +31,7 @@ type Single = Extract<
 >['value'];
 type StringMatcher = Extract<NonNullable<Single['matcher']>, { $case: 'valueMatch' }>['value'];
 
-/** How a listener chooses its chains. @throws UnsupportedConfig */
+/** Decodes how a listener chooses its filter chains. @throws UnsupportedConfig */
 export function decodeChainChoice(chains: readonly FilterChain[], matcher: MatcherTree | undefined): ChainChoice {
   return matcher ? byTree(matcher) : byMatches(chains);
 }
@@ -58,7 +58,10 @@ function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
   };
 }
 
-/** What one entry of a list takes, and where that leads; nothing for one that only groups sources by their hash. */
+/**
+ * Returns the matches of one entry of a list and their targets; nothing for an entry that only groups sources by their
+ * hash.
+ */
 function fieldChoice({ predicate, onMatch }: FieldMatcher): readonly {
   readonly fits: (opening: Opening) => boolean;
   readonly choose: ChainChoice;
@@ -108,7 +111,7 @@ function byMatches(chains: readonly FilterChain[]): ChainChoice {
   };
 }
 
-/** How much a match says of this connection; below 0 where it does not take it. */
+/** Returns how specifically a match applies to a connection; below 0 if it does not match. */
 function rankOf(match: FilterChainMatch | undefined): (opening: Opening) => number {
   if (!match) return () => 0;
   const { serverNames, transportProtocol, ...others } = match;

@@ -3,16 +3,16 @@ import { decodeLocalities, readTextValues, type EndpointLocality } from './endpo
 import { decodeClientTls, type ClientTls } from './tls-settings';
 import { asMessage, decodeDuration, UnsupportedConfig } from './unsupported-config';
 
-/** When an endpoint that cannot be reached gets nothing for a while. Times in ms. */
+/** Rule that excludes an unreachable endpoint for some time. Times in ms. */
 export interface EjectionRule {
   /** Failures to connect, one after the other. */
   readonly failures: number;
-  /** How often ended ejections are looked for. */
+  /** Interval at which ended ejections are looked for. */
   readonly interval: number;
   /** The first ejection; the n-th lasts n times as long. */
   readonly base: number;
   readonly maxDuration: number;
-  /** Most endpoints that are left out, in percent of all; one is always. */
+  /** Maximum share of excluded endpoints, in percent; one is always allowed. */
   readonly maxPercent: number;
 }
 
@@ -22,7 +22,7 @@ interface TransportChoice {
   readonly transport: ClientTls | 'plaintext';
 }
 
-/** A destination as a proxy is told it. */
+/** A cluster, decoded. */
 export interface ClusterPlan {
   readonly name: string;
   /** Its endpoints, or the name of the resource that has them. */
@@ -31,7 +31,7 @@ export interface ClusterPlan {
   readonly isResolved: boolean;
   /** The first that an endpoint's metadata match; the last matches each. */
   readonly transports: readonly TransportChoice[];
-  /** How long an attempt may take, with its handshake, ms. */
+  /** Timeout of an attempt, including its handshake, ms. */
   readonly connectTimeout: number;
   readonly maxConnections: number;
   /** Below so many percent of healthy endpoints the unhealthy ones count too. */

@@ -7,7 +7,7 @@ export interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly isHealthy: boolean;
-  /** What chooses its transport socket (`envoy.transport_socket_match`). */
+  /** Metadata that selects the transport socket (`envoy.transport_socket_match`). */
   readonly match: Readonly<Record<string, string>>;
 }
 

@@ -26,7 +26,7 @@ export type ClusterChoice =
   /** Those of the routes of this name. */
   | { readonly type: 'by routes'; readonly routes: string };
 
-/** What one source address may take. */
+/** Limits for one source address. */
 export interface SourceLimit {
   readonly connections: number;
   readonly perSecond: number;
@@ -34,7 +34,7 @@ export interface SourceLimit {
   readonly burst: number;
 }
 
-/** What becomes of a connection that a filter chain takes. Times in ms. */
+/** Forwarding of a connection that a filter chain accepts. Times in ms. */
 export interface Forwarding {
   /** The prefix of its counters. */
   readonly statPrefix: string;
@@ -45,10 +45,12 @@ export interface Forwarding {
   /** Attempts to connect, and the pauses between them. */
   readonly attempts: number;
   readonly pause: { readonly base: number; readonly cap: number };
-  /** Who may call; the rule and the prefix of its counters. */
+  /** Access rule, and the prefix of its counters. */
   readonly access: { readonly statPrefix: string; readonly allows: CallerRule } | undefined;
   readonly limit: (SourceLimit & { readonly statPrefix: string }) | undefined;
-  /** What of HTTP this plane does not do, in words for people; empty where it does all that is asked. */
+  /**
+   * HTTP features that this dataplane does not implement, for people; empty if it implements all that is configured.
+   */
   readonly lost: readonly string[];
 }
 
@@ -65,7 +67,7 @@ const BY_SERVER_NAME = '%REQUESTED_SERVER_NAME%';
 type HttpFilter = HttpConnectionManager['httpFilters'][number];
 type Draft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
 
-/** What the filters of a chain do together. @throws UnsupportedConfig for a filter that is not known. */
+/** Decodes the filters of a chain together. @throws UnsupportedConfig for an unknown filter. */
 export function decodeForwarding({ filters }: Pick<FilterChain, 'filters'>): Forwarding {
   const draft: Draft = {};
   for (const filter of filters) addFilter(draft, filter);

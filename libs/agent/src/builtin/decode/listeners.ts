@@ -14,14 +14,14 @@ export interface ChainPlan {
   readonly content: string;
   /** Undefined for bytes as they are. */
   readonly tls: ServerTls | undefined;
-  /** How long a handshake may take, ms. */
+  /** Timeout of a handshake, ms. */
   readonly handshakeTimeout: number;
   readonly forwarding: Forwarding;
   /** The process relies on `x-forwarded-client-cert`, which this plane passes on as the caller sends it. */
   readonly needsClientCertHeader: boolean;
 }
 
-/** Where connections are taken, and how. */
+/** A listener, decoded. */
 export interface ListenerPlan {
   readonly name: string;
   readonly at: { readonly address: string; readonly port: number };
@@ -32,7 +32,7 @@ export interface ListenerPlan {
 }
 
 export interface Inspection {
-  /** How long the first bytes may take, ms. */
+  /** Timeout for the first bytes, ms. */
   readonly timeout: number;
   /** Whether a client that says nothing is then taken as one without TLS; otherwise it is closed. */
   readonly continuesOnTimeout: boolean;
@@ -59,8 +59,8 @@ export function decodeListener(bytes: Uint8Array): ListenerPlan {
 }
 
 /**
- * Whether a listener leads connections without TLS to where it leads any: not where callers need an identity (mTLS Strict, or Permissive
- * with access rules), nor where nobody may call.
+ * Whether a listener forwards connections without TLS wherever it forwards any: false if callers need an identity (mTLS
+ * Strict, or Permissive with access rules), or if nobody may call.
  */
 export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
   const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');

@@ -21,7 +21,7 @@ export function matcherRule({ matcherType, onNoMatch }: NonNullable<NetworkRbac[
     fits: predicateRule(predicate),
     allows: isAllowed(onMatch),
   }));
-  // As in Envoy: who is matched by nothing is denied unless it is said otherwise.
+  // // As in Envoy: a caller that no entry matches is denied unless the configuration says otherwise.
   const otherwise = onNoMatch ? isAllowed(onNoMatch) : false;
   return (caller) => matchers.find(({ fits }) => fits(caller))?.allows ?? otherwise;
 }

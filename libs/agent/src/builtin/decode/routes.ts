@@ -7,11 +7,11 @@ export interface WeightedCluster {
   readonly weight: number;
 }
 
-/** Where the connections of an HTTP destination go in a plane that passes on bytes. */
+/** Target of the connections of an HTTP route in a dataplane that forwards bytes. */
 export interface RoutePlan {
   /** The clusters of the route that takes every request, with the shares of connections; empty where no route does. */
   readonly clusters: readonly WeightedCluster[];
-  /** What of the routes a plane that passes on bytes cannot obey; undefined where nothing is lost. */
+  /** Route features that a dataplane of bytes cannot apply; undefined if there are none. */
   readonly lost: string | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface NameRule {
   readonly value: string;
 }
 
-/** By what the other side is believed: authorities by trust domain, one list of authorities, or nothing. */
+/** Trust in the peer: authorities by trust domain, one list of authorities, or none. */
 type Belief =
   | { readonly type: 'secret'; readonly name: string }
   | { readonly type: 'authorities'; readonly pem: TextSource }
@@ -40,13 +40,13 @@ export interface TlsSettings {
   readonly alpn: readonly string[];
 }
 
-/** How a server is spoken to. */
+/** TLS towards a server. */
 export interface ClientTls extends TlsSettings {
   /** The server name; empty where none is sent. */
   readonly sni: string;
 }
 
-/** How clients are: with a certificate, or each. */
+/** TLS of clients: a certificate is required or optional. */
 export interface ServerTls extends TlsSettings {
   readonly needsClientCertificate: boolean;
 }
@@ -65,7 +65,7 @@ const NAME_TYPES: ReadonlyMap<SubjectAltNameMatcher_SanType, NameRule['type']> =
   [IP_ADDRESS, 'IP'],
 ]);
 
-/** How the servers of a cluster are spoken to: by TLS, or in plaintext. */
+/** Decodes the connection to the servers of a cluster: TLS or plaintext. */
 export function decodeClientTls(socket: TransportSocket | undefined): ClientTls | 'plaintext' {
   if (!socket) return 'plaintext';
   const config = readTypedConfig(socket);
@@ -75,7 +75,7 @@ export function decodeClientTls(socket: TransportSocket | undefined): ClientTls 
   return { sni: tls.sni, ...commonOf(tls.commonTlsContext) };
 }
 
-/** How a chain's clients speak; undefined for plaintext. */
+/** Decodes the TLS of a chain's clients; undefined for plaintext. */
 export function decodeServerTls(socket: TransportSocket | undefined): ServerTls | undefined {
   if (!socket) return undefined;
   const config = readTypedConfig(socket);

@@ -2,8 +2,8 @@ import { unpack, type MessageCodec } from '@causeway/xds-server';
 import type { Any } from '@causeway/proto-gen';
 
 /**
- * What this plane is told and cannot do: thrown while a resource is decoded, so that the resource is rejected with field and reason, never
- * obeyed in part.
+ * Configuration that this dataplane does not support: thrown while a resource is decoded, so that the resource is
+ * rejected with field and reason, and never applied in part.
  */
 export class UnsupportedConfig extends Error {
   override readonly name = 'UnsupportedConfig';

@@ -1,9 +1,9 @@
 import type { Opening } from '../decode/chain-choice';
 
-/** What the first bytes of a connection are; `undefined` bytes: more are needed. */
+/** Result of inspecting the first bytes of a connection; `more`: further bytes are needed. */
 export type Inspected = { readonly type: 'more' } | { readonly type: 'known'; readonly opening: Opening };
 
-/** Most bytes of a ClientHello, as Envoy takes it. */
+/** Maximum size of a ClientHello, as in Envoy, bytes. */
 export const MAX_HELLO_BYTES = 16 * 1024;
 
 const PLAIN: Inspected = { type: 'known', opening: { isTls: false, serverName: '', alpn: [] } };

@@ -25,7 +25,7 @@ interface Destinations {
   httpOf(cluster: string): 1 | 2 | undefined;
 }
 
-/** What the listeners of a plane share. */
+/** Shared by the listeners of a dataplane. */
 export interface ListenerTools {
   readonly clock: Clock;
   readonly contexts: TlsContexts;
@@ -36,9 +36,9 @@ export interface ListenerTools {
   /** Room for connections of the whole plane. */
   readonly room: ConnectionRoom;
   readonly garbage: YoungGarbage;
-  /** How long connections of a chain that is no longer there may go on, ms. */
+  /** Grace period for connections of a removed chain, ms. */
   readonly drain: number;
-  /** How much of a source's limit is this process's, of 1. */
+  /** Share of a source's limit that belongs to this process, of 1. */
   readonly share: number;
 }
 
@@ -67,12 +67,12 @@ export class ConnectionRoom {
 interface Connection {
   readonly socket: Socket;
   readonly gone: AbortController;
-  /** What is read and written: another socket than that of TCP where it is TLS. */
+  /** Socket for reading and writing: not the TCP socket if the connection uses TLS. */
   client: Socket;
   chain: ChainPlan | undefined;
 }
 
-/** How long it is tried to listen at an address that something else has, ms. */
+/** Time for which binding to an address in use is retried, ms. */
 const LISTEN_TIMEOUT = 1_000;
 const LISTEN_PAUSE = 50;
 

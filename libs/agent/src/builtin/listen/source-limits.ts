@@ -9,7 +9,7 @@ interface Source {
   readonly bucket: TokenBucket;
 }
 
-/** What each source address takes: open connections, and new ones a second. */
+/** Counts connections of each source address: open ones, and new ones a second. */
 export class SourceLimits {
   private readonly sources = new Map<string, Source>();
 

@@ -30,7 +30,7 @@ const MAX_WAITING = 128 * 1024;
 const RECORD = 16 * 1024;
 const MAX_TOGETHER = 64 * 1024;
 
-/** How two connections are joined. */
+/** Options of joining two connections. */
 export interface SpliceOptions {
   /** Without a byte for so long both end, ms. */
   readonly idle: number;
@@ -78,7 +78,7 @@ function join({ socket: from }: Leg, leg: Leg, onBytes: (bytes: number) => void)
   from.on('close', () => {
     if (to.destroyed) return;
     if (!hasEnded) reset(leg);
-    // Nobody reads any more what `to` says; what it was told before is still sent.
+    // // Nobody reads further data of `to`; data that it already received is still sent.
     else if (!from.writableFinished && to.writableFinished) reset(leg);
     else if (!from.writableFinished) to.once('finish', () => reset(leg));
   });

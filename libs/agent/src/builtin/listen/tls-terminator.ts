@@ -14,7 +14,7 @@ export interface SecuredClient {
   readonly caller: VerifiedCaller;
 }
 
-/** What clients of the mesh offer as protocol name. */
+/** Protocol name (ALPN) of clients of the mesh. */
 const MESH_ALPN = 'kuma';
 
 /** The server side of TLS of one filter chain, by Node's own TLS server, which never listens: connections are handed to it. */
@@ -34,7 +34,7 @@ export class TlsTerminator {
     this.server = createServer({
       handshakeTimeout,
       requestCert: tls.needsClientCertificate,
-      // Who it is, is checked afterwards: each failure has a counter.
+      // // The peer is verified afterwards, so that each failure has a counter.
       rejectUnauthorized: false,
       ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.httpOf()),
     });
@@ -45,7 +45,9 @@ export class TlsTerminator {
     });
   }
 
-  /** Makes the handshake; undefined where there is none, or where the client is not believed: it is closed, and counted. */
+  /**
+   * Performs the handshake; undefined if it fails or the client is not trusted: the connection is closed and counted.
+   */
   async secure(raw: Socket): Promise<SecuredClient | undefined> {
     const { contexts, stats, clock } = this.tools;
     const material = contexts.of(this.tls, 'server');

@@ -3,7 +3,10 @@ import type { UnsupportedFeature } from '../../plane';
 import type { PlaneLimits } from '../plane-engine';
 import type { StatSnapshot } from '../stats';
 
-/** What the process of the agent tells one that carries connections. `plane` tells several planes of one machine apart. */
+/**
+ * Command of the agent's process to a process that carries connections. `plane` distinguishes several dataplanes of one
+ * machine.
+ */
 export type PlaneCommand = { readonly id: number; readonly plane: number } & (
   | { readonly order: 'open'; readonly limits: PlaneLimits }
   /** Resources are so from now on; nothing is done about it before `start` or `take`. */
@@ -15,7 +18,7 @@ export type PlaneCommand = { readonly id: number; readonly plane: number } & (
   | { readonly order: 'stop'; readonly drainMs: number }
 );
 
-/** What such a process says. Each order is answered once. */
+/** Message of such a process. Each command gets one response. */
 export type PlaneReport =
   | { readonly report: 'done'; readonly id: number; readonly answer: PlaneResponse }
   | {
@@ -27,7 +30,7 @@ export type PlaneReport =
     };
 
 export interface PlaneResponse {
-  /** What cannot be obeyed. */
+  /** Why the resources cannot be applied. */
   readonly refusal?: string;
   readonly unsupported?: readonly UnsupportedFeature[];
   readonly stats?: StatSnapshot;

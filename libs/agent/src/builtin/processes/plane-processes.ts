@@ -17,16 +17,16 @@ const ENTRY = join(__dirname, 'plane-worker');
 type OrderWithoutId = PlaneCommand extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
 
 export interface PlaneProcessesOptions {
-  /** How many; as many as the machine has cores is most. */
+  /** Number of processes; at most one for each core of the machine. */
   readonly processes: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Processes that carry the connections of all builtin planes of a machine (docs/reference/builtin-plane.md, Processes). They share the
- * listening sockets by `node:cluster`: connections are given to one after the other. One that ends is started again with all that it was
- * told; its connections are lost, those of the others are not.
+ * Processes that carry the connections of all builtin dataplanes of a machine (docs/reference/builtin-plane.md,
+ * Processes). They share the listening sockets by `node:cluster`, which distributes connections in turn. A process that
+ * ends is restarted with all commands it had received; its connections are lost, those of the others are not.
  */
 export class PlaneProcesses {
   private readonly running = new Set<PlaneProcess>();
@@ -165,9 +165,9 @@ interface EngineEvents {
   readonly ended: () => void;
 }
 
-/** A plane that is carried by several processes: each is told the same. */
+/** A dataplane carried by several processes: each receives the same commands. */
 class RemoteEngine implements PlaneEngine {
-  /** Who needs a resource that others name. */
+  /** By resource, the processes that need it. */
   private readonly users = new Map<string, Set<PlaneProcess>>();
   private hasStarted = false;
 

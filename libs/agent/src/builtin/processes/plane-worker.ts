@@ -5,7 +5,7 @@ import { PlaneCore } from '../plane-core';
 import { isPlaneCommand, type PlaneResponse, type PlaneCommand, type PlaneReport } from './plane-messages';
 
 /** The resources of a plane, as the agent's process tells them. */
-class ToldResources implements PlaneResources {
+class ReceivedResources implements PlaneResources {
   private readonly types = new Map<string, Map<string, EncodedResource>>();
 
   constructor(private readonly plane: number) {}
@@ -42,7 +42,7 @@ class ToldResources implements PlaneResources {
 }
 
 interface OpenPlane {
-  readonly resources: ToldResources;
+  readonly resources: ReceivedResources;
   readonly core: PlaneCore;
 }
 
@@ -55,7 +55,7 @@ function report(message: PlaneReport): void {
 async function applyCommand(order: PlaneCommand): Promise<PlaneResponse> {
   const { plane } = order;
   if (order.order === 'open') {
-    const resources = new ToldResources(plane);
+    const resources = new ReceivedResources(plane);
     planes.set(plane, { resources, core: new PlaneCore(resources, { clock: systemClock, ...order.limits }) });
     return {};
   }

@@ -4,13 +4,16 @@ import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { TlsSettings } from '../decode/tls-settings';
 import { hasName, findSpiffeIds, listUris } from './certificate-names';
 
-/** Most certificates between that of a workload and its authority. */
+/** Maximum number of certificates between a workload's and its authority's. */
 const MAX_INTERMEDIATES = 4;
 
 /** Authorities by trust domain. */
 export type TrustDomains = ReadonlyMap<string, readonly X509Certificate[]>;
 
-/** What is believed of the other side: its SPIFFE ids and its subject, where it has any; or why it is not believed, by the name of Envoy's counter. */
+/**
+ * Result of verifying the peer: its SPIFFE ids and its subject, if any; or why it is not trusted, by the name of
+ * Envoy's counter.
+ */
 export type PeerCheckResult =
   | ({ readonly ok: true } & VerifiedCaller)
   | { readonly ok: false; readonly counter: PeerFailure; readonly reason: string };
@@ -19,8 +22,9 @@ export type PeerCheckResult =
 export type PeerFailure = 'fail_verify_no_cert' | 'fail_verify_error' | 'fail_verify_san';
 
 /**
- * Whether the other side of a finished handshake is believed. Node has verified its chain against all authorities of the context; in a
- * mesh only those of the trust domain in its SPIFFE id count, so that nobody speaks for another domain. `now` is ms since 1970.
+ * Verifies the peer of a finished handshake. Node has verified its chain against all authorities of the context; in a
+ * mesh only those of the trust domain in its SPIFFE id count, so that no domain can impersonate another. `now` is ms
+ * since 1970.
  */
 export function checkPeer(
   socket: TLSSocket,
@@ -47,8 +51,8 @@ export function checkPeer(
 }
 
 /**
- * OpenSSL misses only who signed an authority that is believed itself: Node's TLS server cannot be told that this does not matter. Whether
- * such an authority vouches for the certificate is looked at afterwards.
+ * Whether OpenSSL misses only the issuer of an authority that is trusted itself: Node's TLS server has no option to
+ * accept that. Whether such an authority signed the certificate is checked afterwards.
  */
 function isAnchoredBelow(socket: TLSSocket, belief: TlsSettings['belief']): boolean {
   return belief.type === 'secret' && reasonOf(socket) === 'UNABLE_TO_GET_ISSUER_CERT';

@@ -12,10 +12,10 @@ export interface SecretReader {
   secret(name: string): { readonly resource: EncodedResource; readonly secret: Secret } | undefined;
 }
 
-/** What one side of a connection needs of certificates. */
+/** Certificates and key for one side of a connection. */
 export interface TlsMaterial {
   readonly context: SecureContext;
-  /** What the context is made of, for Node's TLS server, which makes its own. */
+  /** Options of the context, for Node's TLS server, which creates its own. */
   readonly options: SecureContextOptions;
   readonly domains: TrustDomains | undefined;
 }

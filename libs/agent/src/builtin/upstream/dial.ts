@@ -6,7 +6,10 @@ import { checkPeer, type PeerFailure } from '../tls/peer-check';
 import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
 import type { HostPlace } from './host';
 
-/** Why a host cannot be reached, by the name of Envoy's counter; `no material`: this machine lacks a certificate, not the host. */
+/**
+ * Why a host cannot be reached, by the name of Envoy's counter; `no material`: this machine lacks a certificate, the
+ * host is not at fault.
+ */
 export type DialFailure = 'timeout' | 'refused' | 'no material' | `ssl.${PeerFailure}` | 'ssl.connection_error';
 
 /** A connection to a host, ready for bytes, with that of TCP below it; or why there is none. */
@@ -79,7 +82,7 @@ function by({ sni, alpn }: ClientTls, { context }: TlsMaterial): ConnectionOptio
     secureContext: context,
     ...(sni !== '' && isIP(sni) === 0 && { servername: sni }),
     ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),
-    // Who it is, is checked after the handshake: each failure has a counter.
+    // // The peer is verified after the handshake, so that each failure has a counter.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   };

@@ -25,7 +25,7 @@ interface Group {
 export class HostSet {
   private byKey = new Map<string, Host>();
   private priorities: readonly (readonly Locality[])[] = [];
-  /** What is chosen from; undefined after a change. */
+  /** Candidates of the choice; undefined after a change. */
   private groups: { readonly all: readonly Group[]; readonly shares: readonly number[] } | undefined;
 
   constructor(

@@ -2,7 +2,7 @@ import type { ClientTls } from '../decode/tls-settings';
 import type { EjectionRule } from '../decode/clusters';
 import type { Leg } from '../listen/splice';
 
-/** Where a host is and how it is spoken to: what makes two hosts one. */
+/** Address of a host and its transport: two hosts with equal places are one. */
 export interface HostPlace {
   readonly address: string;
   readonly port: number;
@@ -22,7 +22,7 @@ export class Host {
 
   constructor(readonly place: HostPlace) {}
 
-  /** What least-request counts. */
+  /** Load that least-request compares. */
   get load(): number {
     return this.connections.size + this.connecting;
   }

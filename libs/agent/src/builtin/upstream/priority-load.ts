@@ -1,4 +1,4 @@
-/** How many hosts a group has, and how many can serve. */
+/** Number of hosts of a group, and of those that can serve. */
 export interface HostCount {
   readonly total: number;
   readonly healthy: number;
@@ -7,14 +7,15 @@ export interface HostCount {
 /** Envoy's overprovisioning: a group keeps all of its traffic until fewer than 1/1.4 of its hosts can serve. */
 const OVERPROVISIONING = 1.4;
 
-/** How able a group is to take all of its traffic, 0 to 1. */
+/** Returns the health of a group, 0 to 1: which part of its traffic it can take. */
 export function computeHealth({ total, healthy }: HostCount): number {
   return total === 0 ? 0 : Math.min(1, (OVERPROVISIONING * healthy) / total);
 }
 
 /**
- * The share of each priority, as Envoy gives it: the first takes what it can, the next ones the rest. The shares add up to 1, or are all 0
- * where nobody can serve. `panics`: too few of a priority can serve, and those that cannot get traffic too.
+ * Returns the share of each priority as Envoy computes it: the first takes what it can, the next ones the rest. The
+ * shares add up to 1, or are all 0 if no host can serve. `panics`: too few hosts of a priority can serve, so the
+ * unhealthy ones get traffic too.
  */
 export function priorityLoad(
   priorities: readonly HostCount[],

@@ -9,7 +9,7 @@ import { dial, type DialFailure } from './dial';
 import type { Host } from './host';
 import { HostSet, type Addresses } from './host-set';
 
-/** What upstreams share. */
+/** Shared by upstreams. */
 export interface UpstreamTools {
   readonly clock: Clock;
   readonly contexts: TlsContexts;
@@ -106,7 +106,7 @@ export class Upstream {
     if (failure === 'timeout') this.stats.add('upstream_cx_connect_timeout');
     if (failure.startsWith('ssl.')) this.stats.add(failure);
     const { ejection } = this.plan;
-    // What this machine lacks says nothing of the host.
+    // // A certificate that this machine lacks is no fault of the host.
     if (!ejection || failure === 'no material' || !host.failed(ejection) || !this.mayEject(ejection.maxPercent)) return;
     this.eject(host, host.eject(ejection, this.tools.clock.elapsed()));
   }

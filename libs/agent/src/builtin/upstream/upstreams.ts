@@ -53,7 +53,7 @@ export class Upstreams {
     if (!upstream) return;
     const plan = this.resources.cluster(name);
     if (plan) return this.fill(upstream, plan);
-    // What cannot be obeyed leaves what was there before.
+    // // A resource that cannot be applied leaves the former one in force.
     if (this.resources.problem(RESOURCE_TYPES.cluster, name) !== undefined) return;
     this.byName.delete(name);
     this.stats.forget('cluster', name);
