@@ -62,7 +62,7 @@ describe('causeway over gRPC', () => {
     expect((await causeway(['wait', 'msvc/redis', '--for=create'])).out).toBe('MeshService redis created\n');
     expect((await causeway(['instances', 'redis'])).out).toMatch(/redis-1 +east +Ready +10\.0\.0\.1/);
     expect((await causeway(['describe', 'dataplane', 'redis-1'])).out).toContain('MeshService redis');
-    expect((await causeway(['describe', 'hg/local'])).out).toContain('told over REST only');
+    expect((await causeway(['describe', 'hg/local'])).out).toContain('shown over REST only');
     expect((await causeway(['explain', 'redis.mesh'])).out).toMatch(
       /1 +MeshService .*redis +local \(east\) +Available/,
     );

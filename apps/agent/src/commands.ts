@@ -6,13 +6,13 @@ import { createLogger } from '@causeway/telemetry';
 import type { AgentEnvironment } from './config';
 import { flagsToConfig, type RunFlags } from './flags';
 
-/** What the commands share. */
+/** Shared by the commands. */
 export interface AgentContext {
   readonly environment: AgentEnvironment;
   readonly version: string;
   readonly print: (line: string) => void;
   readonly printError: (line: string) => void;
-  /** Aborts where the program is told to end. */
+  /** Aborts when the program is asked to end. */
   readonly signal: AbortSignal;
   readonly isTerminal: boolean;
 }
@@ -21,7 +21,7 @@ export interface StateFlags {
   readonly state?: string;
 }
 
-/** How often it is looked whether an agent has ended, ms. */
+/** Interval at which the end of an agent is looked for, ms. */
 const POLL_INTERVAL = 100;
 
 /** `run` and `ingress`: resolves with the exit code when the agent has ended. */
@@ -56,7 +56,7 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
       level = logLevel;
     },
   });
-  // What `systemctl reload` sends. On a terminal it is the end of the terminal.
+  // // Sent by `systemctl reload`. On a terminal it means the end of the terminal.
   if (!isTerminal)
     process.on('SIGHUP', () => {
       logger.info('SIGHUP: the configuration is read again');
@@ -87,7 +87,10 @@ export async function drainAgent(context: AgentContext, { state }: StateFlags): 
   return 0;
 }
 
-/** `uninstall`: ends the agent, which withdraws its Dataplanes, and removes its state: keys, certificates, what it was told. */
+/**
+ * `uninstall`: ends the agent, which withdraws its Dataplanes, and removes its state: keys, certificates, cached
+ * resources.
+ */
 export async function uninstallAgent(context: AgentContext, flags: StateFlags): Promise<number> {
   const folder = flags.state ?? context.environment.state;
   if (await isAnswered(agentSocketPath(folder))) {

@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the program takes from its environment; the configuration file wins over it. */
+/** Environment of the program; the configuration file has precedence. */
 export interface AgentEnvironment {
   readonly envoy: { readonly setting?: string; readonly searched?: string };
   /** The state folder where neither flag nor file names one. */
   readonly state: string;
   /** The configuration file where no flag names one; undefined where there is none. */
   readonly file?: string;
-  /** The file of the authorities that the machine believes. */
+  /** File of the authorities that the machine trusts. */
   readonly authoritiesFile?: string;
 }
 
 const CONFIG_FILE = '/etc/causeway/agent.yaml';
 
-/** Where machines keep the authorities that they believe. */
+/** Usual files of the authorities that a machine trusts. */
 const MACHINE_AUTHORITIES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -23,7 +23,7 @@ const MACHINE_AUTHORITIES = [
   '/etc/ssl/cert.pem',
 ];
 
-/** What the agent reads from its environment, a line each, for `--help` and docs/reference/settings.md. */
+/** Environment variables of the agent, a line each, for `--help` and docs/reference/settings.md. */
 export const agentVariables: Readonly<Record<string, string>> = {
   CAUSEWAY_AGENT_CONFIG: 'the configuration; none = /etc/causeway/agent.yaml where it is there',
   CAUSEWAY_AGENT_STATE:

@@ -59,13 +59,13 @@ describe('causeway-agent dns', () => {
     expect(err).toEqual([]);
   });
 
-  it('takes the suffixes that the zone has told where the configuration has none', async () => {
+  it('takes the suffixes that the zone has sent where the configuration has none', async () => {
     const config = file(`${CONFIG}dns: {}\n`);
     expect(await run('install', '-f', config)).toBe(0);
-    expect(err.pop()).toMatch(/^the zone has told no suffixes yet, mesh\.local is taken/);
+    expect(err.pop()).toMatch(/^the zone has sent no suffixes yet, mesh\.local is taken/);
     expect(readFileSync(join(root, DROP_IN), 'utf8')).toContain('Domains=~mesh.local\n');
-    const told = { virtualRanges: ['241.0.0.0/8'], dnsSuffixes: ['shop.internal', 'mesh'] };
-    await (await KnownZone.open(root)).learn(told);
+    const sent = { virtualRanges: ['241.0.0.0/8'], dnsSuffixes: ['shop.internal', 'mesh'] };
+    await (await KnownZone.open(root)).learn(sent);
     expect(await run('install', '-f', config)).toBe(0);
     expect(readFileSync(join(root, DROP_IN), 'utf8')).toContain('Domains=~shop.internal ~mesh\n');
     expect(err).toEqual([]);

@@ -46,7 +46,7 @@ export function registerDns(program: Command, context: AgentContext, finish: (co
       const zone = await KnownZone.open(loaded.config.state ?? context.environment.state);
       const { suffixes = zone.suffixes, ...of } = loaded.config.dns;
       if (!loaded.config.dns.suffixes && !zone.facts)
-        context.printError(`the zone has told no suffixes yet, ${suffixes.join(', ')} is taken: run it again later`);
+        context.printError(`the zone has sent no suffixes yet, ${suffixes.join(', ')} is taken: run it again later`);
       finish(await changed(context, flags, (setup) => setup.planInstall(), { ...of, suffixes }));
     });
   option(dns.command('uninstall').description('takes back what install has written')).action(async (flags: DnsFlags) =>

@@ -72,7 +72,7 @@ function createProgram(context: AgentContext): Command {
     .action(async (flags: StateFlags) => finish(await drainAgent(context, flags)));
   program
     .command('uninstall')
-    .description('ends the agent and removes its state: keys, certificates, what it was told')
+    .description('ends the agent and removes its state: keys, certificates, cached resources')
     .addOption(stateOption())
     .action(async (flags: StateFlags) => finish(await uninstallAgent(context, flags)));
   registerDns(program, context, finish);

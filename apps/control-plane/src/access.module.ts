@@ -8,7 +8,7 @@ import { INDEX } from './index.module';
 /** The `AccessPolicy` of this replica. */
 export const ACCESS_POLICY = Symbol('AccessPolicy');
 
-/** Who may do what: one policy, which admission, the interfaces and sync ask. */
+/** Provides the access policy, which admission, the interfaces and sync share. */
 @Module({})
 export class AccessModule implements OnApplicationShutdown {
   constructor(@Inject(ACCESS_POLICY) private readonly policy: AccessPolicy) {}

@@ -9,14 +9,14 @@ import type { Fence, ResourceStore } from '@causeway/store';
 import type { ControlPlaneCore } from './core.module';
 import type { PeriodicTask } from './store-maintenance';
 
-/** What the chores of tokens work with. */
+/** Dependencies of the periodic tasks of tokens. */
 export interface TokenTaskContext extends Pick<ControlPlaneCore, 'cp' | 'clock' | 'logger' | 'settings'> {
   readonly store: ResourceStore;
   /** The leader's right to write. */
   readonly term: Fence;
 }
 
-/** What a leader does about the user tokens of its control plane. */
+/** Periodic tasks of a leader for the user tokens of its control plane. */
 export function tokenTasks(context: TokenTaskContext, tokens: Authentication['tokens']): readonly PeriodicTask[] {
   return [
     { failure: 'the admin token could not be written', run: () => ensureAdminToken(context, tokens) },
@@ -24,16 +24,16 @@ export function tokenTasks(context: TokenTaskContext, tokens: Authentication['to
   ];
 }
 
-/** How long the token is valid; the leader writes another one when it has expired. */
+/** Validity of the token; the leader writes another one when it has expired. */
 const VALIDITY = '8760h';
 
-/** The note that says which token was written, so that it is written once however many replicas there are. */
+/** Metadata key that records which token was written, so that it is written once however many replicas there are. */
 const NOTE = { area: 'admin-token', key: 'latest' } as const;
 
 /**
- * Writes a token of an administrator to a file that only its owner reads, unless this control plane has done so and the
- * token is still valid; one that was revoked is not replaced. A file that is not this control plane's own is never
- * overwritten: the token goes beside it. Where no file can be written the log says so, and the next term tries again.
+ * Writes a token of an administrator to a file that only its owner can read, unless this control plane has done so and
+ * the token is still valid; a revoked one is not replaced. A file of another origin is never overwritten: the token
+ * goes beside it. If no file can be written the log says so, and the next term tries again.
  */
 export async function ensureAdminToken(context: TokenTaskContext, tokens: Authentication['tokens']): Promise<void> {
   const { cp, clock, logger, settings, store } = context;
@@ -56,7 +56,7 @@ export async function ensureAdminToken(context: TokenTaskContext, tokens: Authen
 }
 
 /**
- * Where a control plane leaves files of its first start: beside `CAUSEWAY_ADMIN_TOKEN_FILE`, else in the state folder of the
+ * Returns the folder for files of the first start: beside `CAUSEWAY_ADMIN_TOKEN_FILE`, else in the state folder of the
  * user, as the XDG base directories are by default.
  */
 export function stateFolder(

@@ -6,7 +6,7 @@ import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 /** The `AuditRecorder` of this replica, which all interfaces share. */
 export const AUDIT_RECORDER = Symbol('AuditRecorder');
 
-/** What records activities and refusals; it stores what waits after the interfaces have ended. */
+/** Provides the recorder of activities and refusals; it stores queued entries after the interfaces have ended. */
 @Module({})
 export class AuditModule implements OnApplicationShutdown {
   constructor(@Inject(AUDIT_RECORDER) private readonly recorder: AuditRecorder) {}

@@ -9,7 +9,7 @@ import type { SharedSettings } from './settings';
 import { INDEX } from './index.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 
-/** Where the certificate of REST comes from; ends the program with one line when settings do not fit together. */
+/** Returns the source of the certificate of REST; ends the program with one line if settings contradict each other. */
 export function restCertificateSource(settings: SharedSettings): CertificateSource {
   return sourceForUsers(settings, {
     prefix: 'CAUSEWAY_REST_TLS',
@@ -19,7 +19,10 @@ export function restCertificateSource(settings: SharedSettings): CertificateSour
   });
 }
 
-/** Where the certificate of the gRPC API comes from; ends the program with one line when settings do not fit together. */
+/**
+ * Returns the source of the certificate of the gRPC API; ends the program with one line if settings contradict each
+ * other.
+ */
 export function grpcCertificateSource(settings: SharedSettings): CertificateSource {
   return sourceForUsers(settings, {
     prefix: 'CAUSEWAY_GRPC_TLS',
@@ -29,13 +32,15 @@ export function grpcCertificateSource(settings: SharedSettings): CertificateSour
   });
 }
 
-/** What the settings of a port say of TLS; `bindAddress` where it is not that of REST. */
+/** TLS settings of a port; `bindAddress` if it differs from that of REST. */
 export type PortTls = Pick<TlsSettings, 'prefix' | 'certificateFile' | 'keyFile'> & {
   readonly tls: 'on' | 'off' | undefined;
   readonly bindAddress?: string;
 };
 
-/** Where the certificate of a port comes from: on unless said otherwise beyond loopback, and where a certificate is given. */
+/**
+ * Returns the source of the certificate of a port: TLS is on by default beyond loopback, and if a certificate is given.
+ */
 export function sourceForUsers(settings: SharedSettings, port: PortTls): CertificateSource {
   const { CAUSEWAY_REST_TLS_NAMES: names } = settings;
   const { bindAddress = settings.CAUSEWAY_BIND_ADDRESS } = port;
@@ -75,7 +80,7 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     this.opened?.close();
   }
 
-  /** How the listener is called. */
+  /** Name of the listener. */
   get name(): string {
     return this.port.name;
   }
@@ -85,26 +90,29 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     return this.opened;
   }
 
-  /** What verifies this port; where it has no TLS, the other ports that have no files. Undefined where that is not known here. */
+  /**
+   * Returns the authority of this port; without TLS, that of the other ports without files. Undefined if it is unknown
+   * here.
+   */
   authority(): string | undefined {
     const { core, index, port } = this;
     return port.source.type === 'off' ? sharedAuthority(index, core.cp, core.clock) : this.opened?.authority();
   }
 
-  /** Why the certificate shown is not the configured one. */
+  /** Returns why the certificate in use is not the configured one. */
   warnings(): readonly string[] {
     const fault = this.opened?.fault();
     return fault === undefined ? [] : [`${this.port.name}: ${fault}`];
   }
 }
 
-/** What REST shows its clients. */
+/** Certificates of REST. */
 export class RestCertificates extends PortCertificates {}
 
-/** What the gRPC API shows its clients. */
+/** Certificates of the gRPC API. */
 export class GrpcCertificates extends PortCertificates {}
 
-/** What the interfaces for users show their clients. */
+/** Provides the certificates of the interfaces for users. */
 @Module({})
 export class CertificatesModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {

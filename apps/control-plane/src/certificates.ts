@@ -3,16 +3,16 @@ import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/acces
 import { FileCertificates, type CertificateFiles, type FileCertificateOptions } from './file-certificates';
 import { exitWithProblems } from './load-config';
 
-/** Where the certificate that a port shows comes from. */
+/** Source of the certificate of a port. */
 export type CertificateSource =
   | { readonly type: 'off' }
   | ({ readonly type: 'files' } & CertificateFiles)
   /** The authority of this control plane; `names` are those that this machine does not know of itself. */
   | { readonly type: 'own'; readonly names: readonly string[] };
 
-/** What the settings of a port say of TLS. */
+/** TLS settings of a port. */
 export interface TlsSettings {
-  /** What the names of these settings begin with, such as `CAUSEWAY_KDS_TLS`. */
+  /** Prefix of the names of these settings, such as `CAUSEWAY_KDS_TLS`. */
   readonly prefix: string;
   readonly tls: 'on' | 'off';
   readonly certificateFile: string | undefined;

@@ -10,7 +10,7 @@ import type { SettingsReload } from './settings-reload';
 /** The modules whose providers a dynamic module uses: no module is global here. */
 export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
 
-/** What every part of a control plane may know: plain facts, the same from start to end. */
+/** Facts for every part of a control plane, unchanged from start to end. */
 export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   /** Which control plane this is: the global, or a zone's. */
   readonly cp: ControlPlane;
@@ -27,11 +27,11 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   readonly logger: Logger;
   /** Times of propagation: sync feeds it, the diagnostics port shows it. */
   readonly propagation: HistogramMetric;
-  /** What REST answered: it feeds this, the diagnostics port shows it. */
+  /** Metrics of REST requests, for the diagnostics port. */
   readonly requests: RestRequests;
-  /** What the gRPC API answered: it feeds this, the diagnostics port shows it. */
+  /** Metrics of gRPC calls, for the diagnostics port. */
   readonly calls: GrpcRequests;
-  /** Where spans go; nowhere unless the settings name a receiver. */
+  /** Exporter of spans; discards them unless the settings name a receiver. */
   readonly tracer: ProgramTracer;
   /** Name of this replica, for people to read; new at each start. */
   readonly instance: string;

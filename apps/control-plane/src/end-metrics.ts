@@ -4,7 +4,7 @@ import { certificatesIn, findMeshAuthority } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 
-/** From when to when something is valid, ms since 1970. */
+/** Validity period, ms since 1970. */
 export interface Validity {
   readonly start: number;
   readonly end: number;
@@ -16,7 +16,7 @@ export interface Listener {
   certificates(): Pick<ServerCertificates, 'current' | 'authority'> | undefined;
 }
 
-/** From when to when a chain is valid: that of its certificate which ends first; undefined where it has none. */
+/** Returns the validity period of a chain: that of its certificate which ends first; undefined if it has none. */
 export function readValidity(chain: string): Validity | undefined {
   const [first] = certificatesIn(chain)
     .map((pem) => new X509Certificate(pem))
@@ -43,7 +43,9 @@ export function validityMetrics(
   }));
 }
 
-/** When the certificates end that listeners show, or the authority by which clients verify them, whichever is first. */
+/**
+ * Metrics of the end of listeners' certificates, or of the authority by which clients verify them, whichever is first.
+ */
 export function serverCertificateMetrics(listeners: () => readonly Listener[]): readonly Metric[] {
   const what = 'the certificate that a listener shows, with its chain,';
   return validityMetrics({ name: 'server_certificate', what, labels: ['listener'] }, () =>
@@ -55,7 +57,7 @@ export function serverCertificateMetrics(listeners: () => readonly Listener[]): 
   );
 }
 
-/** When the authorities of meshes end whose `Mesh.mtls` is on. */
+/** Metric of the end of the authorities of meshes whose `Mesh.mtls` is on. */
 export function meshAuthorityMetric(source: { readonly index: IndexReader }): Metric {
   // A certificate is read once, however often it is asked for.
   let known = new Map<string, number>();
@@ -77,7 +79,7 @@ export function meshAuthorityMetric(source: { readonly index: IndexReader }): Me
   };
 }
 
-/** How many of the tokens that were presented to this replica expire soon; `use` begins the name, `holders` says whose they are. */
+/** Metric of the presented tokens that expire soon; `use` begins the name, `holders` names their holders. */
 export function expiringTokensMetric(
   { use, holders }: { readonly use: string; readonly holders: string },
   read: () => number,

@@ -18,7 +18,7 @@ export interface CertificateFiles {
 export interface FileCertificateOptions extends CertificateFiles {
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
-  /** When the files are read again. */
+  /** Triggers reading the files again. */
   readonly reload: Pick<SettingsReload, 'onCheck'>;
 }
 

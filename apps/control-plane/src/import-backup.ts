@@ -11,8 +11,8 @@ import type { SharedSettings } from './settings';
 const PIECE = 256 * 1024;
 
 /**
- * Restores a backup into the empty database of the settings and ends the program: code 0 when it is restored, 1 when it is
- * not, and then nothing of it is in the database. Everything that is wrong with the file is said on stderr, a line each.
+ * Restores a backup into the empty database of the settings and ends the program: code 0 if it is restored, 1 if it is
+ * not, and then nothing of it is in the database. All problems of the file are written to stderr, a line each.
  */
 export async function importBackup(
   cp: ControlPlane,
@@ -38,7 +38,7 @@ export async function importBackup(
 
 class Unreadable extends Error {}
 
-/** Rejects at once where the file cannot be read: a stream would say so before anybody listens. */
+/** Rejects at once if the file cannot be read: a stream would emit that before there is a listener. */
 async function openBackup(file: string): Promise<Readable> {
   if (file === '-') return process.stdin;
   try {
@@ -51,7 +51,7 @@ async function openBackup(file: string): Promise<Readable> {
   throw new Unreadable(`${file}: is no file; for a pipe, - takes standard input`);
 }
 
-/** What a person must know of the database; the rest of a log is for programs that run. */
+/** Log for a person: warnings and errors about the database; the rest is for running programs. */
 const STDERR: Logger = { ...silentLogger, warn: complain, error: complain };
 
 function say(restored: Restored, file: string, dryRun: boolean): void {

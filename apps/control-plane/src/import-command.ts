@@ -5,7 +5,7 @@ export interface ImportCommand {
   readonly dryRun: boolean;
 }
 
-/** How the command is written. */
+/** Usage of the command. */
 export const IMPORT_USAGE = 'import takes the file of a backup, or - for standard input, and --dry-run';
 
 /** The command of the words behind `import`; undefined for wrong ones. */

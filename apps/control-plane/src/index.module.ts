@@ -63,7 +63,7 @@ class IndexFollower implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** What the index stands on. */
+/** Dependencies of the index. */
 export interface IndexModuleOptions extends ModuleImports {
   /** Of a zone: with which ranges of virtual IPs those of meshes must agree. */
   readonly zoneRanges?: ZoneRanges;
@@ -101,7 +101,7 @@ export class IndexModule {
   }
 }
 
-/** By what this control plane knows its Meshes. */
+/** Returns the owner that identifies the Meshes of this control plane. */
 function meshOwner(settings: SharedSettings): MeshOwner {
   return { controllerName: settings.CAUSEWAY_MESH_CONTROLLER_NAME, expectedName: settings.CAUSEWAY_MESH_NAME };
 }
@@ -113,7 +113,7 @@ function parseParameters(text: string): unknown {
   return document?.value;
 }
 
-/** How a control plane uses its database. */
+/** Returns the database options of a control plane. */
 export function storeOptions({ settings, clock, logger, shutdown }: ControlPlaneCore): PostgresOptions {
   return {
     url: settings.DATABASE_URL,

@@ -1,5 +1,5 @@
 /**
- * What both control planes are made of: settings, the modules of the engine, and the run of a program from start to end.
+ * Shared parts of both control planes: settings, the modules of the engine, and the run of a program from start to end.
  *
  *   loadConfig → createProgram → runProgram: CoreModule ← StoreModule ← IndexModule ← AdmissionModule, LeaderModule, …
  */

@@ -22,11 +22,11 @@ const LEADER_TERM_FACTORY = Symbol('LeaderTermFactory');
 /** Makes everything that lives for one term of this replica as leader. */
 export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;
 
-/** What a leader does for one term. */
+/** Work of a leader for one term. */
 export interface LeaderWork {
   /** Counters of its control loops. */
   readonly loopStats: RunnerStats['loops'];
-  /** How many policies stand how, by the reason of their condition `Enforced`. */
+  /** Returns the number of policies by the reason of their condition `Enforced`. */
   policies(): ReadonlyMap<string, number>;
   /** Works until the term's signal aborts. */
   run(): Promise<void>;
@@ -77,17 +77,19 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
     this.leadership?.close();
   }
 
-  /** How the election stands; undefined before the module has started. */
+  /** Returns the state of the election; undefined before the module has started. */
   status(): LeaderStatus | undefined {
     return this.leadership?.election.status();
   }
 
-  /** What the control loops of the latest term did, by their names; empty before this replica has led. */
+  /**
+   * Returns the statistics of the control loops of the latest term, by their names; empty before this replica has led.
+   */
   loops(): RunnerStats['loops'] {
     return this.latest?.loopStats ?? {};
   }
 
-  /** How many policies stand how, by the reason of their condition `Enforced`; empty while another replica leads. */
+  /** Returns the number of policies by the reason of their condition `Enforced`; empty while another replica leads. */
   policies(): ReadonlyMap<string, number> {
     return (this.status()?.leading && this.latest?.policies()) || new Map<string, number>();
   }
@@ -111,7 +113,7 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
   }
 }
 
-/** How a program makes its leader's work. */
+/** Factory of a program's leader work. */
 export interface LeaderModuleOptions extends ModuleImports {
   readonly inject: NonNullable<FactoryProvider['inject']>;
   readonly useFactory: FactoryProvider<LeaderTermFactory>['useFactory'];
@@ -131,9 +133,9 @@ export class LeaderModule {
 }
 
 /**
- * The election of docs/design.md §3: the lock in Redis where there is one (or `CAUSEWAY_LEADER_BACKEND` says so), the lease
- * in Postgres with and without it. The key in Redis holds the id of the store, so that any number of control planes may
- * share one server.
+ * Creates the election of docs/design.md §3: with the lock in Redis if there is one (or if `CAUSEWAY_LEADER_BACKEND`
+ * says so), and the lease in Postgres in any case. The key in Redis contains the id of the store, so that any number of
+ * control planes may share one server.
  */
 function createLeadership(
   { settings, instance, clock, logger }: ControlPlaneCore,

@@ -18,22 +18,22 @@ export interface LoadedConfig<S extends Settings> {
   readonly redacted: Readonly<Record<string, unknown>>;
   /** Variables with the product's prefix that are no settings of this program. */
   readonly unknownVariables: readonly string[];
-  /** What it is to do in place of running. */
+  /** Command to run instead of serving. */
   readonly command?: ImportCommand | undefined;
-  /** How they are declared. */
+  /** Declarations of the settings. */
   readonly settings: S;
   /** Reads all sources again, as they are now. */
   readonly reread: () => SettingsResult<S>;
 }
 
-/** What a program is started with. */
+/** Arguments and environment of a program. */
 export interface ProgramStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The command line without Node and the program. */
   readonly args: readonly string[];
 }
 
-/** What a program says of its settings. */
+/** Settings of a program with their descriptions. */
 export interface ProgramSettings<S extends Settings> extends KnownNames, DescribedSettings {
   readonly settings: S;
 }

@@ -11,7 +11,7 @@ import type { LeaderService } from './leader.module';
 import type { GrpcRequests, RestRequests } from './request-metrics';
 import { VERSION } from './version';
 
-/** What the metrics of every control plane are read from. */
+/** Sources of the metrics of every control plane. */
 export interface MetricSources {
   readonly role: 'global' | 'zone';
   readonly registry: Registry;
@@ -133,7 +133,7 @@ function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
   ];
 }
 
-/** What the control loops of the last term did; they begin at 0 with each term, as counters do with each start. */
+/** Metrics of the control loops of the last term; they begin at 0 with each term, as counters do with each start. */
 function loopMetrics({ leader }: MetricSources): readonly Metric[] {
   const counter = (name: string, help: string, count: (stats: LoopStats) => number): Metric => ({
     name,

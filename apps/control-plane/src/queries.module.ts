@@ -17,7 +17,7 @@ import { VERSION } from './version';
 /** The `Queries` of this replica: every interface answers from this one object. */
 export const QUERIES = Symbol('Queries');
 
-/** What `SharedQuerySources` is made of. */
+/** Dependencies of `SharedQuerySources`. */
 interface SharedQueryParts {
   readonly core: ControlPlaneCore;
   readonly backend: PostgresBackend;
@@ -40,7 +40,7 @@ type InjectedQueryParts = [
   leader: LeaderService,
 ];
 
-/** What the queries of every control plane read from. */
+/** Sources of the queries of every control plane. */
 export class SharedQuerySources implements OnApplicationShutdown {
   private readonly explainer: HostnameExplainer;
 
@@ -52,7 +52,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
     this.explainer.close();
   }
 
-  /** What a program adds its own parts to. */
+  /** Returns the shared sources, to which a program adds its own. */
   get(): QuerySources {
     const { core, backend, index, meshes, routes, policies, authentication, leader } = this.parts;
     const { cp, registry, clock, settings, instance, redacted } = core;
@@ -80,7 +80,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
   }
 }
 
-/** How a program completes the sources: the factory is given SharedQuerySources and what `inject` names. */
+/** Completes the sources: the factory gets SharedQuerySources and the providers that `inject` names. */
 export interface QueriesModuleOptions extends ModuleImports {
   readonly inject: NonNullable<FactoryProvider['inject']>;
   readonly useFactory: FactoryProvider<QuerySources>['useFactory'];
@@ -88,7 +88,7 @@ export interface QueriesModuleOptions extends ModuleImports {
 
 const QUERY_SOURCES = Symbol('QuerySources');
 
-/** What users are answered from, whichever interface asks: one object, so that interfaces share bounds and caches. */
+/** Provides the queries of all interfaces: one object, so that interfaces share bounds and caches. */
 @Module({})
 export class QueriesModule implements OnApplicationShutdown {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}
@@ -112,7 +112,7 @@ export class QueriesModule implements OnApplicationShutdown {
     };
   }
 
-  /** Interfaces end the watches that they serve themselves; by now nobody asks any more. */
+  /** Interfaces end the watches that they serve themselves; by now there are no more requests. */
   onApplicationShutdown(): void {
     this.queries.close();
   }

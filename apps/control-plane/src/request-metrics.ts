@@ -6,7 +6,7 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELE
 /** Upper bounds of the buckets of times of requests, s. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** How many requests an interface has answered since the start, by labels, and how long they took, by method. */
+/** Counts the requests that an interface has answered since the start, by labels, and their duration, by method. */
 class RequestMetrics {
   private readonly counts = new Map<string, MetricValue & { value: number }>();
   readonly seconds: HistogramMetric;

@@ -1,7 +1,7 @@
 import { Unavailable } from '@causeway/resources';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 
-/** What a wait needs. */
+/** Options of a wait. */
 export interface RetryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -9,7 +9,7 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long a start waits for a database that has been there before, ms. */
+/** Time for which a start waits for a database that was available before, ms. */
 const RETRY_FOR = 60_000;
 
 /**

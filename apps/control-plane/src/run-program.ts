@@ -21,7 +21,7 @@ import { GrpcRequests, RestRequests } from './request-metrics';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
 
-/** A control plane that has its settings and its log, and that ends when the process is told to. */
+/** A control plane with its settings and its log, which ends when the process is asked to. */
 export interface Program<S extends SharedSettings> {
   readonly core: ControlPlaneCore<S>;
   /** Ends the program. */
@@ -93,8 +93,8 @@ function followSettings<S extends SharedSettings>(
 }
 
 /**
- * Starts an application of this module, serves REST until the program is told to end, and ends the application by its hooks. Rejects when it
- * cannot start; a start that was told to end is no failure.
+ * Starts an application of this module, serves REST until the program is asked to end, and ends the application by its
+ * hooks. Rejects if it cannot start; a start that was asked to end is no failure.
  */
 export async function runProgram<S extends SharedSettings>(
   { core, shutdown }: Program<S>,
@@ -135,12 +135,12 @@ function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** How traces call a program: `causeway-global`, or `causeway-zone-east`. */
+/** Returns the name of a program in traces: `causeway-global`, or `causeway-zone-east`. */
 function serviceName(cp: ControlPlane): string {
   return cp.role === 'global' ? 'causeway-global' : `causeway-zone-${cp.zone}`;
 }
 
-/** How logs call a program: `global`, or `zone east`. */
+/** Returns the name of a program in logs: `global`, or `zone east`. */
 function programName(cp: ControlPlane): string {
   return cp.role === 'global' ? 'global' : `zone ${cp.zone}`;
 }

@@ -13,9 +13,9 @@ export interface ReadSecrets {
 /** One source of settings, environment or file, as secrets are looked for in it. */
 interface SecretSource {
   readonly values: Record<string, unknown>;
-  /** How it calls a setting. */
+  /** Returns the file's name of a setting. */
   readonly nameOf: (variable: string) => string;
-  /** How messages call one of its names. */
+  /** Returns a name as messages show it. */
   readonly shownAs: (name: string) => string;
 }
 

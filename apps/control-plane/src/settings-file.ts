@@ -9,11 +9,11 @@ const MAX_KIB = 256;
 /** A file of settings. */
 export interface SettingsFile {
   readonly file: Readonly<Record<string, unknown>>;
-  /** Where a key stands: `/etc/causeway/zone.yaml line 3`. */
+  /** Returns the position of a key: `/etc/causeway/zone.yaml line 3`. */
   readonly placeOf: (key: string) => string;
 }
 
-/** What a YAML file of settings holds; throws with all that is to be said of it in one line. */
+/** Reads a YAML file of settings; throws with all problems in one line. */
 export function readSettingsFile(path: string): SettingsFile {
   const [document, ...more] = documentsIn(path);
   const file = document?.value ?? {};

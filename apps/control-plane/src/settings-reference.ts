@@ -1,15 +1,15 @@
 import { fileKey, type Setting, type SettingForm, type Settings } from '@causeway/runtime';
 
-/** Settings and what a reference says of them. */
+/** Settings and their descriptions in a reference. */
 export interface DescribedSettings {
-  /** What the program is, in a sentence. */
+  /** Description of the program, in a sentence. */
   readonly description: string;
   readonly settings: Settings;
   /** A line about each setting. */
   readonly help: Readonly<Record<string, string>>;
 }
 
-/** What `--help` shows: every setting with its default, what it is for, and which values it may have. */
+/** Returns the text of `--help`: every setting with its default, its purpose, and its values. */
 export function helpText({ description, settings, help }: DescribedSettings): string {
   const rows = Object.entries(settings).map(([name, setting]) => [
     name,

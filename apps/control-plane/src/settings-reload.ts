@@ -8,7 +8,7 @@ const CHECK_INTERVAL = 5_000;
 export type RereadSettings<S extends SharedSettings = SharedSettings> =
   { readonly ok: true; readonly values: S } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** What a `SettingsReload` is made of. */
+/** Dependencies of a `SettingsReload`. */
 export interface SettingsReloadParts<S extends SharedSettings> {
   readonly settings: Settings;
   readonly values: S;

@@ -21,14 +21,14 @@ import {
 
 const AT = FieldPath.at();
 
-/** Why a Mesh cannot have this name, in the words of the kind. */
+/** Returns why a Mesh cannot have this name, in the words of the kind. */
 const meshNameFault = (name: string): string | undefined => Mesh.checkName(name, AT)[0]?.reason;
 
-/** Why a Mesh cannot have this `controllerName`, in the words of the kind (rows T000-03, T000-04). */
+/** Returns why a Mesh cannot have this `controllerName`, in the words of the kind (rows T000-03, T000-04). */
 const controllerNameFault = (controllerName: string): string | undefined =>
   Mesh.check({ controllerName }, AT).first[0]?.reason;
 
-/** Why this is not the URL of a receiver of traces. */
+/** Returns why this is not the URL of a receiver of traces. */
 function endpointFault(given: string): string | undefined {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const isOne = url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search + url.hash === '';
@@ -39,10 +39,10 @@ function ratioFault(given: string): string | undefined {
   return /^(0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(given) ? undefined : 'must be a number from 0 to 1';
 }
 
-/** Longest path of a unix socket, in bytes: what `sun_path` of Linux holds. */
+/** Maximum length of the path of a unix socket, in bytes: the size of `sun_path` in Linux. */
 const MAX_SOCKET_PATH = 107;
 
-/** Why this is not the path of a unix socket. */
+/** Returns why this is not the path of a unix socket. */
 function socketPathFault(given: string): string | undefined {
   if (given === 'off') return undefined;
   const length = Buffer.byteLength(given);

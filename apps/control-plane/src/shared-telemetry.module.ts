@@ -14,7 +14,7 @@ import { GrpcCertificates, RestCertificates, type PortCertificates } from './cer
 import type { Listener } from './end-metrics';
 import { defaultsReadiness } from './store-maintenance';
 
-/** What the diagnostics port of every control plane shows. */
+/** Metrics and checks of the diagnostics port of every control plane. */
 export class SharedTelemetry {
   constructor(
     private readonly core: ControlPlaneCore,
@@ -27,7 +27,7 @@ export class SharedTelemetry {
     return this.certificates;
   }
 
-  /** What a program adds its own metrics to. */
+  /** Returns the shared options, to which a program adds its own metrics. */
   options(): TelemetryOptions {
     const { backend, index } = this.sources;
     const { cp, registry, settings, logger, propagation, requests, calls, tracer, shutdown } = this.core;

@@ -1,17 +1,17 @@
 import { sharedAbortController, type Logger } from '@causeway/runtime';
 
-/** Longest delay of a timer. */
+/** Maximum delay of a timer. */
 const EVER = 2 ** 31 - 1;
 
-/** How long a program may take to hand its work over before it is ended hard, ms. */
+/** Timeout for a program to hand its work over before it is killed, ms. */
 const SHUTDOWN_DEADLINE = 10_000;
 /** The same where something is broken: what is not handed over by then will not be, ms. */
 const CRASH_DEADLINE = 3_000;
 
 /**
- * Keeps the program running until its end, and gives the signal of that: it aborts on SIGTERM, SIGINT, and when the
- * starter it was forked by goes away in whatever way, kill -9 included (the IPC channel closes then; docs/design.md §7),
- * and after an error that nobody caught, with code 1. From then on the program has seconds to end by itself.
+ * Keeps the program running until its end, and returns the controller of its signal: it aborts on SIGTERM, SIGINT, when
+ * the starter that forked it goes away in whatever way, kill -9 included (the IPC channel closes then; docs/design.md
+ * §7), and after an uncaught error, with code 1. From then on the program has seconds to end by itself.
  */
 export function shutdownSignal(logger: () => Logger): AbortController {
   const shutdown = sharedAbortController();
@@ -24,8 +24,8 @@ export function shutdownSignal(logger: () => Logger): AbortController {
     setTimeout(() => process.exit(1), deadline).unref();
     shutdown.abort(new Error(`the program ends: ${why}`));
   };
-  // A bug: nobody knows in which state the program is. It hands its work over and ends; the starter or the supervisor
-  // begins anew. Only the first such error is logged, the others follow from it.
+  // // A bug: the state of the program is unknown. It hands its work over and ends; the starter or the supervisor
+  // restarts it. Only the first such error is logged, the others follow from it.
   const broken = (error: unknown): void => {
     if (shutdown.signal.aborted) return;
     logger().error('the program is broken and ends', { error });

@@ -6,7 +6,7 @@ const AREA = 'identity';
 const KEY = 'self';
 const DRAWN = 'store';
 
-/** Who a store belongs to, written at its first start and never changed. */
+/** Owner of a store, written at its first start and never changed. */
 export interface StoreIdentity {
   readonly storeId: string;
 }
@@ -30,7 +30,7 @@ export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Prom
   return { storeId: textOf((await store.readMetadata(AREA, KEY))?.['storeId']) };
 }
 
-/** What the note says; undefined where there is none that can be read, which binds nobody. */
+/** Reads the owner; undefined if there is none that can be read, which binds the store to no control plane. */
 function read(note: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
   const { role, zone, storeId } = note ?? {};
   if (typeof role !== 'string' || typeof zone !== 'string') return undefined;

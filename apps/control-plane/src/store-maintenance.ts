@@ -4,37 +4,37 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
 
-/** How long tombstones are kept unless something needs them longer, ms (docs/design.md §2.3). */
+/** Time for which tombstones are kept unless something needs them longer, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
-/** How often a leader does its chores, ms. */
+/** Interval of a leader's periodic tasks, ms. */
 const CHORE_INTERVAL = 3_600_000;
 
-/** How often the audit log is cut, ms: between two cuts it grows beyond its bound by what users write. */
+/** Interval at which the audit log is trimmed, ms: in between it grows beyond its bound. */
 const AUDIT_INTERVAL = 60_000;
 
 /** The share of the audit log that refusals may take. */
 const REFUSALS = 0.2;
 
-/** What a leader does at the start of its term and again and again. */
+/** Task of a leader at the start of its term and periodically after it. */
 export interface PeriodicTask {
-  /** What is logged when it fails. */
+  /** Log message of a failure. */
   readonly failure: string;
   /** From its end to its next start, ms; an hour where it is absent. */
   readonly every?: number;
   run(): Promise<unknown>;
 }
 
-/** What the leader of one kind of control plane does besides. */
+/** Further tasks of the leader of one kind of control plane. */
 export interface MaintenanceOptions {
   readonly tasks?: readonly PeriodicTask[];
-  /** How old a tombstone must be before it is removed, ms; a day unless given. */
+  /** Returns the minimum age of a removed tombstone, ms; a day unless given. */
   readonly retention?: () => number;
 }
 
 /**
- * What a leader of any control plane does: it writes the defaults at the first start, then does its chores until the term
- * ends; removing old tombstones and cutting the audit log are two of them. A chore that fails is logged and done again when
- * its time has come.
+ * Runs the maintenance of any control plane's leader: it writes the defaults at the first start, then runs its periodic
+ * tasks until the term ends; removing old tombstones and trimming the audit log are two of them. A task that fails is
+ * logged and run again at its next time.
  */
 export async function maintainStore(
   core: ControlPlaneCore,
@@ -60,7 +60,10 @@ function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend):
   return { failure, every: AUDIT_INTERVAL, run: () => audit.purge(bounds) };
 }
 
-/** Does each chore at once and again some time after its end; resolves when the signal has aborted and none is under way. */
+/**
+ * Runs each task at once and again some time after its end; resolves when the signal has aborted and no task is
+ * running.
+ */
 export async function runPeriodically(
   { clock, logger }: Pick<ControlPlaneCore, 'clock' | 'logger'>,
   signal: AbortSignal,
@@ -89,7 +92,7 @@ export async function runPeriodically(
   await Promise.all(underWay);
 }
 
-/** What is looked at for the defaults. */
+/** State from which the readiness of the defaults is decided. */
 interface DefaultsSource {
   readonly store: Pick<ResourceStore, 'listMetadata'>;
   readonly index: IndexReader;

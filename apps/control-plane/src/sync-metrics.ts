@@ -6,17 +6,20 @@ import { createHistogram, type HistogramMetric, type Metric } from '@causeway/te
 export type SyncReports = ReadonlyMap<string, readonly KindReport[]>;
 
 /**
- * Most label sets of one metric: zones and kinds are as many as their operators make, and what scrapes us keeps each
- * for weeks. Those beyond the limit are one series.
+ * Maximum number of label sets of one metric: zones and kinds are as many as their operators make, and a scraper keeps
+ * each for weeks. Those beyond the limit are one series.
  */
 export const MAX_SERIES = 2_000;
 
-/** What stands for the zones and kinds beyond the limit; no zone can be called so. */
+/** Label of the zones and kinds beyond the limit; no zone can have this name. */
 export const OTHERS = '_others';
 
 const LABELS = ['zone', 'kind', 'direction'] as const;
 
-/** How far sync is for each zone, kind and direction that this replica has a stream of (docs/design.md §5 Health is what was applied). */
+/**
+ * Metrics of the progress of sync for each zone, kind and direction with a stream at this replica (docs/design.md §5
+ * Health is what was applied).
+ */
 export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'>): readonly Metric[] {
   const gauge = (name: string, help: string, value: ValueOf, fold: Fold): Metric => ({
     name,

@@ -19,7 +19,7 @@ const NONCE = randomBytes(12).toString('hex');
 const mark = (code: number): string => `\uE000${NONCE}:${code}\uE001`;
 const MARKS = new RegExp(`\uE000${NONCE}:(\\d+)\uE001`, 'gu');
 
-/** How a text is coloured: on terminals, unless `NO_COLOR` is set (https://no-color.org). */
+/** Returns the painter of texts: colours on terminals, unless `NO_COLOR` is set (https://no-color.org). */
 export function painter(on: boolean): Paint {
   return (colour, text) => (on && colour && text !== '' ? `${mark(CODES[colour])}${text}${mark(PLAIN)}` : text);
 }

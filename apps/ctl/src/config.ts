@@ -10,7 +10,7 @@ export interface ConnectionFlags {
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-/** What the CLI takes from its environment; flags win over it, and it wins over the context in use. */
+/** Environment of the CLI; flags have precedence over it, and it over the context in use. */
 export interface CliConfig {
   /** Base address of a control plane's REST interface. */
   readonly server: string | undefined;
@@ -26,7 +26,7 @@ export interface CliConfig {
   readonly color: boolean;
 }
 
-/** What the CLI reads from its environment, a line each, for `--help` and docs/reference/settings.md. */
+/** Environment variables of the CLI, a line each, for `--help` and docs/reference/settings.md. */
 export const cliVariables: Readonly<Record<string, string>> = {
   CAUSEWAY_SERVER: 'address of a control plane',
   CAUSEWAY_TOKEN: 'bearer token; secret',

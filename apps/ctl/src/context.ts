@@ -4,7 +4,7 @@ import type { Kind, Registry } from '@causeway/resources';
 import type { Paint } from './colour';
 import type { CliConfig, ConnectionFlags } from './config';
 
-/** What every command works with, also one that asks no control plane. */
+/** Dependencies of every command, also of those without a control plane. */
 export interface ProgramContext {
   readonly config: CliConfig;
   /** The flags of the program, which stand before or after the command. */
@@ -21,13 +21,16 @@ export interface ProgramContext {
   readonly terminal: boolean;
 }
 
-/** What a command works with that asks a control plane. */
+/** Dependencies of a command that calls a control plane. */
 export interface CommandContext extends ProgramContext {
   /** The control plane that flags, environment and context name; `other` flags stand for those of the program. */
   readonly api: (other?: ConnectionFlags) => Promise<ApiClient>;
   /** Our kinds, and those of `learnKinds`. */
   readonly registry: Registry;
-  /** Where a noun names no kind of `registry`: asks the control plane, or the one of `from`, for those that it declares. Throws ApiError. */
+  /**
+   * Adds declared kinds of the control plane, or of the one of `from`, if a noun names no kind of `registry`. Throws
+   * ApiError.
+   */
   readonly learnKinds: (nouns: readonly string[], from?: () => Promise<ApiClient>) => Promise<void>;
 }
 
@@ -42,10 +45,10 @@ export function requireKind(registry: Registry, noun: string): Kind {
   throw new UsageError(`"${noun}" is no kind${guesses.length === 0 ? '' : `; did you mean ${guesses.join(' or ')}?`}`);
 }
 
-/** Most kinds that a hint names. */
+/** Maximum number of kinds that a hint names. */
 const MAX_GUESSES = 3;
 
-/** Nouns that somebody may have meant: by the capitals of the kind as in `ms`, by the beginning, or by one near in spelling. */
+/** Returns similar nouns: by the capitals of the kind as in `ms`, by the beginning, or by near spelling. */
 function nearKinds(registry: Registry, word: string): readonly string[] {
   if (word === '') return [];
   const { kinds } = registry;

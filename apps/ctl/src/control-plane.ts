@@ -45,7 +45,10 @@ export function reportFailure(context: ProgramContext, error: unknown): number {
 /** Exit code of a command that Ctrl-C ended: 128 and the number of the signal, as shells say it. */
 const INTERRUPTED = 130;
 
-/** What an error says in one line, and when to try again, in the words of this program: its flags replace the API's parameters. */
+/**
+ * Formats an error in one line, with the time of the next try, in the words of this program: its flags replace the
+ * API's parameters.
+ */
 export function formatApiError(error: ApiError): string {
   if (error instanceof ConnectionError) {
     return `${error.server.href.replace(/\/$/, '')} ${ADVICE[error.problem]}`.replace(

@@ -31,7 +31,7 @@ async function declaredBy(api: ApiClient): Promise<readonly Kind[]> {
     const { documents } = await api.list({ kind: MetaresourceDefinition.name });
     return documents.flatMap((document) => kindOf(document) ?? []);
   } catch (error) {
-    // Who may not read definitions, and a control plane of an older version, which has no such kind.
+    // // The caller may not read definitions, or the control plane is of an older version without that kind.
     if (
       error instanceof ApiError &&
       (error.code === 'forbidden' || error.code === 'not-found' || error.code === 'invalid')

@@ -9,7 +9,10 @@ const CONTEXT = 3;
 /** Above this number of pairs of lines, what differs is shown as removed and added as a whole. */
 const MAX_PAIRS = 4_000_000;
 
-/** What changes from one document to another, as a unified diff of their YAML in red and green; undefined stands for no document. */
+/**
+ * Returns the changes between two documents, as a unified diff of their YAML in red and green; undefined stands for no
+ * document.
+ */
 export function unifiedDiff(before: unknown, after: unknown, paint: Paint): readonly string[] {
   const lines = diffLines(yamlLines(orderedLike(before, after)), yamlLines(after));
   const near = lines.map((_, i) =>

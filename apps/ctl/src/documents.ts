@@ -2,7 +2,7 @@ import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JsonDocuments, parseYaml, Unparsable, type TextPosition, type YamlDocument } from '@causeway/yaml';
 
-/** Longest file that is read, in characters. */
+/** Maximum length of a file, in characters. */
 const MAX_FILE_LENGTH = 64 * 1024 * 1024;
 
 /** One YAML or JSON document and its place. */

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { UsageError, type CommandContext, type ProgramContext } from './context';
 import { outputs } from './render';
 
-/** Where a command's exit code goes. */
+/** Sets the exit code of the program. */
 export type SetExitCode = (code: number) => void;
 
 /** Adds a command, or a group of them, to the command line. */

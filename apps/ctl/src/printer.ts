@@ -1,7 +1,7 @@
 import { escapedLine, escapedLines } from '@causeway/resources';
 import { withColours } from './colour';
 
-/** Where texts go: standard output and standard error of the program. */
+/** Outputs of the program: standard output and standard error. */
 export interface Printer {
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
@@ -13,9 +13,9 @@ export interface Output {
 }
 
 /**
- * The one way in which this program writes to a terminal (test/repo/printers.spec.ts holds that). Whatever a text holds that a
- * terminal obeys (docs/reference/cli.md, What servers say) is shown as its escape; colours are those that `painter` made. Line feeds
- * and tabs stay: texts of servers go through `textAt`, which leaves none.
+ * The only way in which this program writes to a terminal (test/repo/printers.spec.ts checks that). Characters that
+ * control a terminal (docs/reference/cli.md, What servers say) are escaped; colours are those of `painter`. Line feeds
+ * and tabs stay: texts of servers go through `textAt`, which removes them.
  */
 export function createPrinter(out: Output, error: Output): Printer {
   const to =

@@ -78,7 +78,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   },
 ];
 
-/** What a program is made of. */
+/** Parts of a program. */
 export interface ProgramParts {
   readonly program: Command;
   readonly context: ProgramContext;

@@ -27,7 +27,7 @@ export interface NamedResource {
   readonly name: string;
 }
 
-/** How a resource is named to a control plane. */
+/** Returns the reference of a resource for a control plane. */
 export function refTo({ kind, name }: NamedResource, place: Place): ResourceRef {
   return { ...placeIn(kind, place), kind: kind.name, name };
 }
@@ -55,7 +55,7 @@ export function parseRefs(registry: Registry, words: readonly string[], place: P
   return names.map((name) => refTo({ kind, name }, place));
 }
 
-/** What `KIND/NAME` names. Throws UsageError for other words. */
+/** Parses `KIND/NAME`. Throws UsageError for other words. */
 export function namedBy(registry: Registry, word: string): NamedResource {
   const [noun, name, more] = word.split('/');
   if (!noun || !name || more !== undefined)
@@ -107,7 +107,7 @@ export interface Selection {
 }
 
 /**
- * What the arguments of a command name: `KIND[,KIND...]`, `KIND[,KIND...] NAME...` or `KIND/NAME...`. Kinds come in the
+ * Parses the arguments of a command: `KIND[,KIND...]`, `KIND[,KIND...] NAME...` or `KIND/NAME...`. Kinds come in the
  * order of the arguments, each once. Throws UsageError.
  */
 export function parseSelections(registry: Registry, [first = '', ...rest]: readonly string[]): readonly Selection[] {
@@ -128,7 +128,7 @@ export function formatNoun(kind: Kind, name: string): string {
   return `${kind.name.toLowerCase()}/${name}`;
 }
 
-/** What names a resource in a request. */
+/** Name of a resource in a request. */
 export type Reference = Omit<Identity, 'kind'>;
 
 /** The reference of a document; the zone is empty for what the global made. */

@@ -42,7 +42,10 @@ function widthOf(cell: string): number {
 /** A cell of a table has one line, whatever its text holds. */
 const inOneLine = (cell: string): string => escapedLine(cell);
 
-/** JSON with two spaces or YAML. What a terminal obeys is escaped as the grammar has it: read again it is the same value. */
+/**
+ * Formats JSON with two spaces, or YAML. Characters that control a terminal are escaped by the grammar: read again it
+ * is the same value.
+ */
 export function structured(value: unknown, output: 'yaml' | 'json'): string {
   return output === 'json' ? escapedLines(JSON.stringify(value, null, 2)) : formatYaml(value).trimEnd();
 }
@@ -72,7 +75,7 @@ export function textAt(value: JsonValue | undefined, ...path: readonly string[])
   return found === undefined || found === null || typeof found === 'object' ? '' : escapedLine(String(found));
 }
 
-/** How long ago `time` (RFC 3339) was, in the largest unit that fits. */
+/** Formats the time since `time` (RFC 3339), in the largest unit that fits. */
 export function age(time: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(time)) / 1_000));
   if (Number.isNaN(seconds)) return '';

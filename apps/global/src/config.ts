@@ -34,7 +34,7 @@ export const globalSettings = {
   /** Bytes of zones' messages that may wait in this process, and of one stream of them. */
   CAUSEWAY_KDS_INBOUND_BYTES: count(64 * 1024 * 1024, 1024 * 1024),
   CAUSEWAY_KDS_STREAM_BYTES: count(4 * 1024 * 1024, 256 * 1024),
-  /** What one zone may send for long, a second; ten times the resources and five times the bytes at once. */
+  /** Rate that one zone may send on average, a second; ten times the resources and five times the bytes at once. */
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: count(5_000, 1),
   CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: count(20 * 1024 * 1024, 64 * 1024),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
@@ -71,7 +71,7 @@ export const globalHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_LOST_ZONE_AFTER: 'how long a zone is away before it is lost',
 };
 
-/** What the program and its settings are, for `--help`, the reference, and the schema of its file. */
+/** Description of the program and its settings, for `--help`, the reference, and the schema of its file. */
 export const globalProgram = {
   description: 'The global control plane of Causeway: zones join it and learn from it what the others offer.',
   settings: globalSettings,

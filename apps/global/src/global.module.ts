@@ -37,7 +37,7 @@ import { globalQuerySources } from './query-sources';
 import { globalTelemetry } from './telemetry';
 import { ZoneSecurity, ZoneSecurityModule } from './zone-security.module';
 
-/** What a global's settings come to, checked. */
+/** Checked settings of a global. */
 export interface GlobalPlan {
   readonly certificates: CertificateSource;
   /** The keys that seal secrets of the store; undefined where none are set. */

@@ -1,7 +1,9 @@
 import { certificateSource, type CertificateSource } from '@causeway/control-plane';
 import type { GlobalSettings } from './config';
 
-/** Where the certificate that zones see comes from; ends the program with one line when settings do not fit together. */
+/**
+ * Returns the source of the certificate for zones; ends the program with one line if settings contradict each other.
+ */
 export function kdsCertificateSource(settings: GlobalSettings): CertificateSource {
   return certificateSource({
     prefix: 'CAUSEWAY_KDS_TLS',

@@ -16,7 +16,7 @@ type GlobalKdsSources = [
   meshes: Meshes,
 ];
 
-/** How the global serves zones, from its settings. */
+/** Returns the options of serving zones, from the settings. */
 export function kdsOptions(
   core: ControlPlaneCore<GlobalSettings>,
   kuma: KumaOptions,
@@ -51,7 +51,7 @@ export function kdsOptions(
   });
 }
 
-/** What zones may cost this replica, from the settings. */
+/** Returns the limits of zones at this replica, from the settings. */
 function inboundLimits(settings: GlobalSettings): InboundSettings {
   const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
   const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;

@@ -44,7 +44,10 @@ type GlobalLeaderSources = [
   policies: FollowedPolicies,
 ];
 
-/** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
+/**
+ * Creates the work of the global's leader for a term: defaults, maintenance of the store and of tokens, lost and
+ * deleted zones, conditions.
+ */
 export function leaderTermFactory(
   core: ControlPlaneCore<GlobalSettings>,
   kuma: KumaOptions,

@@ -4,7 +4,7 @@ import { globalConfig, type GlobalSettings } from './config';
 import { GlobalModule } from './global.module';
 import { kdsCertificateSource } from './kds-certificates';
 
-/** Runs a global control plane until it is told to end. */
+/** Runs a global control plane until it is asked to end. */
 async function bootstrap(): Promise<void> {
   const config = globalConfig();
   if (config.command) return importBackup({ role: 'global' }, config.values, config.command);

@@ -3,7 +3,7 @@ import { storedInsight, type GlobalSync } from '@causeway/kds';
 import type { QuerySources } from '@causeway/queries';
 import type { ZoneSecurity } from './zone-security.module';
 
-/** What a global answers from: besides what all control planes have, its zones. */
+/** Returns the query sources of a global: the shared ones, and its zones. */
 export function globalQuerySources(shared: SharedQuerySources, sync: GlobalSync, security: ZoneSecurity): QuerySources {
   const base = shared.get();
   return {

@@ -13,7 +13,7 @@ import type { ZoneSecurity } from './zone-security.module';
 
 type GlobalTelemetrySources = [shared: SharedTelemetry, sync: GlobalSync, queries: Queries, security: ZoneSecurity];
 
-/** What a global shows at its diagnostics port: besides what all control planes have, its zones. */
+/** Returns the telemetry options of a global: the shared ones, and its zones. */
 export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: GlobalTelemetrySources) => TelemetryOptions {
   return (shared, sync, queries, security) => {
     const base = shared.options();

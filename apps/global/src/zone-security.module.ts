@@ -16,14 +16,16 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 
-/** What security is made of. */
+/** Dependencies of the security of zones. */
 interface SecurityOptions extends Omit<ControlPlaneCore<GlobalSettings>, 'index'> {
   readonly index: IndexReader;
   readonly store: ResourceStore;
   readonly source: CertificateSource;
 }
 
-/** Who is let in as a zone, and how the global proves itself to zones (docs/design.md §5 Zone tokens, §6 Where they listen). */
+/**
+ * Admission of zones, and the global's own certificate for them (docs/design.md §5 Zone tokens, §6 Where they listen).
+ */
 export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
   private readonly service: ZoneTokenService;
   private readonly requiresTokens: boolean;
@@ -48,17 +50,17 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
     this.opened?.close();
   }
 
-  /** Judges zones by their tokens, or lets everybody in where the settings say so. */
+  /** Authenticates zones by their tokens, or admits all if the settings say so. */
   get authenticator(): ZoneAuthenticator {
     return this.requiresTokens ? this.service.auth : noAuthentication;
   }
 
-  /** What zones are shown; undefined where TLS is off. */
+  /** Returns the certificates for zones; undefined if TLS is off. */
   certificates(): ServerCertificates | undefined {
     return this.opened;
   }
 
-  /** What REST answers from about tokens and the authority. */
+  /** Returns the token issuer and authority that REST serves. */
   zoneAccess(): ZoneAccess {
     const { tokens } = this.service;
     return {
@@ -76,7 +78,7 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
     run: () => this.service.tokens.purge(),
   };
 
-  /** What the operator should know who deletes this resource. */
+  /** Returns warnings for the operator who deletes this resource. */
   deletionWarnings(id: Identity): readonly string[] {
     return this.requiresTokens ? this.service.deletionWarnings(id) : [];
   }
@@ -99,7 +101,7 @@ function warnOfInsecureSettings({ logger, settings }: SecurityOptions): void {
   }
 }
 
-/** What security is configured by. */
+/** Options of the security of zones. */
 export interface ZoneSecurityModuleOptions extends ModuleImports {
   readonly core: ControlPlaneCore<GlobalSettings>;
   readonly certificates: CertificateSource;

@@ -21,7 +21,7 @@ import {
   type SettingValues,
 } from '@causeway/runtime';
 
-/** Why a text is no zone token. */
+/** Returns why a text is no zone token. */
 export function zoneTokenFault(given: string): string | undefined {
   return zoneTokenFacts(given) ? undefined : 'must be a zone token: a JWT with the claim "Zone"';
 }
@@ -103,7 +103,7 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_XDS_TLS: 'on or off, for proxies; none = on beyond loopback or where a certificate is given',
   CAUSEWAY_XDS_TLS_CERT_FILE: 'a certificate of yours for proxies in PEM, in place of one made by the control plane',
   CAUSEWAY_XDS_TLS_KEY_FILE: 'its key',
-  CAUSEWAY_XDS_SCOPE: 'used: proxies are told of services that they declare or use; all: of all services of their mesh',
+  CAUSEWAY_XDS_SCOPE: 'used: proxies get the services that they declare or use; all: all services of their mesh',
   CAUSEWAY_XDS_CONNECTIONS: 'most connections of proxies',
   CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: 'most of one address',
   CAUSEWAY_XDS_STREAMS: 'most streams of all proxies',
@@ -135,7 +135,7 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_DNS_TCP_IDLE: 'how long a TCP connection may be without a question',
 };
 
-/** What the program and its settings are, for `--help`, the reference, and the schema of its file. */
+/** Description of the program and its settings, for `--help`, the reference, and the schema of its file. */
 export const zoneProgram = {
   description: 'The control plane of a Causeway zone: it gives the services of its zone addresses and names.',
   settings: zoneSettings,

@@ -18,7 +18,7 @@ import type { EnvoyResources } from '@causeway/xds-translation';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
-/** What the settings say of DNS; ends the program, a line a reason, when they are not in order. */
+/** Returns the DNS settings; ends the program, a line a reason, if they are invalid. */
 export function dnsSettings(settings: ZoneSettings): DnsSettings {
   const problems = dnsProblems(settings);
   if (problems.length > 0) exitWithProblems(problems);
@@ -64,7 +64,7 @@ export function dnsModule(
   });
 }
 
-/** Where DNS is answered: at the addresses given, else where REST is served; 127.0.0.1 where that is a name (`localhost`). */
+/** Returns the addresses of DNS: the given ones, else that of REST; 127.0.0.1 if that is a name (`localhost`). */
 export function dnsAddresses({
   CAUSEWAY_DNS_BIND_ADDRESS: given,
   CAUSEWAY_BIND_ADDRESS: rest,

@@ -4,7 +4,7 @@ import { errorText, type Logger } from '@causeway/runtime';
 import { CredentialsMissing, globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
 import type { ZoneSettings } from './config';
 
-/** Where a zone's global is and how to verify it; the file of the authority is read anew at each connection. */
+/** Address of a zone's global and how to verify it; the file of the authority is read again for each connection. */
 export interface GlobalAddress extends Pick<ZoneSyncOptions, 'address' | 'credentials'> {
   readonly trust: GlobalTrust['type'];
 }

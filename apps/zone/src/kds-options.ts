@@ -23,7 +23,7 @@ type ZoneKdsSources = [
   proxies: ProxyDirectory,
 ];
 
-/** What the global is told of the zone's proxies. */
+/** Returns the insights of the zone's proxies for the global. */
 function proxyInsights(proxies: ProxyDirectory): InsightSource {
   return {
     get isLoaded() {
@@ -37,7 +37,7 @@ function proxyInsights(proxies: ProxyDirectory): InsightSource {
   };
 }
 
-/** How the zone speaks with its global, from its settings; nothing to speak with where `global` is undefined. */
+/** Returns the options of the zone's sync with its global, from its settings; none if `global` is undefined. */
 export function kdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
   global: JoinedGlobal | undefined,

@@ -7,7 +7,7 @@ import { secretsSource } from './secrets-key';
 import { ZoneModule } from './zone.module';
 import { ZoneToken } from './zone-token';
 
-/** Runs a zone's control plane until it is told to end. */
+/** Runs a zone's control plane until it is asked to end. */
 async function bootstrap(): Promise<void> {
   const config = zoneConfig();
   const { values: settings, command } = config;

@@ -29,7 +29,9 @@ class ProxyDirectoryReader implements OnApplicationBootstrap, BeforeApplicationS
   }
 }
 
-/** Where hosts are reached, for proxies without an agent; ends the program, a line an entry, where a rule cannot be read. */
+/**
+ * Creates the resolver of hosts for proxies without an agent; ends the program, a line an entry, if a rule is invalid.
+ */
 function createHosts({ settings, clock }: ControlPlaneCore<ZoneSettings>): DialledHosts {
   const parsed = parseDialRules(settings.CAUSEWAY_EXTERNAL_MAY_DIAL);
   if (!parsed.ok) return exitWithProblems(parsed.errors.map((reason) => `CAUSEWAY_EXTERNAL_MAY_DIAL: ${reason}`));

@@ -25,8 +25,8 @@ type ZoneQuerySources = [
 ];
 
 /**
- * What a zone answers from: besides what all control planes have, its DNS, its proxies, the session with its global, and who
- * workloads are.
+ * Returns the query sources of a zone: the shared ones, its DNS, its proxies, the session with its global, and workload
+ * identity.
  */
 export const zoneQuerySources =
   (core: ControlPlaneCore<ZoneSettings>) =>

@@ -9,13 +9,13 @@ import { errorText, type Logger } from '@causeway/runtime';
 import type { ZoneSettings } from './config';
 import { dnsAddresses } from './dns-options';
 
-/** Where the keys come from that seal secrets of the store. */
+/** Source of the keys that seal secrets in the store. */
 export type SecretsSource =
   | { readonly type: 'given'; readonly keys: SealingKeys }
   /** A file with a key, made at the first start. */
   | { readonly type: 'file'; readonly file: string };
 
-/** Longest file with keys, characters. */
+/** Maximum length of a file with keys, characters. */
 const MAX_CHARACTERS = 8_192;
 
 /**
@@ -45,11 +45,7 @@ function bindAddresses(settings: ZoneSettings): readonly string[] {
   return [rest, xds, ...dnsAddresses(settings)];
 }
 
-/**
- * The keys of the source. A file that is not there is made, readable by its owner only; replicas that start together on
- * one machine agree on one. Rejects with the file and the reason where it cannot be made or read; nothing of a key is in
- * the reason.
- */
+/** Task of a leader at the start of its term and periodically after it. */
 export async function openSecrets(source: SecretsSource, logger: Logger): Promise<SealingKeys> {
   if (source.type === 'given') return source.keys;
   const { file } = source;

@@ -28,7 +28,7 @@ type ZoneTelemetrySources = [
   ...tokens: [dataplanes: DataplaneTokens, zoneProxies: ZoneProxyTokens],
 ];
 
-/** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
+/** Returns the telemetry options of a zone: the shared ones, addresses, sync and DNS. */
 export function zoneTelemetry(
   { clock, cp, settings }: ControlPlaneCore<ZoneSettings>,
   token: Pick<ZoneToken, 'fault' | 'validity'> | undefined,

@@ -9,7 +9,7 @@ import { listAuthorityIds, type TrustEvidence, type TrustGaps } from '@causeway/
 import { MeshTrust } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
 
-/** What the evidence of a zone is made of. */
+/** Sources of the evidence of a zone. */
 export interface TrustEvidenceSources {
   readonly index: IndexReader;
   /** The proxies of the zone, whichever replica they are connected to. */
@@ -19,8 +19,8 @@ export interface TrustEvidenceSources {
 }
 
 /**
- * Who has not learned of the authorities of the zone: trust domains that are not told to all zones, connected proxies of this zone, and
- * those of the other zones.
+ * Finds who has not received the authorities of the zone: zones without its trust domains, connected proxies of this
+ * zone, and those of other zones.
  */
 export class ZoneTrustEvidence implements TrustEvidence {
   constructor(private readonly sources: TrustEvidenceSources) {}
@@ -34,14 +34,15 @@ export class ZoneTrustEvidence implements TrustEvidence {
     const ids = certificates.flatMap(listAuthorityIds);
     const without = ids.flatMap((id) => proxiesWithoutAuthority(proxies.all(), id, (mesh) => meshes.has(mesh)));
     const own = [...new Set(without)].sort().map((proxy) => `proxy ${proxy}`);
-    const unknown = this.isHeard()
-      ? []
-      : ['the proxies that connected before the trust was told are not all known yet'];
+    const unknown = this.isHeard() ? [] : ['not all proxies are known that connected before the trust was sent'];
     const others = isFederated ? zonesWithout(index, { zone, meshes }, ids) : { missing: [], unheard: [] };
     return Promise.resolve({ missing: [...domains, ...own, ...unknown, ...others.missing], unheard: others.unheard });
   }
 
-  /** Whether each replica has told of its proxies since the trust that they believe was changed: what the global passes on, else its own. */
+  /**
+   * Whether each replica has reported its proxies since the trust was changed: the trust that the global distributes,
+   * else the zone's own.
+   */
   private isHeard(): boolean {
     const { index, proxies, zone, isFederated } = this.sources;
     const heardUpTo = proxies.heardUpTo(index.point?.incarnation ?? '');

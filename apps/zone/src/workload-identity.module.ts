@@ -46,13 +46,13 @@ export const ZONE_PROXY_TOKENS = Symbol('ZoneProxyTokens');
 /** The `SealingKeys` of this replica. */
 export const SEALING_KEYS = Symbol('SealingKeys');
 
-/** What the identities of workloads are configured by. */
+/** Options of workload identity. */
 export interface WorkloadIdentityOptions extends ModuleImports {
   readonly core: ControlPlaneCore<ZoneSettings>;
   readonly secrets: SecretsSource;
 }
 
-/** How operators see and rotate the authority. */
+/** Operations on the authority: reading and rotating it. */
 export class RotationOperation implements AuthorityAccess {
   constructor(
     readonly authority: ZoneAuthority,
@@ -78,8 +78,9 @@ class SealedKeyCheck implements OnModuleInit {
 }
 
 /**
- * Who workloads are in this zone: its certificate authority, certificates of workloads, and the tokens by which they ask
- * for them. One of each a process; every replica signs, the leader makes the authority (`ZoneLeaderModule`).
+ * Provides workload identity in this zone: its certificate authority, certificates of workloads, and the tokens with
+ * which they request them. One of each a process; every replica signs, the leader creates the authority
+ * (`ZoneLeaderModule`).
  */
 @Module({})
 export class WorkloadIdentityModule implements OnApplicationShutdown {
@@ -156,7 +157,7 @@ function authorityProvider({ clock, logger, settings }: ControlPlaneCore<ZoneSet
   };
 }
 
-/** What machines were granted. */
+/** Provides the enrolments of machines. */
 function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
   const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
   return {
@@ -175,7 +176,7 @@ function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<Zo
   };
 }
 
-/** What a rotation of the authority is ordered and decided by. */
+/** Provides requests and evidence of a rotation of the authority. */
 function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
   const { cp, clock, settings } = core;
   const isFederated = cp.role === 'zone' && cp.federated;

@@ -16,7 +16,7 @@ export interface WorkloadOperationOptions {
   readonly isConnected: () => boolean | undefined;
 }
 
-/** How operators end what machines were granted. */
+/** Ends enrolments for operators. */
 export class WorkloadOperation implements WorkloadAccess {
   readonly zone: string;
   private readonly revoker: WorkloadRevoker;

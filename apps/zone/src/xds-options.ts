@@ -27,12 +27,15 @@ import type { ZoneSettings } from './config';
 import { UpgradedSecretsModule } from './upgraded-secrets.module';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
-/** Where proxies are served: as REST is, unless said otherwise. */
+/** Returns the bind address of the xDS port: that of REST by default. */
 function xdsBindAddress(settings: ZoneSettings): string {
   return settings.CAUSEWAY_XDS_BIND_ADDRESS ?? settings.CAUSEWAY_BIND_ADDRESS;
 }
 
-/** Where the certificate of the xDS port comes from; ends the program with one line when settings do not fit together. */
+/**
+ * Returns the source of the certificate of the xDS port; ends the program with one line if settings contradict each
+ * other.
+ */
 function xdsCertificateSource(settings: ZoneSettings): CertificateSource {
   return sourceForUsers(settings, {
     prefix: 'CAUSEWAY_XDS_TLS',
@@ -43,7 +46,7 @@ function xdsCertificateSource(settings: ZoneSettings): CertificateSource {
   });
 }
 
-/** What the xDS port shows proxies. */
+/** Certificates of the xDS port. */
 export class XdsCertificates extends PortCertificates {}
 
 type CoreOption = { readonly core: ControlPlaneCore<ZoneSettings> };
@@ -85,7 +88,7 @@ type XdsSources = [
   enrolments: Enrolments,
 ];
 
-/** What the zone's proxies are told from; `imports` are the modules that have that. */
+/** Creates the module that serves the zone's proxies; `imports` are the modules of its dependencies. */
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
     imports: [

@@ -49,7 +49,7 @@ import { ZoneTrustEvidence } from './trust-evidence';
 import { createLoops, type LoopSources } from './zone-loops';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
-/** What a zone's leader works with. */
+/** Dependencies of a zone's leader. */
 interface ZoneLeaderOptions extends LoopSources {
   readonly backend: PostgresBackend;
   readonly createSync: ZoneSyncFactory;
@@ -77,25 +77,25 @@ type ZoneLeaderSources = [
   hosts: DialledHosts,
 ];
 
-/** How often the leader looks whether a step of the certificate authority is due, ms. */
+/** Interval at which due steps of the certificate authority are looked for, ms. */
 const AUTHORITY_INTERVAL = 1_000;
-/** How long zones that say nothing of their proxies have to learn of a new authority, after the global has passed it on, ms. */
+/** Time for zones that do not report their proxies to receive a new authority after the global has sent it, ms. */
 const TRUST_MARGIN = 30_000;
-/** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
+/** Interval at which the key that signs dataplane tokens is looked for, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
 
-/** How often the leader looks for leases of agents that have ended, ms. */
+/** Interval at which ended leases of agents are looked for, ms. */
 const LEASE_INTERVAL = 1_000;
 
-/** How often it looks whether Dataplanes of an older version are to be enrolled, ms; mostly one look at the index. */
+/** Interval at which Dataplanes of an older version to enrol are looked for, ms; mostly one look-up in the index. */
 const ENROLMENT_INTERVAL = 1_000;
-/** How often enrolments are looked through for what means nothing any more, ms. */
+/** Interval at which obsolete enrolments are looked for, ms. */
 const MAINTENANCE_INTERVAL = 30_000;
 
-/** How often sessions of proxies that are long gone are looked for, ms. */
+/** Interval at which old sessions of proxies are looked for, ms. */
 const PROXY_INTERVAL = 60_000;
 
-/** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
+/** Work of a zone's leader for one term: control loops, the session with the global, maintenance of the store. */
 class ZoneTerm implements LeaderWork {
   readonly loops: readonly ControlLoop[];
   private readonly runner: LoopRunner;
@@ -236,7 +236,7 @@ export class ZoneLeader {
 
   readonly createTerm: LeaderTermFactory = (term) => (this.latest = new ZoneTerm(this.options, term));
 
-  /** How full the address ranges are; empty before this replica has led. */
+  /** Returns the usage of the address ranges; empty before this replica has led. */
   pools(): ReturnType<typeof poolReports> {
     return poolReports(this.latest?.loops ?? [], this.options.core.clock.now());
   }
@@ -258,7 +258,7 @@ export class ZoneLeader {
     return incarnation;
   }
 
-  /** What this replica knows of the zone's session, shown with the zone's own Zone. */
+  /** Returns this replica's facts about the zone's session, shown with the zone's own Zone. */
   insightOf({ id }: Resource): JsonObject | undefined {
     const { settings, clock } = this.options.core;
     const status = this.session();
@@ -272,7 +272,7 @@ export class ZoneLeader {
   }
 }
 
-/** What the leader of a zone does. */
+/** Provides the work of a zone's leader. */
 @Module({})
 export class ZoneLeaderModule {
   static forRoot({ imports, core }: ModuleImports & Pick<ZoneLeaderOptions, 'core'>): DynamicModule {

@@ -34,7 +34,7 @@ import type { IndexReader } from '@causeway/store';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
-/** What the loops of a zone's leader read. */
+/** Sources of the loops of a zone's leader. */
 export interface LoopSources {
   readonly core: ControlPlaneCore<ZoneSettings>;
   readonly index: IndexReader;
@@ -46,7 +46,7 @@ export interface LoopSources {
   readonly binding: StoreBinding;
 }
 
-/** What the loops of a term stand on, besides the zone. */
+/** Dependencies of the loops of a term, besides the zone. */
 export interface TermParts {
   readonly authorities: AuthorityLifecycle;
   readonly health: LeaseHealth;

@@ -38,12 +38,12 @@ export class ZoneToken implements ZoneTokenSource {
     return token;
   }
 
-  /** Why the newest token of the settings is not used; undefined where it is. */
+  /** Why the newest token of the settings is not used; undefined if it is. */
   get fault(): string | undefined {
     return this.lastFault && errorText(this.lastFault);
   }
 
-  /** From when to when the token is valid that is shown; undefined where it does not say so. */
+  /** Validity period of the token in use; undefined if it has none. */
   get validity(): Validity | undefined {
     const { issuedAt, expiresAt } = (this.shown === undefined ? undefined : zoneTokenFacts(this.shown)) ?? {};
     return issuedAt === undefined || expiresAt === undefined ? undefined : { start: issuedAt, end: expiresAt };
@@ -124,7 +124,7 @@ export class ZoneToken implements ZoneTokenSource {
     if (reason === this.fault) return;
     const Failure = cause instanceof CredentialsMissing ? CredentialsMissing : Error;
     this.lastFault = new Failure(reason, { cause });
-    // Where there is none yet, the session that waits for one says so.
+    // // Without any token yet, the session that waits for one logs that.
     if (this.newest !== undefined) this.logger.error('the zone token stays as it was', { reason });
   }
 

@@ -43,7 +43,7 @@ import {
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
-/** What a zone's settings come to, checked. */
+/** Checked settings of a zone. */
 export interface ZonePlan {
   /** Undefined for a zone by itself. */
   readonly global: JoinedGlobal | undefined;

@@ -19,21 +19,21 @@ export async function* resumingWatch(
 ): AsyncGenerator<WatchEvent, void> {
   const backoff = new Backoff({ base: 50, cap: 5_000 });
   let token = resumeToken;
-  let told = false;
+  let hasSent = false;
   while (!signal.aborted) {
     try {
-      if (token === undefined && told) yield { type: 'restart' };
+      if (token === undefined && hasSent) yield { type: 'restart' };
       for await (const event of open(token, signal)) {
         backoff.reset();
-        told = true;
+        hasSent = true;
         if (event.type === 'bookmark') token = event.resumeToken;
         yield event;
       }
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
-      if (error.code === 'watch-expired') [token, told] = [undefined, true];
-      else if (!told || !RETRIED.includes(error.code)) throw error;
+      if (error.code === 'watch-expired') [token, hasSent] = [undefined, true];
+      else if (!hasSent || !RETRIED.includes(error.code)) throw error;
     }
     await systemClock.sleep(backoff.next(), signal);
   }

@@ -12,7 +12,9 @@ export interface StoredAuthority extends RotatedAuthority {
 /** Authorities of one state: the one that signs and one that comes or goes. */
 const MAX_AUTHORITIES = 2;
 
-/** The state in a note; undefined where it is none, in whole or in part: half a state decides nothing. */
+/**
+ * Decodes the state in a metadata entry; undefined if it is invalid, in whole or in part: half a state decides nothing.
+ */
 export function decodeAuthorityState(note: JsonObject): AuthorityState<StoredAuthority> | undefined {
   const { version, signing, authorities, step } = note;
   if (version !== 1 || typeof signing !== 'string' || !isJsonArray(authorities)) return undefined;

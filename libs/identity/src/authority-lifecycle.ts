@@ -4,7 +4,7 @@ import type { Fence, ResourceStore } from '@causeway/store';
 import { NO_REQUEST, requestNote, RotationRequests, type RotationRequest } from './rotation-requests';
 import type { AuthorityStateOfZone, ZoneAuthority } from './zone-authority';
 
-/** Who has not learned of a new authority, in the words of an operator. */
+/** Zones and proxies that have not received a new authority, in an operator's words. */
 export interface TrustGaps {
   /** Trust domains that have not been passed on with it, and live proxies that have not acked a trust with it. */
   readonly missing: readonly string[];
@@ -14,7 +14,7 @@ export interface TrustGaps {
 
 /** Knows who has not learned of a new authority yet. */
 export interface TrustEvidence {
-  /** Who has not learned of all of `certificates` (PEM). Throws Unavailable. */
+  /** Returns who has not received all of `certificates` (PEM). Throws Unavailable. */
   gaps(certificates: readonly string[]): Promise<TrustGaps>;
 }
 
@@ -31,7 +31,7 @@ export interface AuthorityLifecycleOptions {
   readonly authority: ZoneAuthority;
   readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>;
   readonly evidence: TrustEvidence;
-  /** How long nobody must have been missing before a new authority is used while there are zones that say nothing of their proxies, ms. */
+  /** Time without missing peers before a new authority is used while some zones do not report their proxies, ms. */
   readonly margin: number;
   /** The leader's right to write. */
   readonly fence: Fence;
@@ -39,13 +39,16 @@ export interface AuthorityLifecycleOptions {
   readonly logger: Logger;
 }
 
-/** What a leader does for the zone's authority in one term: makes it, carries out orders, takes each step of a rotation when due. */
+/**
+ * Manages the zone's authority for one term of the leader: creates it, carries out requests, takes each step of a
+ * rotation when due.
+ */
 export class AuthorityLifecycle {
   private readonly requests: RotationRequests;
   private trusted: readonly string[] = [];
   private signingCertificate: string | undefined;
   private lastFault = '';
-  /** Since when nobody is missing, in the words of this term, ms since 1970. */
+  /** Time since which no peer is missing in this term, ms since 1970. */
   private completeSince: number | undefined;
 
   constructor(private readonly options: AuthorityLifecycleOptions) {
@@ -111,7 +114,10 @@ export class AuthorityLifecycle {
     return authority.advanceRotation(fence, { missing });
   }
 
-  /** Who is waited for. For zones that say nothing of their proxies the margin runs once nobody else is missing. */
+  /**
+   * Returns who is waited for. For zones that do not report their proxies, the margin runs once no other peer is
+   * missing.
+   */
   private async missing(state: AuthorityStateOfZone): Promise<readonly string[]> {
     const { clock, margin } = this.options;
     const gaps = await this.gaps(state);

@@ -23,7 +23,7 @@ export type RotationStep =
       readonly dropAt: number;
       readonly usedSince: number;
       readonly usedBy: 'acks' | 'deadline' | 'force';
-      /** Who had not acked the new authority when it was used; the first hundred. */
+      /** Peers that had not acknowledged the new authority when it was first used; the first hundred. */
       readonly missing: readonly string[];
     };
 
@@ -42,14 +42,14 @@ export interface AuthorityState<Authority extends RotatedAuthority = RotatedAuth
   readonly step: RotationStep;
 }
 
-/** What a leader knows when it looks whether the next step is due. */
+/** Facts from which a leader decides whether the next step is due. */
 export interface RotationEvidence {
   readonly now: number;
   /** Live proxies that have not acked the trust that holds now; sorted. */
   readonly missing: readonly string[];
   /** The operator does not wait for them. */
   readonly force?: boolean;
-  /** How long after its last certificate an authority is trusted, ms; `SIGNING_SLACK` by default. */
+  /** Time for which an authority is trusted after its last certificate, ms; `SIGNING_SLACK` by default. */
   readonly slack?: number;
 }
 

@@ -6,7 +6,7 @@ import { compareIdentity, EGRESS_PATH, isSignedHere, labelCount, resolveTrustDom
 /** The SPIFFE id of a zone's egress in a mesh. */
 export interface EgressIdentity {
   readonly uri: string;
-  /** Whose authority signs for it: the zone's own, or that of the mesh (`Mesh.mtls`). */
+  /** Authority that signs for it: the zone's own, or that of the mesh (`Mesh.mtls`). */
   readonly authority: 'zone' | 'mesh';
 }
 

@@ -42,20 +42,20 @@ export interface JoiningCredential {
   readonly binding: WorkloadBinding;
 }
 
-/** What `Enrolments` stands on. */
+/** Dependencies of `Enrolments`. */
 export interface EnrolmentsOptions {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly store: Pick<ResourceStore, 'write'>;
   /** Whether tokens of Kuma's form let new Dataplanes of a mesh in (`MeshParameters.dataplaneTokens`). */
   readonly takesKumaTokens: (mesh: string) => boolean;
-  /** How long certificates live at most, ms. */
+  /** Maximum validity of certificates, ms. */
   readonly validity: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How often an enrolment is written that others write at the same time. */
+/** Maximum number of tries of a write of an enrolment against concurrent writes. */
 const TRIES = 5;
 
 /** The identity of the enrolment of a Dataplane. */
@@ -88,8 +88,9 @@ export function enrolmentEpochId(zone: string): Identity {
 }
 
 /**
- * What machines were granted, as the replicas of a zone make and read it: a machine that joins with a token is enrolled as its Dataplane,
- * and from then on has the rights of its enrolment, whatever shows them (docs/reference/enrolments.md).
+ * Enrolments of machines, as the replicas of a zone create and read them: a machine that joins with a token is enrolled
+ * as its Dataplane, and from then on has the rights of its enrolment, whatever credential it presents
+ * (docs/reference/enrolments.md).
  */
 export class Enrolments {
   /** Stored Dataplanes of each group of machines, by the id of its token. */
@@ -105,7 +106,7 @@ export class Enrolments {
     });
   }
 
-  /** How many there are by who granted them. */
+  /** Number of enrolments by origin. */
   get counts(): ReadonlyMap<EnrolmentSpec['by'], number> {
     return this.counted;
   }
@@ -210,8 +211,8 @@ export class Enrolments {
   }
 
   /**
-   * Whether a token in Kuma's form is good for a Dataplane: it is for what was enrolled at the upgrade, for what is enrolled or written by a
-   * user where it names just that, and for everything where the operator of the mesh says so.
+   * Whether a token in Kuma's form is valid for a Dataplane: for one enrolled at the upgrade, for one that is enrolled
+   * or written by a user if the token names exactly it, and for all if the operator of the mesh allows it.
    */
   private mayKumaToken(
     dataplane: Identity,
@@ -222,7 +223,7 @@ export class Enrolments {
     return isNamed ? before !== undefined || isOfUser : before?.spec.by === 'upgrade';
   }
 
-  /** A machine of a group takes a name that nobody has, and there is a place for it. */
+  /** Checks that a machine of a group takes a free name, and that the group has room for it. */
   private checkGroup(
     dataplane: Identity,
     before: EnrolmentResource | undefined,
@@ -242,7 +243,10 @@ export class Enrolments {
       throw new Conflict(`${there} machines of this group are there, its token is for ${machines} at once`);
   }
 
-  /** What an enrolment that a restored store does not have comes back with: the services that the Dataplane has in it. */
+  /**
+   * Returns the enrolment that is created for one that a restored store lacks: the services that the Dataplane has in
+   * it.
+   */
   private restored(dataplane: Identity, uid: string): EnrolmentSpec | undefined {
     const { index, validity } = this.options;
     const epoch = index.get(enrolmentEpochId(dataplane.zone));

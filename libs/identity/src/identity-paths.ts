@@ -11,12 +11,12 @@ export interface MeshInZone {
   readonly zone: string;
 }
 
-/** The identity of what a zone says of the SPIFFE ids of a mesh. */
+/** Returns the identity of a zone's state of the SPIFFE ids of a mesh. */
 export function identityPathStateId({ mesh, zone }: MeshInZone): Identity {
   return { kind: IdentityPathState.name, mesh, zone, namespace: '', name: IDENTITY_PATH_STATE };
 }
 
-/** What a zone says of the SPIFFE ids of a mesh; undefined where it says nothing. */
+/** Returns a zone's state of the SPIFFE ids of a mesh; undefined if it has none. */
 export function identityPathState(
   index: Pick<IndexReader, 'get'>,
   place: MeshInZone,
@@ -25,7 +25,7 @@ export function identityPathState(
   return state && IdentityPathState.is(state) ? state.spec : undefined;
 }
 
-/** In which forms a zone gives ids in a mesh where a MeshIdentity names no path. */
+/** Returns the forms in which a zone issues ids in a mesh for MeshIdentities without a path. */
 export function readPresetPath(index: Pick<IndexReader, 'get'>, place: MeshInZone): PresetPath {
   return presetPath(identityPathState(index, place));
 }
@@ -36,7 +36,7 @@ export function presetPath(state: Pick<IdentityPathStateSpec, 'signs' | 'step'> 
   return { signs, accepts: state?.step ? [signs, otherForm(signs)] : [signs] };
 }
 
-/** The form that a mesh is to have: namespaced where an IdentityPath says so. Linear in those. */
+/** Returns the form that a mesh is to have: namespaced if an IdentityPath says so. Linear in those. */
 export function wantedForm(index: Pick<IndexReader, 'ofKind'>, mesh: string): SpiffePathForm {
   for (const one of index.ofKind(IdentityPath.name))
     if (one.id.mesh === mesh && IdentityPath.is(one)) return 'Namespaced';
@@ -46,17 +46,17 @@ export function wantedForm(index: Pick<IndexReader, 'ofKind'>, mesh: string): Sp
 /** The step in which a mesh is, of a state. */
 export type PathStep = Pick<IdentityPathStateSpec, 'signs' | 'step' | 'until'>;
 
-/** What decides about the next step. */
+/** Facts that decide about the next step. */
 export interface StepFacts {
   readonly wanted: SpiffePathForm;
   readonly now: number;
   /** Time for which the other form is announced before certificates are signed for it, ms. */
   readonly announced: number;
-  /** After how long no certificate of before is valid, ms. */
+  /** Time after which no earlier certificate is valid, ms. */
   readonly ended: number;
   /** Whether every replica of the zone knows both forms; undefined while that is not known. */
   readonly areReplicasReady: boolean | undefined;
-  /** Whether somebody cannot learn of the other form now, who must before certificates are signed for it. */
+  /** Whether a peer cannot receive the other form now that must know it before certificates are signed for it. */
   readonly isHeld: boolean;
   /** Whether there are Dataplanes whose ids change. */
   readonly isConcerned: boolean;
@@ -66,9 +66,9 @@ export interface StepFacts {
 const NOTED_EVERY = 60_000;
 
 /**
- * The step that follows now: first other zones learn of the ids in the other form, then certificates are signed for it, and when the last
- * one of before has ended, only it is believed. A mesh that no Dataplane's id depends on goes through in one moment. The same step where
- * nothing follows.
+ * Returns the step that follows now: first other zones learn the ids in the other form, then certificates are signed
+ * for it, and when the last earlier one has ended, only the new form is trusted. A mesh without affected Dataplanes
+ * goes through in one moment. Returns the same step if nothing follows.
  */
 export function nextStep(before: PathStep, facts: StepFacts): PathStep {
   const { wanted, now, announced, ended, areReplicasReady, isHeld, isConcerned } = facts;

@@ -1,4 +1,4 @@
-/** Who workloads are, and what proves it (libs/identity/README.md). */
+/** Identity of workloads, and its proof (libs/identity/README.md). */
 export {
   identityFor,
   isIdByPreset,

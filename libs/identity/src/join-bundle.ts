@@ -1,6 +1,6 @@
 import { FieldPath, isJsonObject, type Violation } from '@causeway/resources';
 
-/** What a machine joins a zone with. The token in it is a secret. */
+/** Credentials with which a machine joins a zone. The token in it is a secret. */
 export interface JoinBundle {
   /** `host:port` of the xDS ports of the zone's control planes. */
   readonly controlPlanes: readonly string[];
@@ -17,7 +17,7 @@ export type ReadBundle =
 
 /** A later form gets another number: an older agent then says that it is too old. */
 const PREFIX = 'causeway-join-1.';
-/** Longest text of a bundle, characters. */
+/** Maximum length of the text of a bundle, characters. */
 export const MAX_BUNDLE_LENGTH = 256 * 1024;
 const MAX_CONTROL_PLANES = 16;
 

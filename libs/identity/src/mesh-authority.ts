@@ -100,9 +100,9 @@ export function listKumaSpiffeIds(dataplane: DataplaneResource): readonly string
 }
 
 /**
- * Why a credential is no proof of the services of a Dataplane for which it holds, undefined if it is one: whoever may write Dataplanes
- * chooses their tags, so it needs the claim "Tags" with the services, or "Workload" for a service that is called as the workload
- * (docs/reference/kuma-interop.md).
+ * Returns why a credential does not prove the services of a Dataplane for which it is valid, undefined if it does:
+ * writers of Dataplanes choose their tags, so it needs the claim "Tags" with the services, or "Workload" for a service
+ * that is called as the workload (docs/reference/kuma-interop.md).
  */
 export function serviceProblem(
   { tags, workload, services }: WorkloadBinding,
@@ -169,7 +169,7 @@ export class MeshAuthorities {
   }
 }
 
-/** What a certificate of `Mesh.mtls` names: SPIFFE ids, at least one, and tags with their values. */
+/** Names in a certificate of `Mesh.mtls`: SPIFFE ids, at least one, and tags with their values. */
 interface CertificateNames {
   readonly uris: readonly string[];
   readonly tags: Iterable<readonly [tag: string, values: ReadonlySet<string>]>;

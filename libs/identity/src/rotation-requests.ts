@@ -3,11 +3,11 @@ import type { Clock } from '@causeway/runtime';
 import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { RotationStep } from './authority-rotation';
 
-/** What an operator asks of a rotation: begins one, uses the new authority without waiting any longer, or gives it up. */
+/** Operator's request about a rotation: begin one, use the new authority without further waiting, or abandon it. */
 export type RotationOrder =
   | {
       readonly type: 'rotate';
-      /** How long the acks of proxies and the spread of the trust are waited for, ms. */
+      /** Maximum time to wait for the acknowledgements of proxies and the spread of the trust, ms. */
       readonly wait: number;
       /** Nobody is waited for. */
       readonly force: boolean;
@@ -29,7 +29,7 @@ const REQUEST_NOTE = { area: 'workload-authority', key: 'request' } as const;
 /** Removes the order that waits. */
 export const NO_REQUEST: MetadataEntry = { ...REQUEST_NOTE, value: null };
 
-/** The note of an order. */
+/** Returns the metadata entry of a request. */
 export function requestNote({ order, at, by }: RotationRequest): MetadataEntry {
   return { ...REQUEST_NOTE, value: { order: { ...order }, at, by } };
 }

@@ -18,7 +18,7 @@ export type ParsedSealingKeys =
 const [CIPHER, KEY_BYTES, NONCE_BYTES, TAG_BYTES] = ['aes-256-gcm', 32, 12, 16] as const;
 /** The most keys: the one that seals, and those before it that still open. */
 const MAX_KEYS = 16;
-/** Longest sealed text, bytes. */
+/** Maximum size of sealed text, bytes. */
 const MAX_BYTES = 65_536;
 
 /** The keys that seal secrets of a store (`CAUSEWAY_SECRETS_KEY`): the first seals, all open. */

@@ -17,7 +17,7 @@ export interface WorkloadBinding {
   readonly machines?: number;
 }
 
-/** Why a credential does not hold for a Dataplane as it is stored, or undefined if it does. */
+/** Returns why a credential is not valid for a stored Dataplane, or undefined if it is. */
 export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
   const { id, labels } = dataplane;
   const facts: readonly (readonly [claim: string, wanted: string | undefined, held: string | undefined])[] = [
@@ -35,9 +35,9 @@ export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneRes
 }
 
 /**
- * Why a credential is no proof of the Dataplane's workload, or undefined if it is one: the credential holds for the
- * Dataplane and names the workload, or names a Dataplane whose workload is its own name. A label `kuma.io/workload` may
- * be set by whoever writes Dataplanes, so it needs the claim "Workload".
+ * Returns why a credential does not prove the Dataplane's workload, or undefined if it does: the credential is valid
+ * for the Dataplane and names the workload, or names a Dataplane whose workload is its own name. Any writer of
+ * Dataplanes may set the label `kuma.io/workload`, so it needs the claim "Workload".
  */
 export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
   const problem = bindingProblem(binding, dataplane);
@@ -59,7 +59,7 @@ export function listServedServices({ labels, spec }: DataplaneResource): readonl
   return workload === undefined ? [] : [workload];
 }
 
-/** Why a Dataplane serves more than it was granted, or undefined if it does not. */
+/** Returns why a Dataplane serves more than it was granted, or undefined if it does not. */
 export function servicesProblem(granted: readonly string[], dataplane: DataplaneResource): string | undefined {
   const allowed = new Set(granted);
   const foreign = listServedServices(dataplane).find((service) => !allowed.has(service));

@@ -17,7 +17,7 @@ const SHORTEST_VALIDITY = 10_000;
 /** A request for the certificate of one Dataplane. */
 export interface CertificateRequest {
   readonly dataplane: Identity;
-  /** What the caller's token was verified to be bound to. */
+  /** Verified binding of the caller's token. */
   readonly binding: WorkloadBinding;
   /** PEM. */
   readonly csr: string;
@@ -48,7 +48,7 @@ export interface WorkloadCertificateOptions {
   /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
   readonly meshAuthorities?: MeshAuthorities;
   readonly clock: Pick<Clock, 'now'>;
-  /** Longest validity of certificates, ms; 24 h by default. */
+  /** Maximum validity of certificates, ms; 24 h by default. */
   readonly validity?: number;
 }
 
@@ -97,8 +97,9 @@ export class WorkloadCertificates {
   }
 
   /**
-   * The certificate of the zone's egress in one mesh; the caller has verified that it is the egress. Throws Forbidden where nobody
-   * signs for it here (`findEgressIdentity`), Invalid for a bad CSR, Unavailable where the signer cannot sign.
+   * Issues the certificate of the zone's egress in one mesh; the caller has verified that it is the egress. Throws
+   * Forbidden if no authority here signs for it (`findEgressIdentity`), Invalid for a bad CSR, Unavailable if the
+   * signer cannot sign.
    */
   async issueToEgress({ mesh, zone, csr }: EgressCertificateRequest): Promise<WorkloadCertificate> {
     const { index, signer, meshAuthorities, clock, validity = CERTIFICATE_VALIDITY } = this.options;

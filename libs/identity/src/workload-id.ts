@@ -30,7 +30,9 @@ export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
 /** What a SPIFFE id is made of. */
 type Workload = Pick<DataplaneResource, 'id' | 'labels'>;
 
-/** In which forms MeshIdentities without a path give ids: the one that certificates are signed for, and all that are believed. */
+/**
+ * Forms of ids for MeshIdentities without a path: the one that certificates are signed for, and all that are trusted.
+ */
 export interface PresetPath {
   readonly signs: SpiffePathForm;
   readonly accepts: readonly SpiffePathForm[];
@@ -48,7 +50,7 @@ interface SpiffeId {
 export type WorkloadId =
   { readonly ok: true; readonly id: SpiffeId } | { readonly ok: false; readonly violations: readonly Violation[] };
 
-/** Longest SPIFFE id (SPIFFE-ID §2.3), in bytes. */
+/** Maximum length of a SPIFFE id (SPIFFE-ID §2.3), in bytes. */
 const MAX_SPIFFE_ID_LENGTH = 2_048;
 
 /** The workload of a Dataplane: its label `kuma.io/workload`, else its name. */
@@ -86,7 +88,7 @@ export function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource
   );
 }
 
-/** How many labels a Dataplane must have so that a MeshIdentity selects it. */
+/** Returns the number of labels that a Dataplane needs for a MeshIdentity to select it. */
 export function labelCount({ spec }: MeshIdentityResource): number {
   return Object.keys(spec.selector?.dataplane?.matchLabels ?? {}).length;
 }

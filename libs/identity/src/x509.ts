@@ -11,7 +11,7 @@ const AUTHORITY_VALIDITY = 3_650 * DAY;
 export const BACKDATED = 5 * 60_000;
 /** Of an id of a key, characters of hexadecimal: 160 bits. */
 const KEY_ID_LENGTH = 40;
-/** Longest CSR, characters of PEM. */
+/** Maximum length of a CSR, characters of PEM. */
 const MAX_CSR_LENGTH = 8_192;
 
 /** A certificate and its private key, both in PEM. */
@@ -88,7 +88,7 @@ async function createAuthority({ name, uri, now }: AuthoritySketch): Promise<Aut
   };
 }
 
-/** What an authority signs with, read once: that takes longer than a signature. */
+/** Opened key pair of an authority, cached: opening takes longer than a signature. */
 interface OpenedAuthority {
   readonly subject: X509.Name;
   readonly notAfter: number;
@@ -142,7 +142,7 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
     signingAlgorithm,
     extensions: [
       ...extensions,
-      // Critical also where there is a subject, which names nobody (RFC 5280 §4.2.1.6).
+      // // Critical also if there is a subject, which is empty (RFC 5280 §4.2.1.6).
       new x509.SubjectAlternativeNameExtension(
         uris.map((value) => ({ type: 'url' as const, value })),
         true,

@@ -46,11 +46,17 @@ export interface ZoneAuthorityOptions {
   readonly logger: Logger;
   /** Validity of certificates, ms; 24 h by default. */
   readonly validity?: number;
-  /** How long after its last certificate an authority is trusted, ms; 10 min by default: clocks differ, and signing takes time. */
+  /**
+   * Time for which an authority is trusted after its last certificate, ms; 10 min by default: clocks differ, and
+   * signing takes time.
+   */
   readonly slack?: number;
 }
 
-/** Where the authority stands: a note is in no kind, so no list, sync or audit has it (docs/design.md §2.8). */
+/**
+ * Metadata key of the authority's state: metadata belongs to no kind, so no list, sync or audit contains it
+ * (docs/design.md §2.8).
+ */
 export const AUTHORITY_NOTE = { area: 'workload-authority', key: 'state' } as const;
 /** Validity of a workload's certificate where nothing else is set, ms. */
 export const CERTIFICATE_VALIDITY = 24 * 3_600_000;
@@ -61,16 +67,16 @@ export type AuthorityStateOfZone = AuthorityState<StoredAuthority>;
 type State = AuthorityStateOfZone;
 
 /**
- * The certificate authority of one zone, at one replica. Its state is one note, the keys in it sealed with
- * `CAUSEWAY_SECRETS_KEY`. Only a leader writes it, by its fence, so that of several replicas one makes the authority; every
- * replica signs, by the state as it is stored at that moment. Throws Unavailable where the state cannot be read or opened:
- * an authority that is unreadable is never replaced.
+ * The certificate authority of one zone, at one replica. Its state is one metadata entry, the keys in it sealed with
+ * `CAUSEWAY_SECRETS_KEY`. Only a leader writes it, by its fence, so that one of several replicas creates the authority;
+ * every replica signs, by the stored state at that moment. Throws Unavailable if the state cannot be read or opened: an
+ * unreadable authority is never replaced.
  */
 export class ZoneAuthority implements CertificateSigner {
   /** Writes of one leader come one after the other: each decides by what the one before stored. */
   private work: Promise<unknown> = Promise.resolve();
   private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
-  /** What signed last: the same object for the same authority. */
+  /** Key pair that signed last: the same object for the same authority. */
   private pair: AuthorityPair | undefined;
 
   constructor(private readonly options: ZoneAuthorityOptions) {}
@@ -99,8 +105,8 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /**
-   * A leader begins a rotation: makes an authority that is trusted. `notes` are written with it, here and below. Throws
-   * Conflict while one runs, Fenced, Unavailable.
+   * Begins a rotation, as leader: creates an authority that is trusted. `notes` are written with it, here and below.
+   * Throws Conflict while one runs, Fenced, Unavailable.
    */
   beginRotation(fence: Fence, deadline: number, notes: readonly MetadataEntry[] = []): Promise<State> {
     const begin = async (held: State | undefined): Promise<State> => {
@@ -143,8 +149,8 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /**
-   * Why the stored key does not open with the sealing keys of this replica, or undefined where it does, and before there
-   * is one. Nothing of a key is in the reason. Throws Unavailable.
+   * Returns why the stored key does not open with the sealing keys of this replica, or undefined if it does, and before
+   * there is one. The reason contains nothing of a key. Throws Unavailable.
    */
   async keyProblem(): Promise<string | undefined> {
     for (const { key } of (await this.state())?.authorities ?? []) {

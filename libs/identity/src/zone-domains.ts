@@ -14,8 +14,9 @@ export interface ZoneDomains {
 const NO_ZONE = 'no-zone';
 
 /**
- * The trust domains of a zone: that of the zone's name, and what MeshIdentities give there. One that gives the same in other zones says of
- * nobody where he is; neither does the authority of `Mesh.mtls`, whose domain is the mesh. `here`: any other zone.
+ * Returns the trust domains of a zone: that of the zone's name, and those that MeshIdentities assign there. A
+ * MeshIdentity that assigns the same in other zones does not identify the zone; neither does the authority of
+ * `Mesh.mtls`, whose domain is the mesh. `here`: any other zone.
  */
 export function zoneDomains(
   index: Pick<IndexReader, 'ofKind'>,
@@ -36,12 +37,12 @@ export function zoneDomains(
   return { sure: [...sure].sort(), possible: [...sure, ...possible].sort() };
 }
 
-/** The zones in which the form of ids of a mesh changes, each believed of its own trust domains only. */
+/** Returns the zones in which the form of ids of a mesh changes, each trusted for its own trust domains only. */
 export function changingIdsIn(index: Pick<IndexReader, 'ofKind'>, mesh: string, here: string): readonly ChangingIds[] {
   return changingIds(index, mesh, (of) => zoneDomains(index, mesh, { of, here }).possible);
 }
 
-/** The ids of a mesh that are believed no longer: those that its settings name, in both forms while the form of ids changes. */
+/** Returns the revoked ids of a mesh: those that its settings name, in both forms while the form of ids changes. */
 export function revokedIdsIn(
   index: Pick<IndexReader, 'ofKind'>,
   { mesh, zone }: { readonly mesh: string; readonly zone: string },

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { Duration, MAX_NAME_LENGTH, NonEmpty, strict } from './schema/schema-parts';
 
-/** Most revoked tokens that zones are told of; a token leaves the list a week after its end. */
+/** Maximum number of revoked tokens that are sent to zones; a token leaves the list a week after its end. */
 export const MAX_REVOKED = 16_000;
 
 const Url = Type.String({ minLength: 1, maxLength: 1_024 });
@@ -25,7 +25,7 @@ const Issuer = Type.Object(
     usernamePrefix: Type.Optional(Type.String({ maxLength: MAX_NAME_LENGTH })),
     /** Put before groups; absent means that they stay as they are. */
     groupsPrefix: Type.Optional(NonEmpty),
-    /** How long keys of the issuer are trusted that cannot be fetched again; absent means 24h. */
+    /** Maximum age of cached keys of the issuer if they cannot be fetched again; absent means 24h. */
     jwksMaxAge: Type.Optional(Duration),
   },
   strict,
@@ -59,7 +59,7 @@ const Spec = Type.Object(
   },
 );
 
-/** How users prove who they are; one resource, `default` (docs/guides/access.md). */
+/** Authentication of users; one resource, `default` (docs/guides/access.md). */
 export const AuthenticationConfiguration = defineKind({
   name: 'AuthenticationConfiguration',
   plural: 'authenticationconfigurations',

@@ -5,7 +5,7 @@ import { mapBounds, strict } from './schema/schema-parts';
 /** The key of a ConfigMap under which a Mesh reads its parameters. */
 export const PARAMETERS_KEY = 'parameters.yaml';
 
-/** Longest value: YAML beyond it would hold the control loops up that read it. */
+/** Maximum length of a value: longer YAML would delay the control loops that read it. */
 const MAX_VALUE_LENGTH = 8 * 1024;
 
 /**

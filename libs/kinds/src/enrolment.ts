@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
 import { MAX_NAME_LENGTH, MANY, strict } from './schema/schema-parts';
 
-/** Most tokens that one enrolment remembers; older ones have long been replaced. */
+/** Maximum number of tokens that one enrolment remembers; older ones have long been replaced. */
 export const MAX_ENROLMENT_TOKENS = 16;
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH });
@@ -11,7 +11,10 @@ const Instant = Type.Integer({ minimum: 0 });
 
 const Spec = Type.Object(
   {
-    /** Who granted it: a token that a user issued, the user who wrote the Dataplane, the upgrade, or a certificate after an import. */
+    /**
+     * Origin of the enrolment: a token that a user issued, the user who wrote the Dataplane, the upgrade, or a
+     * certificate after an import.
+     */
     by: Type.Enum(['token', 'dataplane', 'upgrade', 'import']),
     /** The MeshServices that the Dataplane may serve; absent: those that the Dataplane says, which a user has written. */
     services: Type.Optional(Type.Array(Name, { maxItems: MANY })),
@@ -19,7 +22,7 @@ const Spec = Type.Object(
     workload: Type.Optional(Name),
     /** The tokens that it joined with, the newest last. */
     tokens: Type.Array(Id, { maxItems: MAX_ENROLMENT_TOKENS }),
-    /** When the newest of them was issued, ms since 1970. */
+    /** Time at which the newest of them was issued, ms since 1970. */
     issuedAt: Instant,
     /** The token of a group of machines that it is one of. */
     group: Type.Optional(Id),
@@ -31,12 +34,13 @@ const Spec = Type.Object(
   strict,
 );
 
-/** What is granted to a Dataplane. */
+/** Grant of a Dataplane. */
 export type EnrolmentSpec = Static<typeof Spec>;
 
 /**
- * What a machine may be after it joined: named as its Dataplane, in the same mesh and namespace. Certificates carry its uid, and renewed
- * tokens, leases and policies go by it. Written by control planes only; no sync sends it (docs/reference/enrolments.md).
+ * Rights of a machine after it joined: named as its Dataplane, in the same mesh and namespace. Certificates carry its
+ * uid, and renewed tokens, leases and policies depend on it. Written by control planes only; never synced
+ * (docs/reference/enrolments.md).
  */
 export const Enrolment = defineKind({
   name: 'Enrolment',
@@ -58,13 +62,13 @@ const EpochSpec = Type.Object(
     adopting: Type.Optional(Type.Literal(true)),
     /** The incarnation of the store at the last look of a leader. */
     incarnation: Type.Optional(Id),
-    /** When a leader first saw another incarnation: enrolments may have been lost with a restored store. */
+    /** Time at which a leader first saw another incarnation: enrolments may have been lost with a restored store. */
     restoredAt: Type.Optional(Instant),
   },
   strict,
 );
 
-/** Since when a zone goes by enrolments: before that, every replica of it did not know them. One a zone. */
+/** Time since which a zone uses enrolments: before that, not every replica knew them. One a zone. */
 export const EnrolmentEpoch = defineKind({
   name: 'EnrolmentEpoch',
   plural: 'enrolmentepochs',
@@ -80,14 +84,14 @@ export const EnrolmentEpoch = defineKind({
 /** The name of the one EnrolmentEpoch of a zone. */
 export const ENROLMENT_EPOCH = 'zone';
 
-/** Most enrolments of one Dataplane that may end while certificates of the first are valid. */
+/** Maximum number of enrolments of one Dataplane that may end while certificates of the first are valid. */
 export const MAX_ENDED_ENROLMENTS = 32;
 
 const Ended = Type.Object(
   {
     /** The uid of the enrolment: its certificates carry it. */
     enrolment: Id,
-    /** When its last certificate has ended, ms since 1970. */
+    /** End of its last certificate, ms since 1970. */
     until: Instant,
   },
   strict,
@@ -95,7 +99,7 @@ const Ended = Type.Object(
 
 const RevocationSpec = Type.Object(
   {
-    /** When the newest of them was revoked, ms since 1970: tokens of before enrol the Dataplane no more. */
+    /** Time at which the newest of them was revoked, ms since 1970: earlier tokens no longer enrol the Dataplane. */
     revokedAt: Instant,
     ended: Type.Array(Ended, { maxItems: MAX_ENDED_ENROLMENTS }),
   },
@@ -103,7 +107,7 @@ const RevocationSpec = Type.Object(
 );
 
 /**
- * That the certificates of ended enrolments of a Dataplane are believed no longer, in any zone; it is named as the Dataplane, and removed
+ * Revokes the certificates of ended enrolments of a Dataplane in every zone; it is named as the Dataplane, and removed
  * when the last certificate has ended. Written by `causeway workloads revoke` only, and sent to control planes of ours.
  */
 export const WorkloadRevocation = defineKind({

@@ -51,8 +51,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Where traffic enters from outside, as the Gateway API describes it. No gateway is run: routes that name a Gateway are
- * bound to it, judged by its listeners and explained (T002-36).
+ * Entry of traffic from outside, as the Gateway API describes it. No gateway is run: routes that name a Gateway are
+ * bound to it, evaluated by its listeners and explained (T002-36).
  */
 export const Gateway = defineKind({
   name: 'Gateway',

@@ -36,7 +36,7 @@ const Spec = Type.Partial(
   },
 );
 
-/** What becomes of gRPC calls to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
+/** Routes gRPC calls to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
 export const GRPCRoute = defineKind({
   ...routeKind('GRPCRoute'),
   spec: Spec,

@@ -53,7 +53,7 @@ const Spec = Type.Partial(
   },
 );
 
-/** What becomes of HTTP requests to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
+/** Routes HTTP requests to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
 export const HTTPRoute = defineKind({
   ...routeKind('HTTPRoute'),
   spec: Spec,
@@ -67,7 +67,7 @@ export const HTTPRoute = defineKind({
 
 const FORBIDDEN = ['//', '/./', '/../', '%2f', '%2F', '#'];
 
-/** What the Gateway API refuses in a path that is no regular expression. */
+/** Checks what the Gateway API refuses in a path that is no regular expression. */
 function pathViolations({ rules = [] }: RouteSpec, at: FieldPath): Violation[] {
   return rules.flatMap(({ matches = [] }, i) =>
     matches.flatMap(({ path }, j) => {

@@ -26,7 +26,7 @@ export const IdentityPath = defineKind({
   spec: Spec,
 });
 
-/** Most namespaces, and most shared ids, that the state of a zone names. */
+/** Maximum number of namespaces, and of shared ids, that the state of a zone names. */
 export const MAX_STATE_NAMESPACES = 1_000;
 export const MAX_SHARED_IDS = 100;
 const MAX_SHARING = 16;
@@ -49,11 +49,11 @@ const StateSpec = Type.Object(
     /** The form of the ids that certificates of the zone are signed for, where a MeshIdentity names no path. */
     signs: Type.Enum(['Workload', 'Namespaced']),
     /**
-     * While the form changes both are believed. Announcing: no certificate is signed for the other form yet; Retiring: those that were
-     * signed for the other one have not all ended.
+     * While the form changes both are trusted. Announcing: no certificate is signed for the other form yet; Retiring:
+     * some certificates for the former form are still valid.
      */
     step: Type.Optional(Type.Enum(['Announcing', 'Retiring'])),
-    /** When the step ends at the earliest, ms since 1970. */
+    /** Earliest end of the step, ms since 1970. */
     until: Type.Optional(Type.Integer({ minimum: 0 })),
     /** While the form changes: the namespaces with Dataplanes whose ids change, sorted. */
     namespaces: Type.Optional(Namespaces),
@@ -63,7 +63,7 @@ const StateSpec = Type.Object(
   strict,
 );
 
-/** What a zone says of the SPIFFE ids of a mesh. */
+/** State of the SPIFFE ids of a mesh in a zone. */
 export type IdentityPathStateSpec = Static<typeof StateSpec>;
 
 /**

@@ -10,7 +10,7 @@ import {
 import { defineKind, Label, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { GoDuration, NonEmpty, Optionals, Pem, strict, StringMap, Text } from './schema/schema-parts';
 
-/** Where a certificate or key is read from: the field that belongs to the type. */
+/** Source of a certificate or key: the field that belongs to the type. */
 const Source = Type.Object(
   {
     type: Type.Enum(['File', 'Secret', 'EnvVar', 'InsecureInline']),

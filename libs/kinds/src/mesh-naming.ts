@@ -3,7 +3,7 @@ import { suffixProblem } from '@causeway/appmesh';
 import { defineKind, Sync } from '@causeway/resources';
 import { strict } from './schema/schema-parts';
 
-/** Most suffixes of one MeshNaming. */
+/** Maximum number of suffixes of one MeshNaming. */
 export const MAX_SUFFIXES = 1_000;
 
 const Spec = Type.Object(

@@ -22,28 +22,35 @@ const Spec = Type.Object(
     vipRanges: Type.Optional(
       Optionals({ MeshService: Range, MeshExternalService: Range, MeshMultiZoneService: Range }),
     ),
-    /** How long a freed address goes to no other service; absent means as the zone is configured. */
+    /** Time for which a freed address goes to no other service; absent means as the zone is configured. */
     vipCooldown: Type.Optional(Duration),
     /** Whether services go to other zones unless they say otherwise; absent means as the global is configured. */
     exportDefault: Type.Optional(Type.Enum(['All', 'None'])),
-    /** What becomes of the mesh's services of a lost zone; a Zone's own `lost` wins, absent means as configured. */
+    /**
+     * Treatment of the mesh's services of a lost zone; a Zone's own `lost` has precedence, absent means as configured.
+     */
     lostZones: Type.Optional(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
-    /** How inbounds listen: Strict = mutual TLS only, Permissive = plaintext too, Off = plaintext only; absent means Strict. */
+    /**
+     * TLS mode of inbounds: Strict = mutual TLS only, Permissive = plaintext too, Off = plaintext only; absent means
+     * Strict.
+     */
     mtls: Type.Optional(Type.Enum(['Strict', 'Permissive', 'Off'])),
     /** Dataplanes, or one port of them, that listen otherwise, for migration; the first entry that selects an inbound counts. */
     mtlsOverrides: Type.Optional(Type.Array(MtlsOverride, { maxItems: 64 })),
-    /** Who may call where no policy says so: anybody with a verified identity, or nobody; absent means Allow. */
+    /**
+     * Default for callers where no policy decides: any caller with a verified identity, or nobody; absent means Allow.
+     */
     defaultAccess: Type.Optional(Type.Enum(['Allow', 'Deny'])),
-    /** SPIFFE ids that are believed no longer: they may not call, get no certificate, and no service is reached at them. */
+    /** Revoked SPIFFE ids: they may not call, get no certificate, and no service is reached at them. */
     revokedIdentities: Type.Optional(Type.Array(SpiffeId, { maxItems: 64 })),
     /**
      * Whether processes behind HTTP inbounds may rely on `x-forwarded-client-cert`: Required = an instance whose plane passes it on as the
      * caller sends it is NotReady; absent means Optional.
      */
     clientCertHeader: Type.Optional(Type.Enum(['Required', 'Optional'])),
-    /** After how long an inbound closes a connection, 1s to 24h; absent means 1h. */
+    /** Maximum age of an inbound connection, 1s to 24h; absent means 1h. */
     maxConnectionAge: Type.Optional(Duration),
     /**
      * Kuma: dataplane tokens in Kuma's form, which say nothing of services, are good for Dataplanes that are not enrolled yet; absent

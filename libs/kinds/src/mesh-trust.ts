@@ -45,8 +45,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Which certificate authorities are believed for which trust domain (docs/design.md §1, Identity and addresses of
- * zones). One without a certificate, or with something else than certificates of authorities, is refused.
+ * Trusted certificate authorities of a trust domain (docs/design.md §1, Identity and addresses of zones). One without a
+ * certificate, or with anything but certificates of authorities, is refused.
  */
 export const MeshTrust = defineKind({
   name: 'MeshTrust',

@@ -9,8 +9,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Where other zones enter the zone that made it, for one mesh: the public address and port of a zone ingress
- * (docs/guides/zones.md, How a zone is entered). Wins over a ZoneIngress of the zone.
+ * Ingress endpoint of the zone that made it, for one mesh: the public address and port of a zone ingress
+ * (docs/guides/zones.md, How a zone is entered). Has precedence over a ZoneIngress of the zone.
  */
 export const MeshZoneAddress = defineKind({
   name: 'MeshZoneAddress',

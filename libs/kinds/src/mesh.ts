@@ -38,7 +38,9 @@ const ParametersRef = Type.Object(
 
 const Spec = Type.Object(
   {
-    /** Who manages the Mesh; admission fills in the control plane's own where a Mesh names nobody (row T000-06). */
+    /**
+     * Controller that manages the Mesh; admission fills in the control plane's own if a Mesh names none (row T000-06).
+     */
     controllerName: Type.Optional(
       Type.String({
         title: 'a domain and a path such as example.com/mesh',

@@ -140,7 +140,7 @@ export function declaredName({ group, kind, plural, shortName, qualified }: Json
   return declaredNames({ group, kind, plural, ...(typeof shortName === 'string' && { shortName }), ...isSecond }).name;
 }
 
-/** Longest name of a second kind: peers, quarantines and resume points take no longer ones. */
+/** Maximum length of the name of a second kind: peers, quarantines and resume points accept no longer ones. */
 const MAX_QUALIFIED_LENGTH = 100;
 
 /** Whether the names of a second kind are short enough to be sent and stored everywhere. */
@@ -162,7 +162,10 @@ function derivedStatus(spec: JsonObject): JsonObject {
   return { class: definition.class, mergeStrategies: [...definition.strategies], ...names };
 }
 
-/** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
+/**
+ * Returns violations for names that belong to others. Conflicts with other definitions do not block a write; a
+ * condition reports them (`DefinitionEvaluator`).
+ */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
   const isTooLong = isQualifiedName(declaredNames(spec).name) && !canBeQualified(spec);
   const long = `makes the name of the kind longer than ${MAX_QUALIFIED_LENGTH} characters: ${spec.kind}.${spec.group}`;

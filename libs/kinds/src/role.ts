@@ -3,7 +3,7 @@ import { checkName, defineKind, Sync } from '@causeway/resources';
 import { NonEmpty, strict } from './schema/schema-parts';
 import { KindNames, MeshNames, NamespaceNames } from './schema/access-parts';
 
-/** What a rule may allow; `*` is all of them. `revoke` ends enrolments of machines (the kind `Workload`). */
+/** Verbs that a rule may allow; `*` is all of them. `revoke` ends enrolments of machines (the kind `Workload`). */
 export const verbs = ['get', 'list', 'watch', 'create', 'update', 'delete', 'revoke'] as const;
 
 const Rule = Type.Object(
@@ -24,7 +24,7 @@ const Spec = Type.Object(
 /** The roles that always exist; no Role may have their names (docs/design.md §6 Roles). */
 export const builtInRoles = ['viewer', 'service-owner', 'mesh-operator', 'admin'] as const;
 
-/** What its holders may do; RoleBindings say who holds it (docs/design.md §6 Roles). */
+/** Rights of its holders; RoleBindings assign them (docs/design.md §6 Roles). */
 export const Role = defineKind({
   name: 'Role',
   plural: 'roles',

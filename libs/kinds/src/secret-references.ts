@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** What a resource takes of a Secret: certificates, or a private key. */
+/** Use of a Secret by a resource: certificates, or a private key. */
 type SecretUse = 'certificate' | 'key';
 
 /** A field of a resource that names a Secret of its mesh. */
@@ -16,7 +16,10 @@ interface Place {
   readonly use: SecretUse;
 }
 
-/** Where kinds name Secrets: docs/reference/references.md lists them, and `secret-references.spec.ts` walks the registry for others. */
+/**
+ * Fields of kinds that name Secrets: docs/reference/references.md lists them, and `secret-references.spec.ts` walks the
+ * registry for others.
+ */
 const PLACES: Readonly<Record<string, readonly Place[]>> = {
   MeshExternalService: [
     { path: ['tls', 'verification', 'caCert'], use: 'certificate' },

@@ -4,7 +4,7 @@ import { ConnectionRules, connectionRoute, ParentRefs, routeKind } from './schem
 import { routeViolations } from './schema/route-rules';
 import { foreignReferences } from './stored/foreign-references';
 
-/** What becomes of TCP connections to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
+/** Routes TCP connections to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
 export const TCPRoute = defineKind({
   ...routeKind('TCPRoute'),
   spec: Type.Object({ parentRefs: Type.Optional(ParentRefs), rules: ConnectionRules }, connectionRoute),

@@ -13,7 +13,10 @@ const Spec = Type.Object(
   connectionRoute,
 );
 
-/** What becomes of TLS connections to a service, without a look into them (seed GEP-1426; fields and bounds of the Gateway API's standard channel). `hostnames` is optional, because it means nothing for services (T002-33). */
+/**
+ * Routes TLS connections to a service without terminating them (seed GEP-1426; fields and bounds of the Gateway API's
+ * standard channel). `hostnames` is optional, because it has no effect for services (T002-33).
+ */
 export const TLSRoute = defineKind({
   ...routeKind('TLSRoute'),
   spec: Spec,

@@ -4,7 +4,10 @@ import { ConnectionRules, connectionRoute, ParentRefs, routeKind } from './schem
 import { routeViolations } from './schema/route-rules';
 import { foreignReferences } from './stored/foreign-references';
 
-/** What becomes of UDP datagrams to a service; it competes with no other kind of route (T002-26) (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
+/**
+ * Routes UDP datagrams to a service; it competes with no other kind of route (T002-26) (seed GEP-1426; fields and
+ * bounds of the Gateway API's standard channel).
+ */
 export const UDPRoute = defineKind({
   ...routeKind('UDPRoute'),
   spec: Type.Object({ parentRefs: Type.Optional(ParentRefs), rules: ConnectionRules }, connectionRoute),

@@ -35,7 +35,7 @@ const Backend = Type.Object(
 const CloudMapAttribute = Type.Object({ key: AwsText, value: AwsText }, strict);
 const IpPreference = Type.Enum(['IPv4_PREFERRED', 'IPv4_ONLY', 'IPv6_PREFERRED', 'IPv6_ONLY']);
 
-/** How others found the instances; here they are the Dataplanes that the selector selects, wherever they run. */
+/** Discovery of instances in App Mesh; here they are the Dataplanes that the selector selects, wherever they run. */
 const ServiceDiscovery = Optionals({
   dns: Type.Object(
     {

@@ -24,10 +24,13 @@ const Spec = Type.Partial(Type.Object({ awsName: AwsName, provider: Provider, me
   examples: [{ provider: { virtualRouter: { virtualRouterRef: { name: 'svc-a-router' } } } }],
 });
 
-/** Longest value of the label by which a VirtualService gets a hostname. */
+/** Maximum length of the value of the label by which a VirtualService gets a hostname. */
 const MAX_LABEL_LENGTH = 63;
 
-/** What clients ask: a node, or the routes of a router; without a provider it answers 503 (seed App Mesh v1beta2, T003-01, T003-15). */
+/**
+ * Service that clients call: a node, or the routes of a router; without a provider it answers 503 (seed App Mesh
+ * v1beta2, T003-01, T003-15).
+ */
 export const VirtualService = defineKind({
   ...appMeshKind('VirtualService', 'vs'),
   spec: Spec,

@@ -22,8 +22,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Where the proxies of a zone leave the mesh: as long as a zone has one, they reach MeshExternalServices through it only
- * (docs/guides/proxies.md, A zone egress). Of use in its own zone, so the global sends it to no other.
+ * Exit of a zone's proxies from the mesh: as long as a zone has one, they reach MeshExternalServices through it only
+ * (docs/guides/proxies.md, A zone egress). Used in its own zone only, so the global sends it to no other.
  */
 export const ZoneEgress = defineKind({
   name: 'ZoneEgress',

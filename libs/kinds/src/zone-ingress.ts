@@ -33,8 +33,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Where a zone is entered, for all meshes, as Kuma has it before MeshZoneAddress (docs/reference/kuma-2.14.md §1). The
- * advertised pair is what other zones connect to, where it differs from where the proxy listens.
+ * Ingress endpoint of a zone, for all meshes, as Kuma has it before MeshZoneAddress (docs/reference/kuma-2.14.md §1).
+ * Other zones connect to the advertised pair if it differs from where the proxy listens.
  */
 export const ZoneIngress = defineKind({
   name: 'ZoneIngress',

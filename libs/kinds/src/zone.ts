@@ -23,8 +23,8 @@ const Spec = Type.Object(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
     /**
-     * What is quarantined. `all`: the zone gets no session. Single resources: the global deletes them and refuses them. A
-     * resource that is removed from the list comes back.
+     * Quarantined resources. `all`: the zone gets no session. Single resources: the global deletes them and refuses
+     * them. A resource that is removed from the list comes back.
      */
     quarantine: Type.Optional(
       Type.Object(

@@ -1,4 +1,4 @@
-/** What users read of a control plane (libs/queries/README.md). */
+/** Reads of a control plane for users (libs/queries/README.md). */
 export { AccessReviews, type AccessQuestion } from './inspect/access-review';
 export { createQueries, type Queries, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';

@@ -34,7 +34,7 @@ import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
 export interface QueryLimits extends WatchLimits {
-  /** Longest time that a query waits for a revision, and for this process's own writes. */
+  /** Timeout for a query to wait for a revision, and for this process's own writes. */
   readonly revisionWait: number;
 }
 
@@ -44,13 +44,13 @@ const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WAT
 /** Queries that look at very much: tables of hostnames, explanations, consequences of dry runs. */
 const EXPENSIVE = { running: 8, queued: 64 } as const;
 
-/** What queries read from. */
+/** Sources of queries. */
 export interface QuerySources {
   readonly registry: Registry;
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
   readonly index: IndexReader;
-  /** What each mesh means here; of the same index. */
+  /** State of each mesh; of the same index. */
   readonly meshes: Meshes;
   /** The routes of this control plane, bound; without it each question about routes binds its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'>;
@@ -65,30 +65,30 @@ export interface QuerySources {
   readonly insights?: Insights;
   /** On a global. */
   readonly zoneAccess?: ZoneAccess;
-  /** Where user tokens are issued: on every control plane. */
+  /** Issuer of user tokens: on every control plane. */
   readonly userAccess?: UserAccess;
-  /** Where proxies are served: in a zone. */
+  /** Source of proxies: in a zone. */
   readonly proxies?: ProxySource;
-  /** Where agents attach: in a zone. */
+  /** Source of agents' leases: in a zone. */
   readonly agentLeases?: Pick<AgentLeaseStore, 'page' | 'survey'>;
-  /** Where instances are known: in a zone. */
+  /** Source of instances: in a zone. */
   readonly instances?: InstanceSource;
   /** On a zone. */
   readonly dataplaneAccess?: DataplaneAccess;
   /** On a zone. */
   readonly workloadAccess?: WorkloadAccess;
-  /** Where it is known who calls whom: in a zone. */
+  /** Source of access rules: in a zone. */
   readonly callers?: AccessFacts;
   /** On a zone. */
   readonly authorityAccess?: AuthorityAccess;
-  /** Where this control plane is one of several. */
+  /** Present if this control plane is one of several. */
   readonly syncDecisions?: SyncDecisions;
 }
 
 /** Everything that interfaces translate: one object a process, so that all interfaces share bounds and caches. */
 export interface Queries {
   readonly resources: ResourceQueries;
-  /** The mesh that is meant where a request names none: the expected one (row T000-14). */
+  /** Default mesh of requests: the expected one (row T000-14). */
   readonly defaultMesh: string;
   readonly watches: Watches;
   readonly inspections: Inspections;
@@ -109,7 +109,7 @@ export interface Queries {
   readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
   readonly backups: BackupQueries;
-  /** Interfaces note their writes here, so that reads show them. */
+  /** Interfaces record their writes here, so that reads see them. */
   readonly readYourWrites: ReadYourWrites;
   readonly json: ResourceJson;
   /** Ends all watches and stops following the index. */

@@ -10,11 +10,11 @@ const Name = Type.String({
   title: 'a name',
 });
 
-/** Longest URL of a question, and most characters of all its headers. */
+/** Maximum length of the URL of a question, and of the characters of all its headers. */
 const MAX_URL_LENGTH = 2_048;
 const MAX_HEADER_CHARACTERS = 16_384;
 
-/** What `_explain` is asked: who sends which request where. The OpenAPI document shows this schema. */
+/** Question of `_explain`: sender, request and destination. The OpenAPI document shows this schema. */
 export const RequestQuestionSchema = Type.Object(
   {
     from: Type.Optional(

@@ -7,7 +7,7 @@ import { contextInUse, parseServer, readToken } from '../settings/connection';
 import { readContexts, writeContexts, type Contexts, type NamedContext } from '../settings/contexts-file';
 import { describeToken } from '../settings/token-claims';
 
-/** What stands for a token that is not shown. */
+/** Text in place of a hidden token. */
 const REDACTED = '*****';
 
 /** `causeway config get-contexts`: the contexts, the one in use marked. */

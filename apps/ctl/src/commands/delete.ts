@@ -70,7 +70,7 @@ async function fromFiles(
   options: DeleteOptions,
 ): Promise<ResourceRef[]> {
   const documents = await readDocuments(files, context.stdin);
-  // Where their definition is gone, so are the resources of its kind.
+  // // Deleting a definition deletes the resources of its kind.
   const declared = new Set(options.ignoreNotFound ? documents.flatMap(({ value }) => kindsDeclaredBy(value)) : []);
   return documents.flatMap(({ file, line, value }) => {
     const ref = readRef(context.registry, value, options);
@@ -81,7 +81,10 @@ async function fromFiles(
   });
 }
 
-/** How documents may name the kind that a document declares; nothing for any but a MetaresourceDefinition. */
+/**
+ * Returns the names by which documents may refer to the kind that a document declares; none for other kinds than
+ * MetaresourceDefinition.
+ */
 function kindsDeclaredBy(value: unknown): readonly string[] {
   if (!isJsonObject(value) || readType(value) !== 'MetaresourceDefinition') return [];
   const [kind, group] = [textAt(value, 'spec', 'kind'), textAt(value, 'spec', 'group')];

@@ -120,7 +120,10 @@ async function load(context: CommandContext, ref: ResourceRef): Promise<Stored> 
   return { value, text: `${structured(value, 'yaml')}\n`, etag };
 }
 
-/** What stands in the file after the editor has ended, without lines of comment. Throws UsageError if the editor fails. */
+/**
+ * Returns the content of the file after the editor has ended, without comment lines. Throws UsageError if the editor
+ * fails.
+ */
 async function openEditor(context: CommandContext, file: string, text: string): Promise<string> {
   await writeFile(file, text, { mode: 0o600 });
   const { editor } = context.config;

@@ -17,7 +17,7 @@ const MAX_SHOWN = 5;
 /** Characters that are written at once. */
 const PIECE = 256 * 1024;
 
-/** Where the text of a backup goes. */
+/** Output of a backup's text. */
 interface Target {
   write(text: string): Promise<void>;
   /** The backup is whole. */

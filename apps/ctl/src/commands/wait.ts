@@ -15,7 +15,7 @@ export interface WaitOptions {
   readonly timeout: string;
 }
 
-/** What is waited for. */
+/** Condition to wait for. */
 type Goal =
   | { readonly type: 'delete' }
   | { readonly type: 'create' }
@@ -73,7 +73,7 @@ async function read(context: CommandContext, ref: ResourceRef): Promise<JsonObje
   }
 }
 
-/** What a resource is like if it is not as asked. */
+/** Describes how a resource differs from the goal; undefined if it does not. */
 function lacks(goal: Goal, resource: JsonObject | undefined): string | undefined {
   if (goal.type === 'delete') return resource ? 'it is still there' : undefined;
   if (!resource) return 'there is none';

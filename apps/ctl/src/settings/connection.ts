@@ -52,9 +52,10 @@ export function contextInUse(config: CliConfig, flag: string | undefined): Conte
 }
 
 /**
- * How a command reaches its control plane. Each part is the flag's, else the environment's, else the context's. A context
- * named by a flag wins over the environment. A server that is named apart from a context gets the token and the trust of the
- * context for exactly this server, if there is one, and nothing of another: no token goes to a server that it is not for.
+ * Resolves the connection of a command. Each part is the flag's, else the environment's, else the context's. A context
+ * named by a flag has precedence over the environment. A server that is named apart from a context gets the token and
+ * the trust of the context for exactly this server, if there is one, and nothing of another: a token is only sent to
+ * its own server.
  */
 export function resolveConnection(config: CliConfig, flags: ConnectionFlags): Connection {
   const fromEnvironment =

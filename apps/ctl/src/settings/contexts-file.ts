@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { UsageError } from '../context';
 
-/** How one control plane is reached, under a name of the user. */
+/** Connection to one control plane, under a name of the user. */
 export interface NamedContext {
   readonly server?: string;
   readonly token?: string;

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { age, textAt } from '../render';
 
-/** What a token is for. */
+/** Use of a token. */
 export type TokenUse = 'user' | 'zone' | 'dataplane';
 
-/** What a token says of itself. Nothing of it is verified: only the server can. */
+/** Facts of a token. They are not verified: only the server can do that. */
 export interface TokenClaims {
   readonly id: string;
   /** The user, the zone, or the Dataplane. */
   readonly subject: string;
   readonly use: TokenUse;
-  /** When it ends, in ms since 1970; undefined if it never does. */
+  /** End of its validity, in ms since 1970; undefined if it has none. */
   readonly expiresAt: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export function describeToken(token: string | undefined, now: number): string {
   return [claims.subject, expiryText(claims, now)].filter((part) => part !== '').join(', ');
 }
 
-/** When a token ends, for people: `expires in 29d`, `expired 3h ago`. */
+/** Formats the end of a token, for people: `expires in 29d`, `expired 3h ago`. */
 export function expiryText({ expiresAt }: Pick<TokenClaims, 'expiresAt'>, now: number): string {
   if (expiresAt === undefined) return 'does not expire';
   const since = (from: number, to: number): string => age(new Date(from).toISOString(), to);

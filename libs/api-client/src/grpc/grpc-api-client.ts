@@ -154,12 +154,12 @@ export class GrpcApiClient implements ApiClient {
     call.end();
     const results: ApplyResult[] = [];
     let last = 0;
-    for await (const { results: more, progress: told, revision } of this.messages<ApplyResponse>(call, signal)) {
+    for await (const { results: more, progress: latest, revision } of this.messages<ApplyResponse>(call, signal)) {
       for (const found of more.map(resultOf)) {
         results.push(found);
         result?.(found);
       }
-      if (told) progress?.(told);
+      if (latest) progress?.(latest);
       last = revision;
     }
     return { results, revision: last };

@@ -48,7 +48,7 @@ const Timeout = Optionals({
 
 const FileCertificate = Type.Object({ certificateChain: FilePath, privateKey: FilePath }, strict);
 const Sds = Type.Object({ secretName: AwsText }, strict);
-/** Where a peer's certificate must come from, and for which names it must be. */
+/** Validation of a peer's certificate: its source, and the names that it must have. */
 const Validation = Optionals({
   trust: Optionals({
     acm: Optionals({ certificateAuthorityARNs: Type.Array(AwsText, { maxItems: 3 }) }),
@@ -77,7 +77,7 @@ export const ClientPolicy = Optionals({
   }),
 });
 
-/** Where the Dataplanes of a node take requests. */
+/** Listener at which the Dataplanes of a node accept requests. */
 export const Listener = Type.Object(
   {
     portMapping: PortMapping,

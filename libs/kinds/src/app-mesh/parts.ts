@@ -5,14 +5,14 @@ import { Optionals, PortNumber, strict } from '../schema/schema-parts';
 /** The group of App Mesh's kinds. */
 const APP_MESH = 'appmesh.k8s.aws';
 
-/** What listeners and health checks of App Mesh speak. */
+/** Protocols of listeners and health checks of App Mesh. */
 const appMeshProtocols = ['grpc', 'http', 'http2', 'tcp'] as const;
 export const Protocol = Type.Enum([...appMeshProtocols]);
 
 /** The name at App Mesh; absent or empty means the derived one (T003-03). */
 export const AwsName = Type.String({ maxLength: 255 });
 
-/** What the control plane finds out itself; in the schema so that its refusal says why (T003-25). */
+/** Reference that the control plane resolves itself; in the schema so that its refusal can explain itself (T003-25). */
 export const MeshRef = Optionals({ name: Type.String({ maxLength: 253 }), uid: Type.String({ maxLength: 253 }) });
 
 /** An Amazon Resource Name, or another text of AWS that means nothing here; in the schema so that its refusal says why. */
@@ -45,7 +45,7 @@ export const PortMapping = Type.Object({ port: PortNumber, protocol: Protocol },
 export const RequestTimeout = Optionals({ perRequest: AppMeshDuration, idle: AppMeshDuration });
 export const IdleTimeout = Optionals({ idle: AppMeshDuration });
 
-/** What the declarations of the kinds have in common. */
+/** Common part of the declarations of the kinds. */
 export function appMeshKind<Name extends `Virtual${string}`>(name: Name, shortName: string) {
   const place = { scope: 'mesh', meshFrom: 'namespace', namespaced: true, sync: Sync.routes } as const;
   const plural = `${name.toLowerCase()}s`;
@@ -88,7 +88,7 @@ export function distinctListeners(
   });
 }
 
-/** What the rules of a kind refuse, then what its compiler does, but for fields of which the rules say something already. */
+/** Returns the violations of the rules of a kind, then those of its compiler for fields without a violation yet. */
 export function withCompilers(own: readonly Violation[], compilers: readonly Violation[]): Violation[] {
   const said = own.map(({ field }) => field).filter((field) => field !== 'spec');
   const isSaid = ({ field }: Violation): boolean =>

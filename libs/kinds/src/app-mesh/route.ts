@@ -9,7 +9,7 @@ const MatchedPath = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'ma
 const FieldName = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'matched name' });
 const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 });
 
-/** What a header or metadata must be: one of these; without any it must be there. */
+/** Condition on a header or metadata: one of these; without any it must be present. */
 const TextMatch = Optionals({
   exact: MatchedText,
   prefix: MatchedText,
@@ -131,7 +131,7 @@ const grpcWords = ['grpc', 'grpcRoute'] as const;
 const tcpWords = ['tcp', 'tcpRoute'] as const;
 const words = [...httpWords, ...grpcWords, ...tcpWords];
 
-/** What the rest of a router needs of a route: its protocol, and the port that it is for, if it names one. */
+/** Returns the facts about a route that the rest of a router needs: its protocol, and its port, if it names one. */
 export function routePlace(
   route: Route,
 ): { readonly protocol: string; readonly port?: number | undefined } | undefined {

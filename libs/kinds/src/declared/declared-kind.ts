@@ -27,7 +27,7 @@ import { declaredSchema } from './declared-schema';
 /** Largest policy of a declared kind, bytes of labels and spec. */
 const POLICY_BYTES = 64 * 1024;
 
-/** What all declared kinds have in common: they travel as routes do, to Causeway peers only. */
+/** Common part of all declared kinds: they are synced as routes are, to Causeway peers only. */
 const SHAPE = { scope: 'mesh', namespaced: true, sync: Sync.routes } as const;
 
 const TargetRef = Type.Object(
@@ -90,7 +90,10 @@ export function undeclaredKind(name: string): Kind {
   });
 }
 
-/** What is sent by a peer may follow another version of the definition: only its size counts, and its status says what is wrong. */
+/**
+ * Checks a spec sent by a peer, which may follow another version of the definition: only its size counts, and its
+ * status has the violations.
+ */
 function foreignShape(spec: unknown, at: FieldPath): Violation | undefined {
   if (!isJsonObject(spec)) return at.violation('must be an object', 'wrong-type');
   const reason = jsonShapeViolation(spec);
@@ -116,7 +119,7 @@ function policySchema(proper: Schema): Schema {
   };
 }
 
-/** What a schema cannot express of a spec that stands bare: the fields that its schema requires (T004-20). */
+/** Checks what a schema cannot express of a bare spec: the fields that its schema requires (T004-20). */
 function requiredViolations(spec: JsonObject, { required = [] }: Schema, at: FieldPath): readonly Violation[] {
   if (spec['defaults'] !== undefined || spec['overrides'] !== undefined) return [];
   return required

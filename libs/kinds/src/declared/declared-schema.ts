@@ -15,7 +15,7 @@ import { compileExpression } from '@causeway/routing';
 
 /** Deepest nesting of schemas in a schema. */
 export const DEEPEST_SCHEMA = 12;
-/** Most schemas in a schema, itself included: fields, items, values of maps, alternatives. */
+/** Maximum number of schemas in a schema, itself included: fields, items, values of maps, alternatives. */
 export const MAX_SCHEMAS = 512;
 /** The bounds of what a schema gives no bound for. */
 export const DEFAULT_SCHEMA_BOUNDS = { maxLength: 1_024, maxItems: 128, maxProperties: 128, keyLength: 253 } as const;

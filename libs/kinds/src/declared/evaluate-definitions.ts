@@ -12,19 +12,19 @@ import { coreKinds } from '../core-kinds';
 import { MetaresourceDefinition } from '../metaresource-definition';
 import { declaredKind } from './declared-kind';
 
-/** Most kinds that definitions declare in one control plane. */
+/** Maximum number of kinds that definitions declare in one control plane. */
 export const MAX_DECLARED_KINDS = 128;
 
-/** What a definition is judged by. */
+/** Parts of a definition that its evaluation reads. */
 export type DefinitionParts = Pick<Resource, 'id' | 'labels' | 'spec' | 'creationOrder'>;
 
-/** What a definition comes to beside the others. */
+/** Evaluation of a definition among the others. */
 export interface EvaluatedDefinition<Definition extends DefinitionParts = Resource> {
   readonly definition: Definition;
   /** The kind that it declares; undefined where it declares none. */
   readonly kind?: Kind;
   readonly reason: 'Accepted' | 'Invalid' | 'Conflicted' | 'TooManyKinds';
-  /** Why it declares no kind; empty where it does. */
+  /** Why it declares no kind; empty if it does. */
   readonly message: string;
 }
 

@@ -42,7 +42,7 @@ const KINDS = [
   'ServiceImport',
   'ServiceExport',
   'CustomResourceDefinition',
-  // What roles speak of besides kinds.
+  // // Activities, which roles name like kinds.
   'AccessReview',
   'AuditLog',
   'Configuration',

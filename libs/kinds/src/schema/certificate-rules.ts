@@ -11,7 +11,7 @@ export function certificatesIn(pem: string): readonly string[] {
   return [...pem.matchAll(BLOCK)].filter(([, label]) => label === CERTIFICATE).map(([block]) => block);
 }
 
-/** What a PEM text has where only some of its blocks count. */
+/** Blocks of a PEM text of which only some count. */
 export interface PemBlocks {
   /** The blocks that count, each on lines of its own; empty where there is none. */
   readonly pem: string;
@@ -47,9 +47,9 @@ function blocksOf(text: string, isWanted: (label: string) => boolean): PemBlocks
 }
 
 /**
- * Why a PEM text is no bundle of certificate authorities, or undefined if it is: it has certificates, nothing but
- * certificates, and each can be parsed and may sign others (basicConstraints CA). The time is not looked at. The reason
- * never repeats the text, which by mistake may be a key.
+ * Returns why a PEM text is no bundle of certificate authorities, or undefined if it is: it has certificates, nothing
+ * but certificates, and each can be parsed and may sign others (basicConstraints CA). The validity period is not
+ * checked. The reason never repeats the text, which by mistake may be a key.
  */
 export function authorityProblem(pem: string): string | undefined {
   const certificates = certificatesIn(pem);

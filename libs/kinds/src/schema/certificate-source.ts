@@ -42,7 +42,7 @@ export function checkSource(source: SourceDocument | undefined, at: FieldPath): 
   ];
 }
 
-/** What a source that breaks no rule is; undefined where there is none. */
+/** Reads a valid source; undefined if there is none. */
 export function readSource(source: SourceDocument | undefined): ReadSource | undefined {
   if (source === undefined) return undefined;
   const { secret, inline, inlineString, secretRef, insecureInline } = source;

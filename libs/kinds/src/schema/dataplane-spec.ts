@@ -31,7 +31,7 @@ const ServiceProbe = Optionals({
 const Inbound = Type.Object(
   {
     port: PortNumber,
-    /** Where the application listens; absent = as `port`. */
+    /** Port at which the application listens; absent = as `port`. */
     servicePort: Type.Optional(PortNumber),
     address: Type.Optional(NonEmpty),
     serviceAddress: Type.Optional(NonEmpty),
@@ -127,7 +127,7 @@ const Metrics = Type.Object(
   strict,
 );
 
-/** What a prober of Kubernetes asks for. */
+/** Path that a prober of Kubernetes requests. */
 const ProbePath = Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'new path' });
 
 const Probes = Type.Object(

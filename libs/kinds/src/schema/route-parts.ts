@@ -72,7 +72,7 @@ export const Hostnames = Type.Array(Hostname, { maxItems: 16 });
 
 const weight = { weight: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })) };
 
-/** Where connections go: references and their weights, 1 unless given. */
+/** Destinations of connections: references and their weights, 1 unless given. */
 const Backends = Type.Array(Type.Object({ ...objectRef, ...weight }, strict), { minItems: 1, maxItems: 16 });
 
 /** The one rule of a route that does not look into connections, and the rest of its schema. */
@@ -210,7 +210,7 @@ export const GatewayDuration = Type.String({
   pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$',
 });
 
-/** What the declarations of all kinds of routes have in common. */
+/** Common part of the declarations of all kinds of routes. */
 export function routeKind<Name extends RouteKind>(name: Name) {
   const shortName = name.toLowerCase();
   const apiVersion = `${GATEWAY_API}/v1`;

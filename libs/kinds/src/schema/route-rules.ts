@@ -1,10 +1,13 @@
 import type { RouteSpec } from '@causeway/routing';
 import type { FieldPath, Violation } from '@causeway/resources';
 
-/** Most matches of one route, over all its rules. */
+/** Maximum number of matches of one route, over all its rules. */
 const MAX_MATCHES = 128;
 
-/** What all kinds of routes must keep besides their schemas: parents and names of rules that can be told apart. */
+/**
+ * Returns violations that all kinds of routes can have besides their schemas: ambiguous parents, and ambiguous names of
+ * rules.
+ */
 export function routeViolations(spec: RouteSpec, at: FieldPath): Violation[] {
   const matches = (spec.rules ?? []).reduce((sum, rule) => sum + (rule.matches?.length ?? 0), 0);
   return [

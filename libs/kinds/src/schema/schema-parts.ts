@@ -3,14 +3,14 @@ import { Type, type TSchema } from 'typebox';
 /** For objects that refuse unknown fields (docs/design.md §1). */
 export const strict = { additionalProperties: false } as const;
 
-/** Longest name of a resource, label value of a peer, host name. */
+/** Maximum length of the name of a resource, the label value of a peer, a host name. */
 export const MAX_NAME_LENGTH = 253;
-/** Longest key of a label: a prefix of 253 characters, a slash, a name of 63. */
+/** Maximum length of the key of a label: a prefix of 253 characters, a slash, a name of 63. */
 const MAX_KEY_LENGTH = 317;
 
-/** Longest list of ports, endpoints, zones; far more than one service has. */
+/** Maximum length of a list of ports, endpoints, zones; far more than one service has. */
 export const MANY = 1_024;
-/** Longest list of resources that one Dataplane connects to. */
+/** Maximum length of the list of resources that one Dataplane connects to. */
 export const VERY_MANY = 4_096;
 
 /** Bounds of a map whose keys users choose. A key is one line, because the schema of a map does not check other keys. */

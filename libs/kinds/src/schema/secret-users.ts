@@ -4,7 +4,7 @@ import { MANY, NonEmpty, strict, Text } from './schema-parts';
 
 const ANY = '*';
 
-/** Who may use a Secret: one resource of its mesh by kind and name, or all of the kind. */
+/** User of a Secret: one resource of its mesh by kind and name, or all of the kind. */
 const SecretUser = Type.Object(
   {
     kind: Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z][A-Za-z0-9]*$', title: 'the name of a kind' }),
@@ -12,7 +12,7 @@ const SecretUser = Type.Object(
     namespace: Type.Optional(NonEmpty),
     /** `*`: all. */
     name: NonEmpty,
-    /** Where it was made; empty: on the global. Left out or `*`: anywhere. */
+    /** Zone of origin; empty: the global. Left out or `*`: any. */
     zone: Type.Optional(Text),
   },
   strict,
@@ -21,7 +21,7 @@ const SecretUser = Type.Object(
 /** The resources that may use a Secret. */
 export const SecretUsers = Type.Array(SecretUser, { maxItems: MANY });
 
-/** Whether a list of users names a resource. An entry that cannot be read names nobody. Linear in the list. */
+/** Whether a list of users names a resource. An invalid entry names none. Linear in the list. */
 export function namesUser(
   users: JsonValue | undefined,
   { kind, zone, namespace, name }: Omit<Identity, 'mesh'>,

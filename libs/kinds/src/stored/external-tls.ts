@@ -22,12 +22,12 @@ export interface ExternalTls {
   readonly allowRenegotiation: boolean;
 }
 
-/** By what a server is believed. */
+/** How a server is verified. */
 export type ServerCheck =
   | { readonly type: 'none' }
   | {
       readonly type: 'authority';
-      /** PEM; `system`: the authorities that the proxy's machine believes. */
+      /** PEM; `system`: the authorities that the proxy's machine trusts. */
       readonly authority: string;
       /** One of these must be in the certificate; empty: the server name; `any`: not looked at. */
       readonly names: readonly AltName[] | 'any';
@@ -40,22 +40,22 @@ export interface AltName {
 
 export type TlsVersion = 'TLSAuto' | 'TLS10' | 'TLS11' | 'TLS12' | 'TLS13';
 
-/** What a Secret is found to be for a resource: its data in base64, or why it is not given. */
+/** Result of looking up a Secret for a resource: its data in base64, or why the resource does not get it. */
 export type SecretAnswer =
   { readonly ok: true; readonly data: string } | { readonly ok: false; readonly reason: string };
 
 /** Asks for a Secret of the service's mesh by name. */
 export type SecretLookup = (name: string) => SecretAnswer;
 
-/** How a server outside the mesh is spoken to. */
+/** TLS towards a server outside the mesh. */
 export type ExternalTrust =
   | { readonly type: 'plain' }
   | {
       readonly type: 'tls';
       readonly tls: ExternalTls;
-      /** Where the key of the client certificate is from: `Secret NAME`, or `inline`; undefined without one. */
+      /** Source of the key of the client certificate: `Secret NAME`, or `inline`; undefined without one. */
       readonly clientKey?: string;
-      /** What is in its sources and does not count. */
+      /** Ignored content of its sources. */
       readonly dropped: readonly ExternalProblem[];
     }
   /** It cannot be spoken to: nothing goes out unprotected, or to a server that is not checked as was asked for. */
@@ -68,8 +68,9 @@ type Pem = { readonly pem: string; readonly dropped: readonly ExternalProblem[] 
 const AT = 'spec.tls.verification';
 
 /**
- * Why the trust of a stored MeshExternalService is not of a form that this version knows; undefined where it is. Everything below `tls`
- * restricts which servers are believed, so a field, a value or a form that the schema does not have closes: it is never read as absent.
+ * Returns why the trust of a stored MeshExternalService has a form that this version does not know; undefined if it has
+ * not. Everything below `tls` restricts which servers are trusted, so an unknown field, value or form closes: it is
+ * never read as absent.
  */
 export function unreadableTrust({ tls }: JsonObject): ExternalProblem | undefined {
   const read = wellFormed(tls);
@@ -104,7 +105,7 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
   };
 }
 
-/** Where the key of the client certificate of a stored MeshExternalService is from, as in `ExternalTrust`. */
+/** Returns the source of the key of the client certificate of a stored MeshExternalService, as in `ExternalTrust`. */
 export function clientKeySource({ tls }: JsonObject): string | undefined {
   const document = wellFormed(tls);
   const source = document && !('reason' in document) ? readSource(document.verification?.clientKey) : undefined;

@@ -5,8 +5,8 @@ import { foreignReference } from '@causeway/routing';
 const DEEPEST = 8;
 
 /**
- * The references of a route, or the ends of a ReferenceGrant, whose group and kind mean nothing here, each as `FIELD: what is wrong`. Nothing
- * that is stored is believed: what has another shape is skipped. Linear in the spec.
+ * Returns the references of a route, or the ends of a ReferenceGrant, with an unknown group and kind, each as `FIELD:
+ * what is wrong`. Stored content is not trusted: other forms are skipped. Linear in the spec.
  */
 export function foreignReferences(spec: unknown): readonly string[] {
   const found: string[] = [];

@@ -10,8 +10,8 @@ const [nodes, routers, services] = [VirtualNode, VirtualRouter, VirtualService].
 type StoredParts = Pick<Resource, 'id' | 'creationOrder' | 'generation' | 'spec'>;
 
 /**
- * A stored VirtualNode, VirtualRouter or VirtualService as it is compiled. Nothing that is stored is believed: undefined for one that
- * does not fit its schema, and for other kinds. Linear in the document; never throws.
+ * Reads a stored VirtualNode, VirtualRouter or VirtualService for compilation. Stored content is checked again:
+ * undefined for one that does not fit its schema, and for other kinds. Linear in the document; never throws.
  */
 export function storedSource({ id, creationOrder, generation, spec: given }: StoredParts): Source | undefined {
   const own = { id, creationOrder, generation };

@@ -35,7 +35,7 @@ import { ConnectionRule, ParentRef } from '../schema/route-parts';
 import { servicePorts } from './service-ports';
 import { withoutNulls } from './without-nulls';
 
-/** What is read of lists whose length another zone or an older store may have chosen: what kinds allow. */
+/** Maximum lengths of lists that are read: another zone or an older store may have longer ones than kinds allow. */
 const MAX_RULES = 16;
 const MAX_PARENTS = 32;
 const MAX_HOSTNAMES = 1_024;
@@ -59,8 +59,8 @@ const [fromSchema, toSchema] = [compileSchema(From), compileSchema(To)];
 const RULES = FieldPath.at('spec').field('rules');
 
 /**
- * A stored route as routing reads it. Nothing that is stored is believed: a rule that does not fit its schema is in
- * `unreadable`, a parentRef or host name that does not is left out. Linear in the document; never throws.
+ * Reads a stored route for routing. Stored content is checked again: a rule that does not fit its schema is in
+ * `unreadable`, an invalid parentRef or host name is left out. Linear in the document; never throws.
  */
 export function storedRoute({ id, creationOrder, generation, labels, spec }: Resource): Route | undefined {
   const kind = routeKinds.find((known) => known === id.kind);
@@ -116,7 +116,10 @@ function forbiddenRules(kind: RouteKind, rules: readonly RouteRule[] = []): Read
   return found;
 }
 
-/** Matches of what no request can have harm nobody. A change of Host is made by no proxy, which says so (docs/reference/xds-translation.md). */
+/**
+ * Returns the problem of a written text. Matches that no request can satisfy are harmless. No proxy changes Host, and
+ * each reports that (docs/reference/xds-translation.md).
+ */
 function writtenProblem(role: HttpRole, text: string): string | undefined {
   const isHost = role === 'changed header' && text.toLowerCase() === 'host';
   return isHost || !isWritten(role) ? undefined : httpProblem(role, text);

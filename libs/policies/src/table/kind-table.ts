@@ -61,8 +61,8 @@ export class KindTable {
     if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
     // // Without policies there are no differences.
-    const told = this.policies.attachments.size > 0 ? changeSet : new PolicyChangeSetBuilder();
-    for (const group of all) this.refresh(key, frontend, group, told);
+    const reported = this.policies.attachments.size > 0 ? changeSet : new PolicyChangeSetBuilder();
+    for (const group of all) this.refresh(key, frontend, group, reported);
   }
 
   /** Forgets all policies. */

@@ -8,7 +8,7 @@ export interface AuditList {
   readonly next: string | undefined;
 }
 
-/** What users ask of the audit log; texts that are empty are wanted empty. */
+/** Query of the audit log by a user; empty texts match empty values. */
 export type AuditRequest = AuditQuery;
 
 /** The audit log for callers on any interface. Whether they may read it is the interface's question. */

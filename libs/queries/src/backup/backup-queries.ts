@@ -7,12 +7,12 @@ import { ConcurrencyLimit } from '../concurrency-limit';
 const BACKUPS = { running: 1, queued: 4 } as const;
 
 /**
- * Areas of notes without which no secret is left: the sealed keys of the zone's certificate authority, and what is
- * remembered of tokens, whose signing keys are secrets.
+ * Areas of metadata that contain secrets or depend on them: the sealed keys of the zone's certificate authority, and
+ * records of tokens, whose signing keys are secrets.
  */
 const SECRET_AREAS = ['workload-authority', 'user-tokens', 'zone-tokens', 'dataplane-tokens'] as const;
 
-/** What backups are made of. */
+/** Sources of backups. */
 export interface BackupSources {
   readonly registry: Registry;
   readonly clock: Pick<Clock, 'now'>;
@@ -21,7 +21,7 @@ export interface BackupSources {
   readonly backup?: StoreExport | undefined;
 }
 
-/** Where the text of a backup goes, in pieces of whole lines; resolves when there is room for more. */
+/** Receives the text of a backup, in pieces of whole lines; resolves when there is room for more. */
 export type BackupSink = (text: string) => Promise<void>;
 
 /** Backups of the store as of one revision (docs/reference/backup-format.md). Whether the caller may have one is the interface's question. */

@@ -33,10 +33,13 @@ export interface DiscoverySources {
   readonly instances: InstanceSource | undefined;
 }
 
-/** Most targets, and lines, of one document, and most characters. Above it the caller asks for less. */
+/**
+ * Maximum number of targets, and of lines, of one document, and of characters. Above it the caller must narrow the
+ * request.
+ */
 const MAX_ENTRIES = 50_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
-/** Most documents that are remembered. */
+/** Maximum number of cached documents. */
 const MAX_REMEMBERED = 8;
 /** Services that cost little each. */
 const SLICE = 200;

@@ -20,7 +20,7 @@ export interface DiscoveredPort {
   readonly instances: readonly DiscoveredInstance[];
 }
 
-/** Where the instances of services are known: in a zone. */
+/** Source of the instances of services: in a zone. */
 export interface InstanceSource {
   /** The instances of a service that need no proxy to be reached from this zone, port by port. */
   instancesOf(service: Identity): readonly DiscoveredPort[];
@@ -44,7 +44,7 @@ export interface PrometheusTarget {
 
 /** The service name and the port name under which agents' own metrics stand. */
 const AGENT = { service: 'causeway-agent', port: 'metrics' } as const;
-/** Most labels of a Dataplane that a target has. */
+/** Maximum number of labels of a Dataplane on a target. */
 const MAX_LABELS = 64;
 
 /** The targets of a service: one for each instance and port. `port`: a name or a number; undefined means all. */

@@ -11,7 +11,7 @@ import {
 } from '@causeway/access';
 import { FieldPath, Invalid, type Registry } from '@causeway/resources';
 
-/** Whether somebody may do something. */
+/** Question whether a caller may do something. */
 export interface AccessQuestion {
   /** Absent, as `groups`: the caller itself. */
   readonly user?: string | undefined;

@@ -44,14 +44,14 @@ export interface ZoneWithInsight {
   readonly insight: JsonObject;
 }
 
-/** What the checks read. */
+/** Inputs of the checks. */
 export interface DoctorInput {
   readonly registry: Registry;
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Meshes;
   readonly zones: readonly ZoneWithInsight[];
-  /** Where a mass end of leases is held (docs/reference/leases.md). */
+  /** Present if a mass end of leases is being held back (docs/reference/leases.md). */
   readonly leaseHold?: LeaseHold | undefined;
 }
 
@@ -110,7 +110,7 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
   ];
 }
 
-/** What is wrong with the Mesh that is made at the start (rows T000-20, T000-22). */
+/** Checks the Mesh that is created at the start (rows T000-20, T000-22). */
 function expectedMesh({ cp, meshes }: DoctorInput): DoctorFinding | undefined {
   const { expectedName: name } = meshes.owner;
   const mismatch = meshes.mismatch();
@@ -132,7 +132,7 @@ function heldLeases({ leaseHold }: DoctorInput): DoctorFinding | undefined {
   return { what, advice };
 }
 
-/** What was kept of the names at App Mesh when they came under suffixes; what was not says so in a condition. */
+/** Reports which App Mesh names were preserved when suffixes were introduced; conditions report the others. */
 function* keptNames({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const naming of index.ofKind(MeshNaming.name)) {
     const isKept = isMadeHere(naming, cp) && labelValue(naming.labels, Label.madeWith) === KEPT_AT_UPGRADE;
@@ -171,7 +171,7 @@ function* identities(input: DoctorInput): Iterable<DoctorFinding | undefined> {
   yield* formerIds(input);
 }
 
-/** SPIFFE ids that workloads of several namespaces have, in every zone that says so. */
+/** Reports SPIFFE ids that workloads of several namespaces share, in every zone that reports them. */
 function* sharedIds({ index }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const state of index.ofKind(IdentityPathState.name)) {
     const { mesh, zone } = state.id;
@@ -271,7 +271,7 @@ function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
   }
 }
 
-/** What an operator does about a definition that declares no kind. */
+/** Returns advice for a definition that declares no kind. */
 function definitionAdvice({ spec }: Resource): string {
   const [plural, group] = [text(spec['plural']), text(spec['group'])];
   return `change it as the message says; where the name is taken, apply it again: its kind is called ${plural}.${group} then`;
@@ -353,7 +353,7 @@ function flag(name: string, value: unknown): string {
   return typeof value !== 'string' || value === 'default' ? '' : ` --${name} ${value}`;
 }
 
-/** Longest text of a finding. */
+/** Maximum length of the text of a finding. */
 const MAX_MESSAGE_LENGTH = 500;
 
 function found({ id }: Resource, what: string, advice: string): DoctorFinding {

@@ -15,7 +15,7 @@ const LISTED = 100;
 /** Resources in a slice, fewer than usual: checking a large resource takes longer than the usual step. */
 const SLICE = 100;
 
-/** What one check found. */
+/** Findings of one check. */
 interface CheckReport {
   readonly check: string;
   readonly total: number;
@@ -23,13 +23,13 @@ interface CheckReport {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** What all checks found. */
+/** Findings of all checks. */
 export interface DoctorReport {
   readonly total: number;
   readonly checks: readonly CheckReport[];
 }
 
-/** What the doctor reads from. */
+/** Sources of the doctor. */
 export interface DoctorSources {
   readonly registry: Registry;
   readonly cp: ControlPlane;

@@ -21,7 +21,7 @@ import type { ReadYourWrites } from '../list/read-your-writes';
 import { requireMesh, type ResourceQueries } from '../list/resource-queries';
 import type { DnsQuestion, Insights } from './insights';
 
-/** What HostnameQueries reads from. */
+/** Dependencies of HostnameQueries. */
 export interface HostnameQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
@@ -94,8 +94,9 @@ export class HostnameQueries {
   }
 
   /**
-   * Who claims a hostname and who wins, by which rule (docs/design.md §4). A caller who may not list all services of the mesh is
-   * shown the claims of those that it may read, and of the others that there are some. Throws AccessDenied where it may read none.
+   * Returns the claims on a hostname, and which of them wins by which rule (docs/design.md §4). A caller who may not
+   * list all services of the mesh gets the claims of those that it may read, and learns that there are others. Throws
+   * AccessDenied if it may read none.
    */
   async explain(
     question: ZonedHostnameRef,
@@ -123,7 +124,7 @@ export class HostnameQueries {
     return expensive.run(async (running) => explainHostname(question, running), signal);
   }
 
-  /** What the zone's DNS server would answer to a question, and why. */
+  /** Returns the zone's DNS answer to a question, and the reason. */
   async lookup(question: DnsQuestion, minRevision?: number): Promise<JsonObject> {
     await this.sources.readYourWrites.wait(minRevision);
     const { dnsLookup } = this.sources.insights;
@@ -141,7 +142,10 @@ export function checkListAll(rights: CallerRights, mesh: string): void {
   for (const kind of KINDS_WITH_HOSTNAMES) rights.check('list', { kind, mesh });
 }
 
-/** An explanation without the claims of services that the caller may not read, nor what it says of them elsewhere. */
+/**
+ * Returns an explanation without the claims of services that the caller may not read, and without mentions of them
+ * elsewhere.
+ */
 function readableClaims(explained: JsonObject, rights: CallerRights, mesh: string): JsonObject {
   const { hostname, zone, claims, winner } = explained;
   const all = isJsonArray(claims) ? claims.filter(isJsonObject) : [];

@@ -15,7 +15,7 @@ import { sortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { checkListAll, type HostnameQueries } from './hostname-queries';
 
-/** Most endpoints of one answer. */
+/** Maximum number of endpoints of one answer. */
 const MAX_ENDPOINTS = 1_000;
 
 /** A port of a service. */
@@ -25,7 +25,7 @@ interface ResolvedPort {
   readonly appProtocol: string;
 }
 
-/** Where an instance of a service is reached. */
+/** Address of an instance of a service. */
 export interface ResolvedEndpoint {
   readonly address: string;
   readonly port: number;
@@ -36,7 +36,7 @@ export interface ResolvedEndpoint {
   readonly dataplane: Identity | undefined;
 }
 
-/** What a hostname means in a zone. */
+/** Resolution of a hostname in a zone. */
 export interface ResolvedHostname {
   readonly hostname: string;
   readonly zone: string;
@@ -55,8 +55,9 @@ export class HostnameResolution {
   ) {}
 
   /**
-   * Rejects with NotFound where nobody has the name, with AccessDenied for a service that the caller may not read, and as
-   * HostnameQueries.explain does. Endpoints are shown to who may list the Dataplanes of its namespace.
+   * Resolves a hostname. Rejects with NotFound if no service has the name, with AccessDenied for a service that the
+   * caller may not read, and as HostnameQueries.explain does. Endpoints are shown to callers who may list the
+   * Dataplanes of its namespace.
    */
   async resolve(
     question: ZonedHostnameRef,

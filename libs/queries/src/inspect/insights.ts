@@ -23,24 +23,26 @@ export interface DraftedResource {
  * may look at very much takes the signal of the query: it runs in slices and rejects soon after the signal aborts.
  */
 export interface Insights {
-  /** Who claims a hostname, who wins, by which rule. Throws DomainErrors. */
+  /** Returns the claims on a hostname, and which of them wins by which rule. Throws DomainErrors. */
   readonly explainHostname?: (question: ZonedHostnameRef, signal: AbortSignal) => JsonObject | Promise<JsonObject>;
   /** The hostnames of a mesh, sorted, with their claims. */
   readonly hostnames?: (mesh: string, page: HostnamePage, signal: AbortSignal) => Promise<SortedPage<HostnameEntry>>;
-  /** What a write would lead to, as a dry run shows it; undefined where there is nothing to show. */
+  /** Returns the consequences of a write, for a dry run; undefined if there is nothing to show. */
   readonly consequences?: (
     draft: DraftedResource,
     signal: AbortSignal,
   ) => JsonObject | undefined | Promise<JsonObject | undefined>;
-  /** What a user should know who deletes a resource, or asks by a dry run. */
+  /** Returns warnings for a user who deletes a resource, or asks by a dry run. */
   readonly deletionWarnings?: (id: Identity) => readonly string[];
   /** Stored keys and certificates that cannot be used, with the reason, never with a value. */
   readonly keyFaults?: () => readonly string[];
-  /** Who leads, as this replica sees it. */
+  /** Returns the leader, as this replica sees it. */
   readonly leadership?: () => LeadershipInsight | undefined;
-  /** What the zone's DNS server would answer, and why. Throws DomainErrors. */
+  /** Returns the zone's DNS answer, and the reason. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
-  /** What is known of a Zone or Dataplane beside the log: sessions, versions, lag; undefined where nothing was reported. */
+  /**
+   * Returns facts about a Zone or Dataplane beside the log: sessions, versions, lag; undefined if nothing was reported.
+   */
   readonly insightOf?: (resource: Resource) => JsonObject | undefined | Promise<JsonObject | undefined>;
 }
 

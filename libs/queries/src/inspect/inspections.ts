@@ -8,7 +8,7 @@ import type { ConcurrencyLimit } from '../concurrency-limit';
 import type { ListRequest, ListResult, ResourceQueries } from '../list/resource-queries';
 import { readInsights, type DraftedResource, type Insights } from './insights';
 
-/** What Inspections reads from. */
+/** Dependencies of Inspections. */
 export interface InspectionsSources {
   readonly index: IndexReader;
   readonly resources: ResourceQueries;
@@ -70,14 +70,14 @@ export class Inspections {
     return { total, items: items.map(dataplaneItem) };
   }
 
-  /** What a write would lead to, for the response of a dry run; undefined where there is nothing to show. */
+  /** Returns the consequences of a write, for the response of a dry run; undefined if there is nothing to show. */
   async consequences(draft: DraftedResource, signal: AbortSignal): Promise<JsonObject | undefined> {
     const { consequences } = this.sources.insights;
     if (!consequences) return undefined;
     return this.sources.expensive.run(async (running) => consequences(draft, running), signal);
   }
 
-  /** What a user should know who deletes a resource. */
+  /** Returns warnings for a user who deletes a resource. */
   deletionWarnings(id: Identity): readonly string[] {
     return this.sources.insights.deletionWarnings?.(id) ?? [];
   }

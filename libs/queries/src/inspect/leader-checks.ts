@@ -1,7 +1,7 @@
 import { REFUSED_LEASES, type LeaderStatus } from '@causeway/runtime';
 import type { DoctorCheck, DoctorFinding } from './doctor-checks';
 
-/** Who leads this control plane, as one replica sees it. */
+/** Leadership of this control plane, as one replica sees it. */
 export interface LeadershipInsight {
   readonly status: LeaderStatus;
   /** The key in Redis that the replicas lock. */
@@ -12,7 +12,7 @@ export interface LeadershipInsight {
 /** A change of the leader takes less than so many leases, also while Redis is away. */
 const LEADERLESS_LEASES = 2;
 
-/** Checks that somebody leads, and that Redis counts in it where there is one (docs/design.md §3). */
+/** Returns the checks that there is a leader, and that Redis, if configured, is its witness (docs/design.md §3). */
 export function leaderChecks(leadership: LeadershipInsight | undefined): readonly DoctorCheck[] {
   const findings = (): Iterable<DoctorFinding | undefined> =>
     leadership ? [nobody(leadership), lockCountsNot(leadership)] : [];

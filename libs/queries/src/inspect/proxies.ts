@@ -4,7 +4,7 @@ import { compareText, NotFound, type JsonObject } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
 import { xdsTypeName, type ProxyFault } from '@causeway/store';
 
-/** Where the proxies of a zone are known. */
+/** Source of the proxies of a zone. */
 export interface ProxySource {
   /** Those of all replicas, in no order. */
   all(): Iterable<KnownProxy>;

@@ -20,7 +20,7 @@ export interface ProgramFacts {
   readonly config: JsonObject;
 }
 
-/** What ServerFacts reads from. */
+/** Dependencies of ServerFacts. */
 export interface ServerFactsSources {
   readonly registry: Registry;
   readonly cp: ControlPlane;
@@ -28,7 +28,7 @@ export interface ServerFactsSources {
   readonly program: ProgramFacts;
 }
 
-/** What a control plane says of itself (docs/reference/kuma-rest.md §1.2). */
+/** Facts about the control plane itself (docs/reference/kuma-rest.md §1.2). */
 export class ServerFacts {
   constructor(private readonly sources: ServerFactsSources) {}
 

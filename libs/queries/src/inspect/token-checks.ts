@@ -1,7 +1,7 @@
 import type { ListedToken } from '@causeway/access';
 import type { DoctorCheck, DoctorFinding } from './doctor-checks';
 
-/** What the checks of tokens and keys read. */
+/** Inputs of the checks of tokens and keys. */
 export interface TokenCheckInput {
   /** Tokens on record, by what they are for. */
   readonly tokens: Readonly<Record<'user' | 'zone', readonly ListedToken[]>>;

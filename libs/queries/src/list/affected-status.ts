@@ -9,7 +9,7 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** What is shown at a resource because policies affect it, besides what is stored. One object as long as it is the same. */
+/** Status of a resource that policies affect, besides what is stored. The same object while it is unchanged. */
 export interface AffectedOverlay {
   /** Of the resource as a whole. */
   readonly conditions: readonly JsonObject[];
@@ -18,7 +18,7 @@ export interface AffectedOverlay {
     readonly field: SectionField;
     readonly byName: Readonly<Record<string, readonly JsonObject[]>>;
   };
-  /** Of what has no conditions: Namespaces. */
+  /** For kinds without conditions: Namespaces. */
   readonly annotations?: JsonObject;
 }
 type SectionField = 'ports' | 'rules' | 'listeners';
@@ -37,7 +37,7 @@ export interface AffectedStatusOptions {
   readonly controllerName: string;
 }
 
-/** Most policies that a reason and a message name (T004-54). */
+/** Maximum number of policies that a reason and a message name (T004-54). */
 const MAX_NAMED = 8;
 
 interface Known {
@@ -46,8 +46,9 @@ interface Known {
 }
 
 /**
- * What policies affect, derived where a resource is read and never stored (ADR 11): `causeway.io/<Kind>Affected` of declared and
- * effective targets (T004-51 to -58). A resource that is read again costs a look-up until policies, routes or services change.
+ * Status of affected resources, derived on read and never stored (ADR 11): `causeway.io/<Kind>Affected` of declared and
+ * effective targets (T004-51 to -58). Reading a resource again costs a look-up until policies, routes or services
+ * change.
  */
 export class AffectedStatus {
   private version = 0;
@@ -60,7 +61,7 @@ export class AffectedStatus {
     return this.options.policies.subscribe(() => void (this.version += 1));
   }
 
-  /** What is shown at a resource; undefined where nothing affects it. Equal answers are the same object. */
+  /** Returns the overlay of a resource; undefined if no policy affects it. Equal results are the same object. */
   of(resource: Resource): AffectedOverlay | undefined {
     const { policies } = this.options;
     if (!policies.hasLoaded || levelsOfKind(resource.id.kind).length === 0) return undefined;
@@ -97,7 +98,7 @@ export class AffectedStatus {
     return `${this.options.controllerName.split('/')[0] ?? ''}/${kind}Affected`;
   }
 
-  /** It has stood since the oldest of the policies was made: nobody has written it. */
+  /** Returns the condition, dated by the oldest of the policies: it is never written. */
   private condition({ kind, policies }: AffectedBy, { generation, createdAt }: Resource): JsonObject {
     const { index } = this.options;
     const names = policies.map(({ id }: Policy) => `${id.namespace}/${id.name}`);
@@ -114,7 +115,7 @@ export class AffectedStatus {
   }
 }
 
-/** What policies affect, and the end of following them; nothing is shown where none are followed. */
+/** Returns the status of affected resources, and a function that stops following; without policies nothing is shown. */
 export function affectedStatus(
   index: AffectedStatusOptions['index'],
   { controllerName }: Pick<AffectedStatusOptions, 'controllerName'>,

@@ -19,14 +19,14 @@ export interface Selection {
   readonly labels: readonly LabelRequirement[];
 }
 
-/** What a list or watch is of: a kind, in one mesh or (undefined) in all, and a selection of it. */
+/** Scope of a list or watch: a kind, in one mesh or (undefined) in all, and a selection of it. */
 export interface ListScope {
   readonly kind: string;
   readonly mesh: string | undefined;
   readonly selection: Selection;
 }
 
-/** What a caller needs a right on who lists or watches. */
+/** Returns the target on which a caller needs a right to list or watch. */
 export function targetOfScope({ kind, mesh, selection }: ListScope): AccessTarget {
   return { kind, mesh, namespace: selection.namespace };
 }

@@ -9,7 +9,7 @@ export type SortKey = Pick<Identity, 'mesh' | 'name' | 'zone' | 'namespace'>;
 /** Which page of a list is requested. */
 export interface PageRequest {
   readonly size: number;
-  /** Where the page begins: after a number of items, or after a sort key (undefined: at the beginning). */
+  /** Start of the page: after a number of items, or after a sort key (undefined: at the beginning). */
   readonly start:
     | { readonly type: 'offset'; readonly offset: number }
     | { readonly type: 'after'; readonly key: SortKey | undefined };

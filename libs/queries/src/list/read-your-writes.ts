@@ -3,7 +3,7 @@ import { withDeadline, type Clock } from '@causeway/runtime';
 import { followIndex, type IndexReader, type ResourceStore } from '@causeway/store';
 import { InvalidQuery } from '../errors';
 
-/** How long a read waits for a revision, in ms of `clock`. */
+/** Timeout for a read to wait for a revision, in ms of `clock`. */
 export interface WaitLimit {
   readonly clock: Clock;
   readonly timeout: number;

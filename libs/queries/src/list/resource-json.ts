@@ -22,7 +22,7 @@ export class ResourceJson {
     private readonly affected?: Pick<AffectedStatus, 'of'>,
   ) {}
 
-  /** What is shown of a resource besides what is stored: a text is as it was while this is the same object. */
+  /** Returns the overlay of a resource: its text is unchanged while this is the same object. */
   overlayOf(resource: Resource): AffectedOverlay | undefined {
     return this.affected?.of(resource);
   }

@@ -32,7 +32,7 @@ export interface ListSnapshot {
   readonly resources: AsyncIterable<Resource>;
 }
 
-/** What ResourceQueries reads from. */
+/** Dependencies of ResourceQueries. */
 export interface ResourceQueriesSources {
   readonly registry: Registry;
   readonly cp: ControlPlane;

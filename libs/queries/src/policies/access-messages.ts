@@ -1,4 +1,4 @@
-/** What decided about a call, in words of one line; the answer beside it has the names as fields. */
+/** Formats the decision about a call in one line; the answer beside it has the names as fields. */
 export function accessMessage({
   verdict,
   by,

@@ -15,11 +15,11 @@ import type { Backend } from './request-backends';
 interface AccessInstance extends InboundAccess {
   /** Of each of `rules`: the ports of services whose AccessPolicies they are. */
   readonly behind: readonly (readonly Omit<Backend, 'request'>[])[];
-  /** Why nothing can be said of it. */
+  /** Why it cannot be evaluated. */
   readonly unjudged?: string;
 }
 
-/** Where it is known who calls whom: in a zone, of its own Dataplanes and services. */
+/** Source of access rules: in a zone, for its own Dataplanes and services. */
 export interface AccessFacts {
   /** The SPIFFE ids that a Dataplane shows; none where it has no identity, undefined where it is not there. */
   idsOf(dataplane: Identity): readonly string[] | undefined;
@@ -27,10 +27,10 @@ export interface AccessFacts {
   instancesOf(of: { readonly service: Identity; readonly port: number }): readonly AccessInstance[] | 'pending';
 }
 
-/** Who calls, as far as a question says it. */
+/** Caller of a question, as far as it is given. */
 export type AskedCaller =
   | { readonly ids: readonly string[] }
-  /** Why it cannot be said. */
+  /** Why it cannot be decided. */
   | { readonly unknown: string };
 
 /** Whether the caller of a request may call a backend to which it goes, and by what. */
@@ -40,14 +40,17 @@ export interface AccessAnswer {
     readonly port: number;
   };
   readonly verdict: 'allowed' | 'refused' | 'unknown';
-  /** The SPIFFE id that was judged; absent where the caller shows none, or nobody was judged. */
+  /** The evaluated SPIFFE id; absent if the caller presents none, or none was evaluated. */
   readonly caller?: string;
-  /** What decided: `allow/RULE`, `deny/RULE`, `allow` (no rule of it fits), `defaultAccess`, `path`, `mtls`, `identity`, `revoked`. */
+  /**
+   * Reason: `allow/RULE`, `deny/RULE`, `allow` (no rule of it matches), `defaultAccess`, `path`, `mtls`, `identity`,
+   * `revoked`.
+   */
   readonly by?: string;
   /** `namespace/name` of the AccessPolicies that say it. */
   readonly policies: readonly string[];
   readonly message: string;
-  /** Instances about which it is said, where it is not the same of all. */
+  /** Number of instances with this decision, if it is not the same for all. */
   readonly instances?: number;
 }
 
@@ -57,15 +60,15 @@ type Said = Pick<AccessAnswer, 'verdict' | 'caller' | 'policies'> & {
 };
 
 interface AccessSources {
-  /** Whose view it is. */
+  /** Zone whose view it is. */
   readonly zone: string;
   readonly facts: AccessFacts;
   readonly table: Pick<PolicyTable, 'effectiveOfBackend'>;
 }
 
 /**
- * Who may call decides before the instances of a service, so what is said is what their proxies do: of each backend once, or once for
- * instances that decide alike. Linear in the instances that `facts` gives.
+ * Evaluates access. It is decided before the instances of a service, so the result is that of their proxies: once for
+ * each backend, or once for instances that decide alike. Linear in the instances that `facts` returns.
  */
 export function evaluateAccess(
   { service, port, request }: Backend,
@@ -96,7 +99,7 @@ export function evaluateAccess(
   });
 }
 
-/** What is said of one instance, or why nothing can be. */
+/** Returns the decision of one instance, or why there is none. */
 function saidBy(
   instance: AccessInstance,
   caller: AskedCaller,
@@ -154,7 +157,7 @@ function policiesSaying(
   });
 }
 
-/** Who sends a request, by the ids that are known of it. */
+/** Returns the known ids of the sender of a request. */
 export function identifyCaller(
   facts: AccessFacts,
   { mesh, zone }: { readonly mesh: string; readonly zone: string },

@@ -2,10 +2,10 @@ import type { FoundTarget } from '@causeway/policies';
 import type { LabelSelector } from '@causeway/resources';
 import type { AnswerWriter, NodeAnswer } from './policy-answers';
 
-/** Most objects that one reference is shown to have found; the rest is counted. */
+/** Maximum number of found objects that are listed for one reference; the rest is counted. */
 export const MAX_FOUND = 256;
 
-/** What a policy names, and what of it there is. */
+/** A target of a policy, and the objects that it found. */
 export interface DeclaredAnswer {
   readonly group: string;
   readonly kind: string;

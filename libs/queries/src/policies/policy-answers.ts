@@ -23,7 +23,7 @@ export interface NodeAnswer {
   readonly section?: string;
 }
 
-/** Whose one value of an effective spec is. */
+/** Source of one value of an effective spec. */
 interface FieldAnswer {
   /** A JSON pointer (RFC 6901). */
   readonly field: string;
@@ -31,7 +31,7 @@ interface FieldAnswer {
   readonly strategy: Strategy;
 }
 
-/** What policies come to. */
+/** Effective policy. */
 export interface EffectiveAnswer {
   readonly effective: JsonObject;
   /** The effective spec as JSON text, where that was asked for (T004-59). */
@@ -57,7 +57,7 @@ export interface PathAnswer {
   readonly path: readonly NodeAnswer[];
 }
 
-/** What policies of one kind come to on one path. */
+/** Effective policy of one kind on one path. */
 export interface PathPolicies extends PathAnswer, EffectiveAnswer {
   readonly group: string;
   readonly kind: string;

@@ -31,7 +31,7 @@ import {
   type ScopeAnswer,
 } from './policy-answers';
 
-/** What PolicyQueries reads from. */
+/** Dependencies of PolicyQueries. */
 export interface PolicyQueriesSources {
   readonly meshes: Meshes;
   readonly resources: ResourceQueries;
@@ -41,7 +41,7 @@ export interface PolicyQueriesSources {
   readonly policies?: { readonly table: PolicyTable } | undefined;
 }
 
-/** Who asks, for how long, and which part of the answer is wanted. */
+/** Caller, deadline, and the wanted part of the answer. */
 export interface PolicyQuestion {
   readonly rights: CallerRights;
   readonly signal: AbortSignal;
@@ -53,14 +53,14 @@ export interface AffectingPolicies extends SortedPage<PathPolicies> {
   readonly resource: Identity;
 }
 
-/** Where a policy counts. */
+/** Scopes of a policy. */
 export interface PolicyScopes extends SortedPage<ScopeAnswer> {
   readonly policy: PolicyName;
   readonly count: number;
   readonly declared: readonly DeclaredAnswer[];
 }
 
-/** What a change of a policy would change. */
+/** Changes that a change of a policy would cause. */
 export interface PolicyImpact extends SortedPage<ImpactAnswer> {
   readonly policy: PolicyName;
   readonly operation: 'create' | 'update' | 'delete';
@@ -75,7 +75,7 @@ export interface TopologyAnswer {
   readonly truncated: boolean;
 }
 
-/** Most nodes of one graph. */
+/** Maximum number of nodes of one graph. */
 export const MAX_TOPOLOGY_NODES = 2_000;
 /** Values of effective specs after which a page ends early, with `next`. */
 export const MAX_VALUES = 16_384;
@@ -135,8 +135,9 @@ export class PolicyQueries {
   }
 
   /**
-   * Where a policy counts: what it names, and each path below with what of it survives there (T004-14, T004-42). Needs the right to read
-   * the policy. Rejects as ResourceQueries.get does, and with InvalidQuery for what is no policy.
+   * Returns the scopes of a policy: its targets, and each path below with its values that survive there (T004-14,
+   * T004-42). Needs the right to read the policy. Rejects as ResourceQueries.get does, and with InvalidQuery for other
+   * kinds.
    */
   async scopes(name: NameQuery, minRevision: number | undefined, question: PolicyQuestion): Promise<PolicyScopes> {
     const { rights, signal, range } = question;
@@ -160,7 +161,7 @@ export class PolicyQueries {
     };
   }
 
-  /** What would change if a policy were deleted. Needs the right to read it; rejects as `scopes` does. */
+  /** Returns the changes if a policy were deleted. Needs the right to read it; rejects as `scopes` does. */
   async impactOfDeletion(
     name: NameQuery,
     minRevision: number | undefined,
@@ -170,7 +171,10 @@ export class PolicyQueries {
     return this.impact(id, undefined, question);
   }
 
-  /** What would change if a policy were written so. Who asks has checked the rights and the spec (admission's dry run). */
+  /**
+   * Returns the changes if a policy were written so. The caller has checked the rights and the spec (admission's dry
+   * run).
+   */
   async impactOfWrite(id: Identity, spec: JsonObject, question: PolicyQuestion): Promise<PolicyImpact> {
     await this.sources.readYourWrites.wait(undefined);
     return this.impact(id, spec, question);
@@ -280,7 +284,7 @@ export class PolicyQueries {
   }
 }
 
-/** What is asked of the policies that affect something. */
+/** Options of a query for the policies that affect something. */
 export interface AffectingOptions {
   /** Only policies of this kind. */
   readonly kind: string | undefined;

@@ -2,7 +2,7 @@ import type { AccessRequest } from '@causeway/policies';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { Explanation } from '@causeway/routing';
 
-/** Where a share of equal requests goes, and as what. */
+/** Destination of a share of equal requests, and its form. */
 export interface Backend {
   readonly service: Identity;
   readonly port: number;
@@ -10,7 +10,7 @@ export interface Backend {
   readonly request?: AccessRequest;
 }
 
-/** Most backends of one request of which something is said: copies of services in as many zones. */
+/** Maximum number of backends of one request that are listed: copies of services in as many zones. */
 const MAX_BACKENDS = 64;
 
 /** The backends to which an explained request may go, each once for each form in which it gets there; the first 64. */

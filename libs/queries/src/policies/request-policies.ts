@@ -12,10 +12,10 @@ interface ShapedField {
   readonly strategy: string;
 }
 
-/** What policies of one kind make of a request: of its rule, or at a backend to which it goes. */
+/** Effect of the policies of one kind on a request: on its rule, or at a backend. */
 export interface ShapedBy {
   readonly kind: string;
-  /** Where the request may go to; absent where the kind says something of the rule. */
+  /** Backend of the request; absent if the kind affects the rule. */
   readonly backend?: {
     readonly service: Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
     readonly port: number;
@@ -25,8 +25,8 @@ export interface ShapedBy {
 }
 
 /**
- * What the policies of each kind make of a request that was explained: once for its rule, and once for each backend to which a share of
- * equal requests goes. Linear in the kinds and backends.
+ * Returns the effect of the policies of each kind on an explained request: once for its rule, and once for each backend
+ * of a share of equal requests. Linear in the kinds and backends.
  */
 export function policiesOfRequest(
   table: PolicyTable,

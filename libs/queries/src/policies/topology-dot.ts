@@ -14,7 +14,7 @@ export function topologyDot({ mesh, nodes, edges, truncated }: TopologyAnswer): 
   ].join('\n');
 }
 
-/** What a node is, and the policies that stand on it, a line each. */
+/** Returns the description of a node, and the policies on it, a line each. */
 function nodeLines({
   policies,
   ...node

@@ -4,7 +4,7 @@ import { identityKey, isJsonArray, isJsonObject, type Identity, type Resource } 
 import type { IsReady } from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 
-/** Most MeshServices of a MeshMultiZoneService that are looked at. */
+/** Maximum number of MeshServices of a MeshMultiZoneService that are read. */
 const MAX_MEMBERS = 4_096;
 
 /**

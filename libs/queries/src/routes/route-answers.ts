@@ -16,7 +16,7 @@ import type { ShapedBy } from '../policies/request-policies';
 /** A resource as answers name it. */
 export type Named = Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
 
-/** What becomes of a part of equal requests: a destination, or a status. */
+/** Result of a share of equal requests: a destination, or a status. */
 interface ShareAnswer {
   readonly weight: number;
   readonly total: number;
@@ -30,13 +30,13 @@ interface ShareAnswer {
   readonly responseHeaders?: readonly object[];
 }
 
-/** Where requests go. */
+/** Destination of requests. */
 export interface DestinationAnswer {
   readonly services: readonly Named[];
   readonly port: number;
 }
 
-/** What happens to a request, and why every other rule lost. */
+/** Evaluation of a request, and why every other rule lost. */
 export interface RequestAnswer {
   readonly mesh: string;
   readonly zone: string;
@@ -64,7 +64,10 @@ export interface RequestAnswer {
   readonly requestTimeout?: number;
   /** ms */
   readonly backendTimeout?: number;
-  /** What policies make of the rule and of each backend, where this control plane knows the zone's; field by field whose it is. */
+  /**
+   * Effect of policies on the rule and on each backend, if this control plane knows the zone's; with the source of each
+   * field.
+   */
   readonly policies?: readonly ShapedBy[];
   /** Whether AccessPolicies let the caller in, at each backend, where this control plane knows the zone's callers. */
   readonly access?: readonly AccessAnswer[];
@@ -86,7 +89,7 @@ const destinationAnswer = ({ services, port }: Destination): DestinationAnswer =
   port,
 });
 
-/** Most services of one destination that are named: copies of one service in as many zones. */
+/** Maximum number of named services of one destination: copies of one service in as many zones. */
 const MAX_SERVICES = 256;
 
 function shareAnswer({ weight, total, result }: Share): ShareAnswer {
@@ -104,7 +107,7 @@ function shareAnswer({ weight, total, result }: Share): ShareAnswer {
   };
 }
 
-/** What an explanation says of the outcome. */
+/** Formats the outcome for an explanation. */
 export function outcomeAnswer(outcome: Outcome) {
   switch (outcome.type) {
     case 'implicit':

@@ -43,7 +43,7 @@ import {
 } from './route-answers';
 import { routesOfZone } from './routes-of-zone';
 
-/** What RouteQueries reads from. */
+/** Dependencies of RouteQueries. */
 export interface RouteQueriesSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
@@ -55,11 +55,11 @@ export interface RouteQueriesSources {
   readonly routes?: Pick<FollowedRoutes, 'table'> | undefined;
   /** Policies as this control plane sees them; without it explanations name none. */
   readonly policies?: { readonly table: PolicyTable } | undefined;
-  /** Who calls whom, in a zone; without it explanations say nothing of access. */
+  /** Access rules in a zone; without them explanations do not cover access. */
   readonly callers?: AccessFacts | undefined;
 }
 
-/** Whose routes to which service. */
+/** Client and service of a query for routes. */
 export interface RoutesQuestion {
   readonly mesh: string;
   readonly zone?: string | undefined;
@@ -82,17 +82,17 @@ export interface ServiceRoutes {
   readonly total: number;
 }
 
-/** Most tables, and most matches over all tables, of one answer; the rest is counted. */
+/** Maximum number of tables, and of matches over all tables, of one answer; the rest is counted. */
 const MAX_TABLES = 64;
 const MAX_MATCHES = 1_024;
 
-/** Where a request goes to, before routes decide. */
+/** Frontend of a request, before routes decide. */
 interface Found {
   readonly service: Resource;
   readonly steps: readonly string[];
 }
 
-/** What happens to a request, and which routes a service has, as one zone sees it (seed GEP-1426). */
+/** Evaluates requests, and lists the routes of a service, as one zone sees them (seed GEP-1426). */
 export class RouteQueries {
   constructor(private readonly sources: RouteQueriesSources) {}
 

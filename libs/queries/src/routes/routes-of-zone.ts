@@ -4,7 +4,7 @@ import type { RouteTable } from '@causeway/routing';
 import { inSlices } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 
-/** Whose routes to which service. */
+/** Client and service of a view of routes. */
 export interface RoutesView {
   readonly mesh: string;
   readonly zone: string;

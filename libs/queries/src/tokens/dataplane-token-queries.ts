@@ -8,7 +8,7 @@ import { FieldPath, Invalid, isJsonObject, NotFound, type JsonObject, type Viola
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from './token-page';
 
-/** How a zone issues dataplane tokens. Methods throw DomainErrors. */
+/** Issuer of dataplane tokens of a zone. Methods throw DomainErrors. */
 export interface DataplaneAccess {
   issue(request: DataplaneTokenRequest): Promise<IssuedToken>;
   /** Those that are valid or expired within the last week; the first to expire first. */

@@ -3,7 +3,7 @@ import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resourc
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from './token-page';
 
-/** How this control plane issues user tokens. Methods throw DomainErrors. */
+/** Issuer of user tokens of this control plane. Methods throw DomainErrors. */
 export interface UserAccess {
   issue(request: UserTokenRequest): Promise<IssuedUserToken>;
   /** Those that are valid or expired within the last week; the first to expire first. */

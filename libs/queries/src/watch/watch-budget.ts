@@ -46,8 +46,8 @@ export class WatchMemory {
 const BYTES_IN_A_TURN = 1024 * 1024;
 
 /**
- * Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers delays nobody
- * else. Watches that have one event to send after a change of the index share one microtask.
+ * Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers does
+ * not delay other work. Watches that have one event to send after a change of the index share one microtask.
  */
 export class WritePacer {
   private spent = 0;

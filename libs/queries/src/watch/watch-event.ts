@@ -19,7 +19,7 @@ export interface EventEncoder {
   readonly heartbeat: EncodedEvent;
 }
 
-/** Where a watch writes to: one response of a transport that stays open. */
+/** Output of a watch: one response of a transport that stays open. */
 export interface WatchSink {
   readonly encoder: EventEncoder;
   /** Starts the response; `point` is what the reader is at before the first event. */
@@ -118,7 +118,7 @@ export function encodedOnce<Thing extends object>(encode: (thing: Thing) => Buff
   return (thing) => (last?.thing === thing ? last : (last = { thing, encoded: encode(thing) })).encoded;
 }
 
-/** From where a watch resumes; a point without incarnation is one of the present store. */
+/** Resume point of a watch; a point without incarnation belongs to the present store. */
 export interface ResumeFrom {
   readonly incarnation?: string;
   readonly revision: number;

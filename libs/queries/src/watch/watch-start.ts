@@ -15,7 +15,7 @@ const LIST_CHUNK = 500;
 /** Watches that read past changes from the store at once: each costs a stream of the store. */
 const REPLAYS = { running: 4, queued: 1_000 } as const;
 
-/** What WatchStarts reads from. */
+/** Dependencies of WatchStarts. */
 export interface WatchStartSources {
   readonly index: IndexReader;
   readonly store: ResourceStore;
@@ -74,7 +74,7 @@ export class WatchStarts {
         for (const change of batch.changes) {
           const { id } = change.type === 'put' ? change.resource : change.tombstone;
           if (isInScope(id) && !watch.noteReplayed(id))
-            throw new WatchExpired('more changed since then than is told one by one');
+            throw new WatchExpired('more changed since then than is sent one by one');
         }
         if (batch.revision >= until) break;
       }

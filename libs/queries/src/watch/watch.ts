@@ -9,7 +9,7 @@ import type { EncodedEvent, WatchSink } from './watch-event';
 export interface WatchBounds {
   /** Silence before a heartbeat. */
   readonly heartbeat: number;
-  /** How long a reader may refuse what is sent before its watch is closed. */
+  /** Time for which a reader may take nothing before its watch is closed. */
   readonly stall: number;
   /** Changes kept for a reader that lags behind; with more it has to list again. */
   readonly backlog: number;
@@ -17,7 +17,7 @@ export interface WatchBounds {
   readonly watchBytes: number;
 }
 
-/** What all watches share. */
+/** Shared by all watches. */
 export interface WatchShared {
   readonly clock: Clock;
   readonly resourceAt: (key: string) => Resource | undefined;
@@ -32,13 +32,15 @@ export interface WatchFilter {
   readonly isSelected: (resource: Resource) => boolean;
 }
 
-/** What a reader is sent first, and the point it is at then; without `list` it is sent what `noteReplayed` added. */
+/** First state of a watch, and its position; without `list` the reader gets what `noteReplayed` added. */
 export interface WatchStart {
   readonly list?: AsyncIterable<Resource>;
   readonly point: StorePoint;
 }
 
-/** Why the watch of a slow reader was ended: it took nothing, it lagged too far behind, or all watches held too much. */
+/**
+ * Why the watch of a slow reader was ended: it took nothing, it lagged too far behind, or all watches held too much.
+ */
 export type SlowReason = 'stall' | 'backlog' | 'memory';
 
 /**
@@ -77,7 +79,7 @@ export class Watch {
     return this.pending.bytes + (this.stuck?.bytes ?? 0);
   }
 
-  /** Since when the reader takes nothing, by `elapsed` of the clock; Infinity while it takes what it is sent. */
+  /** Time since which the reader takes nothing, by `elapsed` of the clock; Infinity while it reads. */
   get stuckSince(): number {
     return this.stuck?.since ?? Infinity;
   }

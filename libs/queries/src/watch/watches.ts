@@ -16,7 +16,7 @@ export interface WatchLimits extends WatchBounds {
   readonly watchesPerClient: number;
   /** Bytes that all watches hold together; above, the watches of the slowest readers are ended. */
   readonly allWatchBytes: number;
-  /** Longest duration of a watch: clients open another one, perhaps at another replica. */
+  /** Maximum duration of a watch: clients open another one, perhaps at another replica. */
   readonly watchTime: number;
 }
 
@@ -32,7 +32,7 @@ export const DEFAULT_WATCH_LIMITS: WatchLimits = {
   backlog: 10_000,
 };
 
-/** What a client watches, from where, and the revision that the start must show at least. */
+/** Scope of a client's watch, its resume point, and the minimum revision of its start. */
 export interface WatchRequest {
   readonly scope: ListScope;
   /** Undefined: the whole list comes first. */
@@ -42,7 +42,7 @@ export interface WatchRequest {
   readonly client: string;
 }
 
-/** What watches read from and are bounded by. */
+/** Dependencies and bounds of watches. */
 export interface WatchesSources extends WatchStartSources {
   readonly meshes: Pick<Meshes, 'exists'>;
   readonly clock: Clock;

@@ -15,10 +15,10 @@ import {
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 
-/** How a zone ends enrolments. Methods throw DomainErrors. */
+/** Ends enrolments in a zone. Methods throw DomainErrors. */
 export interface WorkloadAccess {
   readonly zone: string;
-  /** What a revocation would end. */
+  /** Returns the consequences of a revocation. */
   plan(dataplane: Identity): Promise<RevocationPlan>;
   revoke(dataplane: Identity, by: string): Promise<RevocationPlan>;
   /** Lets an enrolment that came back by its certificate after an import stand. */
@@ -127,7 +127,7 @@ function checkMayRevoke({ mesh, namespace = 'default' }: JsonObject, rights: Cal
   rights.check('revoke', { kind: 'Workload', ...place });
 }
 
-/** Which workload is meant. Throws Invalid. */
+/** Reads the workload of a request. Throws Invalid. */
 function read({ mesh, namespace = 'default', name, dryRun = false }: JsonObject): {
   readonly mesh: string;
   readonly namespace: string;

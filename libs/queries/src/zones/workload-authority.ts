@@ -21,11 +21,11 @@ export interface AuthorityAccess {
   readonly evidence: TrustEvidence;
 }
 
-/** How long the acks of a new authority are waited for where the operator says nothing. */
+/** Default time to wait for the acknowledgements of a new authority. */
 const DEFAULT_DEADLINE = '1h';
 /** Names that an answer has at most; the total stands beside them. */
 const MAX_MISSING = 100;
-/** How long an answer waits for the leader to carry an order out, and how often it looks, ms. */
+/** Timeout for the leader to carry out a request, and polling interval, ms. */
 const ORDER_WAIT = 5_000;
 const REQUEST_POLL_INTERVAL = 100;
 

@@ -3,7 +3,10 @@ import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resourc
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from '../tokens/token-page';
 
-/** How a global lets zones in, and a zone by itself its own ingress and egress (docs/design.md §5 Zone tokens). Methods throw DomainErrors. */
+/**
+ * Admission of zones by a global, and of its own ingress and egress by a zone without a global (docs/design.md §5 Zone
+ * tokens). Methods throw DomainErrors.
+ */
 export interface ZoneAccess {
   issue(request: ZoneTokenRequest): Promise<IssuedZoneToken>;
   /** Those that are valid or expired within the last week; the first to expire first. */

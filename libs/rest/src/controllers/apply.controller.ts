@@ -59,10 +59,10 @@ export class ApplyController {
     { lines, signal }: { readonly lines: LineStream; readonly signal: AbortSignal },
   ): Promise<BatchOutcome | undefined> {
     const { documents } = batch;
-    const told = { checked: 0, written: 0 };
+    const reported = { checked: 0, written: 0 };
     const progress = ({ checked, written }: BatchProgress): void => {
-      if (checked + written < told.checked + told.written + PROGRESS_STEP) return;
-      Object.assign(told, { checked, written });
+      if (checked + written < reported.checked + reported.written + PROGRESS_STEP) return;
+      Object.assign(reported, { checked, written });
       lines.tell({ progress: checked, of: documents.length, written });
     };
     try {

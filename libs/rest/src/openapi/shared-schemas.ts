@@ -152,7 +152,7 @@ export const SHARED_SCHEMAS: OpenApiObject = {
     ['event', 'data'],
     {
       description:
-        'With watch=true. put: a resource as it is now; delete: the identity of one that went; bookmark: the revision told so far; relist: list again; error: a problem document, the caller may not watch any more. Only a bookmark has an id, for Last-Event-ID.',
+        'With watch=true. put: a resource as it is now; delete: the identity of one that went; bookmark: the revision sent so far; relist: list again; error: a problem document, the caller may not watch any more. Only a bookmark has an id, for Last-Event-ID.',
     },
   ),
   Root: object(

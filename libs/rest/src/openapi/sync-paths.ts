@@ -24,7 +24,7 @@ const KIND_REPORT = object(
     applied: { ...integer, description: 'Newest revision of the sender applied here, where this side receives.' },
     appliedAt: epoch,
     sent: { ...integer, description: 'Resources sent since the stream began.' },
-    waiting: { ...integer, description: 'Resources that wait to be told or answered.' },
+    waiting: { ...integer, description: 'Resources that wait to be sent or acknowledged.' },
     lagSeconds: { type: 'number', description: 'Since when something waits; 0 when nothing does. As of `renewedAt`.' },
     behindSince: epoch,
     movedAt: epoch,

@@ -71,7 +71,9 @@ export function ruleAction(
     const { weight = 1, filters: own = [] } = ref;
     if (weight <= 0) return [];
     const isExtended = own.some(({ type }) => type === 'ExtensionRef');
-    const to = isExtended ? ({ ok: false, reason: 'filter ExtensionRef is unknown' } as const) : told(leads(ref));
+    const to = isExtended
+      ? ({ ok: false, reason: 'filter ExtensionRef is unknown' } as const)
+      : toDestination(leads(ref));
     return [{ weight, to, filters: own }];
   });
   if (backends.length === 0) return refused('the rule has no backendRefs of a weight above 0');
@@ -94,7 +96,7 @@ export function connectionAction(table: RouteTable, binding: Binding): RuleActio
   return route && rule ? ruleAction(table, binding, route, rule) : refused('the route has no rule');
 }
 
-function told(found: ResolvedBackend): WeightedBackend['to'] {
+function toDestination(found: ResolvedBackend): WeightedBackend['to'] {
   return found.ok ? found : { ok: false, reason: `${found.unresolved.reason}: ${found.unresolved.message}` };
 }
 

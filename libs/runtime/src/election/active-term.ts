@@ -43,7 +43,7 @@ export class ActiveTerm {
   /** Starts the renewals; false when the epoch ended before the term began. The term ends with `signal` as well. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const { keeper, epoch, holder, leaseMs } = this.options;
-    this.forget = onAbort(signal, () => this.over.abort(new Error('told to stop')));
+    this.forget = onAbort(signal, () => this.over.abort(new Error('asked to stop')));
     this.kept = await keeper.keep({ epoch, holder, leaseMs, onLost: () => this.checkLease() });
     if (!this.kept || this.signal.aborted) {
       await this.end();

@@ -28,7 +28,7 @@ export async function whoami(context: CommandContext, { output }: { readonly out
   return 0;
 }
 
-/** How a caller was recognised, for people. */
+/** Names of the methods of authentication, for people. */
 const BY: Readonly<Record<string, string>> = {
   'user-token': 'a user token',
   oidc: 'a token of an OIDC issuer',
@@ -44,7 +44,7 @@ function roleText(held: JsonObject): string {
   return `${restricts ? 'no more than ' : ''}${textAt(held, 'role')}, by ${textAt(held, 'binding')}`;
 }
 
-/** Whom and where `causeway auth can-i` is about. */
+/** Caller and target of `causeway auth can-i`. */
 export interface CanIOptions {
   readonly namespace?: string;
   readonly mesh?: string;
@@ -79,7 +79,7 @@ export async function canI(
 
 type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
 
-/** Where a resource is. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
+/** Returns the place of a resource. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
 async function placeOf(
   context: CommandContext,
   { kind, name }: NamedResource,
@@ -102,7 +102,7 @@ async function decisionOf(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const asksOfItself = query['user'] === undefined && query['group'] === undefined;
-    // Who has no right at all may not even ask.
+    // // A caller without any right may not even ask.
     if (error.code === 'forbidden' && asksOfItself) return { allowed: false, reason: formatApiError(error) };
     const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
     throw new UsageError(`${formatApiError(error)}${violations.join('')}`, { cause: error });

@@ -6,9 +6,9 @@ import { StatusLine } from '../../printer';
 import { printWarnings } from '../delete';
 import type { BatchProgress, DocumentResult } from './batches';
 
-/** Most documents whose outcomes are listed one by one; of more only those that are refused, and a summary. */
+/** Maximum number of documents whose outcomes are listed one by one; of more only the refused ones, and a summary. */
 const MAX_LISTED = 100;
-/** Most refused documents that are listed. */
+/** Maximum number of listed refused documents. */
 const MAX_REFUSED = 50;
 
 /** Prints the results of an apply, and counts them. */
@@ -26,11 +26,11 @@ export class ApplyReport {
   }
 
   /** Prints a result; `more` prints what belongs below its first line. */
-  async result(told: DocumentResult, more: () => Promise<void>): Promise<void> {
-    const { result } = told;
+  async result(reported: DocumentResult, more: () => Promise<void>): Promise<void> {
+    const { result } = reported;
     const { outcome } = result;
     this.counts.set(outcome, this.count(outcome) + 1);
-    if (outcome === 'refused') return this.refused(told);
+    if (outcome === 'refused') return this.refused(reported);
     const isShort = this.documents > MAX_LISTED && (!this.dryRun || outcome === 'unchanged');
     if (outcome === 'skipped' || isShort) return;
     this.context.print(`${whoIs(result)} ${outcome}${this.dryRun ? ' (dry run)' : ''}`);
@@ -39,7 +39,7 @@ export class ApplyReport {
     if (this.dryRun) this.diff(result);
   }
 
-  /** How many documents had which outcome, where they were not all listed or nothing was written. */
+  /** Prints the number of documents by outcome, if they were not all listed or nothing was written. */
   end(): void {
     const [refused, skipped] = [this.count('refused'), this.count('skipped')];
     if (refused > MAX_REFUSED) this.context.printError(`... and ${refused - MAX_REFUSED} more documents are refused`);

@@ -29,11 +29,11 @@ export async function apply(context: CommandContext, options: ApplyOptions): Pro
   const report = new ApplyReport(context, documents.length, options.dryRun ?? false);
   const progress = new ProgressLine();
   const applied: ResourceId[] = [];
-  const result = async (told: DocumentResult): Promise<void> => {
+  const result = async (reported: DocumentResult): Promise<void> => {
     progress.clear();
-    const { id, outcome } = told.result;
+    const { id, outcome } = reported.result;
     if (id && outcome !== 'refused' && outcome !== 'skipped') applied.push(id);
-    await report.result(told, () => generatorNames(context, told, options));
+    await report.result(reported, () => generatorNames(context, reported, options));
   };
   try {
     await applyDocuments(context, documents, options, { progress: (far) => progress.show(far), result });
@@ -57,7 +57,7 @@ async function prune(
   { selector, dryRun = false }: Pick<ApplyOptions, 'selector' | 'dryRun'>,
 ): Promise<number> {
   const kept = new Set(applied.map(identityKey));
-  // What was applied has the zone of this control plane.
+  // // Applied documents have the zone of this control plane.
   const places = new Map(applied.map((id) => [JSON.stringify([id.kind, id.mesh, id.zone]), id]));
   let failures = 0;
   for (const { kind: name, mesh, zone } of places.values()) {
@@ -86,7 +86,7 @@ async function generatorNames(
     );
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
-    context.print('  the names that it would make are told over REST only: use an http:// or https:// address');
+    context.print('  the names that it would make are shown over REST only: use an http:// or https:// address');
   }
 }
 

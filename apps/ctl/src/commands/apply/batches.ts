@@ -6,7 +6,7 @@ import type { SourceDocument } from '../../documents';
 const MAX_DOCUMENTS = 10_000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** How documents are applied. */
+/** Options of applying documents. */
 export interface BatchOptions {
   /** Of documents that name none; empty: the server decides. */
   readonly mesh: string;
@@ -23,22 +23,22 @@ export interface DocumentResult {
   readonly same?: SourceDocument;
 }
 
-/** How far a batch is. */
+/** Progress of a batch. */
 export interface BatchProgress {
   readonly checked: number;
   readonly written: number;
   readonly total: number;
 }
 
-/** What is told of a batch while it runs. */
+/** Callbacks of a running batch. */
 export interface BatchListener {
   readonly progress: (progress: BatchProgress) => void;
   readonly result: (result: DocumentResult) => Promise<void> | void;
 }
 
 /**
- * Applies documents in batches that the server takes. Throws ApiError when a batch is refused as a whole or its answer breaks
- * off, after its results have been told, and UsageError for an atomic batch that is too large.
+ * Applies documents in batches that the server accepts. Throws ApiError if a batch is refused as a whole or its answer
+ * breaks off, after its results have been reported, and UsageError for an atomic batch that is too large.
  */
 export async function applyDocuments(
   context: CommandContext,

@@ -37,7 +37,7 @@ const OF_CONTEXTS: readonly string[] = ['config use-context', 'config delete-con
 const OF_ZONES = /^(zones (?!.*-global)\S+|tokens zone|sync diff)$/;
 const VERBS: readonly string[] = ['get', 'list', 'watch', 'create', 'update', 'delete'];
 
-/** What the last word can become; `files` if it is a path. */
+/** Returns the completions of the last word; `files` if it is a path. */
 export async function listCandidates(
   program: Command,
   words: readonly string[],

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/** What has been typed of a command line. */
+/** Words typed on a command line. */
 export interface TypedLine {
   /** The innermost command that was named. */
   readonly command: Command;

@@ -3,8 +3,8 @@ import type { ProgramContext } from '../../context';
 import type { SetExitCode } from '../../options';
 
 /**
- * Bash splits words at `=` and `:`; the words are joined again at the other end. Without `-o default` bash completes files
- * only where the program says so.
+ * Bash splits words at `=` and `:`; the words are joined again at the other end. Without `-o default` bash completes
+ * files only where the program asks for it.
  */
 const BASH = `# completion of causeway for bash; in ~/.bashrc: source <(causeway completion bash)
 _causeway() {

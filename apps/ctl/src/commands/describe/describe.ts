@@ -57,7 +57,10 @@ async function describeOne(context: CommandContext, kind: Kind, name: string, op
   if (kind.name === 'Zone') await zoneSync(context, id.name);
 }
 
-/** Who changed a resource last, by the audit log; undefined where there is no log, or none that can be read. */
+/**
+ * Returns the last change of a resource, by the audit log; undefined if there is no log, or none that the caller can
+ * read.
+ */
 async function lastChange(
   context: CommandContext,
   { kind, mesh, zone, namespace, name }: Reference & { readonly kind: string },
@@ -78,7 +81,7 @@ async function lastChange(
   return `${time} (${age(time, context.now())} ago) by ${textAt(entry, 'user')} (${textAt(entry, 'verb')})`;
 }
 
-/** What the parents of a route say, those of other controllers too. */
+/** Prints the conditions of the parents of a route, those of other controllers too. */
 function parents(context: CommandContext, body: JsonObject): void {
   const rows = listAt(objectAt(body, 'status'), 'parents').flatMap((entry) =>
     listAt(entry, 'conditions').map((each) => [
@@ -137,7 +140,7 @@ async function zoneSync(context: CommandContext, zone: string): Promise<void> {
     if (error instanceof ApiError && error.code === 'rest-only') return undefined;
     throw error;
   });
-  if (!found) return context.print('Sync:\n  told over REST only');
+  if (!found) return context.print('Sync:\n  shown over REST only');
   const insight = objectAt(found, 'zoneInsight');
   if (textAt(insight, 'health') === '') return;
   context.print('Sync:');

@@ -31,7 +31,7 @@ const byKind: Readonly<Record<string, Describe>> = {
   RoleBinding: roleBinding,
 };
 
-/** What belongs to a resource and stands in others: instances of a service, names of a generator, holders of a role. */
+/** Returns sections of related resources: instances of a service, names of a generator, holders of a role. */
 export async function relatedSections(
   context: CommandContext,
   kind: Kind,
@@ -75,7 +75,9 @@ async function dataplane(context: CommandContext, body: JsonObject): Promise<rea
   ];
 }
 
-/** How many resources of each kind are in a mesh: they keep it from being deleted. Only REST counts without listing. */
+/**
+ * Returns the number of resources of each kind in a mesh: they block its deletion. Only REST counts without listing.
+ */
 async function members({ api, registry }: CommandContext, body: JsonObject): Promise<readonly Section[]> {
   const { rest } = await api();
   const mesh = encodeURIComponent(textAt(body, 'name'));
@@ -109,7 +111,7 @@ async function generator(context: CommandContext, body: JsonObject): Promise<rea
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
-    return [{ title: 'Names', text: 'told over REST only' }];
+    return [{ title: 'Names', text: 'shown over REST only' }];
   }
   const isHad = ({ claim }: HostnameClaim): boolean => textAt(claim, 'status') === 'Available';
   const meshes = new Set(claims.map(({ mesh }) => mesh)).size > 1;

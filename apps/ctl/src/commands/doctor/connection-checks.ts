@@ -105,7 +105,7 @@ async function certificateFindings(connection: Connection, now: number): Promise
   ];
 }
 
-/** When the certificate of a server ends, in ms since 1970; undefined if it shows none. */
+/** Returns the end of a server's certificate, in ms since 1970; undefined if it presents none. */
 function certificateEnd({ server }: Connection): Promise<number | undefined> {
   return new Promise((resolve) => {
     const port = Number(server.port || 443);
@@ -152,7 +152,9 @@ const PORTS: readonly (readonly [string, string])[] = [
   ['CAUSEWAY_GRPC_PORT', 'gRPC'],
 ];
 
-/** What the diagnostics port says of Postgres, Redis and the rest, and whether the other ports listen. */
+/**
+ * Returns the findings of the diagnostics port about Postgres, Redis and the rest, and whether the other ports listen.
+ */
 async function portFindings(api: ApiClient, host: string): Promise<readonly ConnectionFinding[]> {
   const settings = await api.rest.json({ path: '/config' }).catch((error: unknown): JsonObject => {
     if (error instanceof ApiError) return {};
@@ -187,7 +189,7 @@ function listens(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** What `/ready` says against the control plane; nothing if the port does not answer here, as it may by intent. */
+/** Returns the problems that `/ready` reports; none if the port does not answer here, which may be intended. */
 async function readinessFindings(host: string, port: number): Promise<readonly ConnectionFinding[]> {
   if (port === 0) return [];
   const server = new URL(`http://${host}:${port}`);

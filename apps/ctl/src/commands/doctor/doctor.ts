@@ -11,7 +11,7 @@ export interface DoctorOptions {
   readonly output: Output;
 }
 
-/** What each check of a control plane finds. */
+/** Titles of the checks of a control plane. */
 const TITLES: Readonly<Record<string, string>> = {
   connection: 'this program, its servers, and what is between them',
   rules: 'resources that break a rule or a bound',
@@ -52,7 +52,7 @@ interface ServerReport {
   readonly findings: readonly ConnectionFinding[];
 }
 
-/** What the control plane finds itself; for a caller who may not see it, a finding that says so. */
+/** Returns the control plane's own findings; for a caller who may not read them, a finding that says so. */
 async function serverReport(context: CommandContext): Promise<ServerReport> {
   try {
     const report = await (await context.api()).rest.json({ path: '/_doctor' });

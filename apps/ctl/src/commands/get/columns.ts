@@ -7,12 +7,12 @@ import { age, listAt, objectAt, textAt } from '../../render';
 export interface Column {
   readonly title: string;
   readonly cell: (item: JsonObject) => string;
-  /** What `-o wide` shows instead; a column that is `wide` only there. */
+  /** Content for `-o wide`; a column that is `wide` appears only there. */
   readonly wideCell?: (item: JsonObject) => string;
   readonly onlyWide?: boolean;
 }
 
-/** What decides which columns a table has. */
+/** Options that decide which columns a table has. */
 interface TableForm {
   readonly wide: boolean;
   /** Whether the rows are of several meshes. */
@@ -74,7 +74,7 @@ function hostnameOf(address: JsonObject): string {
   return textAt(address, 'hostname') || '-';
 }
 
-/** Why a service gets no address; empty while it is waiting for one. */
+/** Returns why a service gets no address; empty while it is waiting for one. */
 export function missingVip(item: JsonObject): string {
   const conditions = listAt(objectAt(item, 'status'), 'conditions');
   const denied = conditions.some(
@@ -106,12 +106,14 @@ export function readiness(item: JsonObject): string {
   return ready === 0 ? 'NotReady' : `PartiallyReady (${ready}/${inbounds.length})`;
 }
 
-/** Whether an inbound takes requests: as on the control plane only `state` says so (docs/reference/kuma-2.14.md §3). */
+/**
+ * Whether an inbound accepts requests: as on the control plane, only `state` decides (docs/reference/kuma-2.14.md §3).
+ */
 export function isReady(inbound: JsonObject): boolean {
   return (textAt(inbound, 'state') || 'Ready') === 'Ready';
 }
 
-/** What an inbound listens on, and its service: `8080/http web`. */
+/** Formats port, protocol and service of an inbound: `8080/http web`. */
 export function inboundText(inbound: JsonObject): string {
   const protocol = textAt(inbound, 'tags', 'kuma.io/protocol') || textAt(inbound, 'protocol') || 'tcp';
   return `${textAt(inbound, 'port')}/${protocol} ${textAt(inbound, 'tags', 'kuma.io/service')}`.trimEnd();
@@ -137,7 +139,7 @@ const subjects = (item: JsonObject): string[] =>
 
 const selects = (item: JsonObject): string => Object.keys(objectAt(item, 'spec', 'selector')).join(',');
 
-/** What other zones connect to: the advertised pair of a ZoneIngress, else where it listens. */
+/** Formats the ingress endpoint of a ZoneIngress: the advertised pair, else where it listens. */
 function entrance(item: JsonObject): string {
   const networking = objectAt(item, 'spec', 'networking');
   const pick = (field: 'Address' | 'Port'): string =>
@@ -145,7 +147,7 @@ function entrance(item: JsonObject): string {
   return `${pick('Address')}:${pick('Port')}`;
 }
 
-/** What a route binds to: `Service foo:80`, of other namespaces with the namespace. */
+/** Formats the parents of a route: `Service foo:80`, of other namespaces with the namespace. */
 const parentsOf = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'parentRefs').map((ref) => {
     const of = textAt(ref, 'namespace') === '' ? '' : `${textAt(ref, 'namespace')}/`;
@@ -168,7 +170,7 @@ function routeState(item: JsonObject): string {
   return [...new Set(states)].join(', ');
 }
 
-/** What becomes of a policy: the one condition that is True, or why none is. */
+/** Formats the state of a policy: the one condition that is True, or why none is. */
 function policyState(item: JsonObject): string {
   const conditions = conditionsOf(objectAt(item, 'status'));
   const accepted = conditions.get('Accepted');
@@ -179,7 +181,7 @@ function policyState(item: JsonObject): string {
   return holds ?? textAt(conditions.get('Enforced') ?? {}, 'reason');
 }
 
-/** What a policy attaches to: `MeshService foo`, with the section after a colon. */
+/** Formats the targets of a policy: `MeshService foo`, with the section after a colon. */
 const targetsOf = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'targetRefs').map((ref) => {
     const [of, section] = [textAt(ref, 'namespace'), textAt(ref, 'sectionName')];
@@ -305,7 +307,7 @@ function columnsOf(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[
   return columns.map((column) => ({ ...column, cell: column.wideCell ?? column.cell }));
 }
 
-/** How the rows of resources look. */
+/** Format of the rows of resources. */
 export interface RowForm extends TableForm {
   readonly showLabels: boolean;
   /** Whether names are shown as `kind/name`, since the output has several kinds. */

@@ -29,8 +29,8 @@ interface Found {
 }
 
 /**
- * `causeway get KINDS [NAME...]` or `causeway get KIND/NAME...`: resources as tables, YAML, JSON, names or by a template;
- * with --watch each change as it comes. Of several names, those that cannot be shown are told, and the exit code is 1.
+ * `causeway get KINDS [NAME...]` or `causeway get KIND/NAME...`: resources as tables, YAML, JSON, names or by a
+ * template; with --watch each change as it happens. Names that cannot be shown are reported, and the exit code is 1.
  */
 export async function get(context: CommandContext, args: readonly string[], options: GetOptions): Promise<number> {
   const selections = parseSelections(context.registry, args);
@@ -107,7 +107,10 @@ function printFound(
   else context.print(structured(value, output.type));
 }
 
-/** One table a kind, with an empty line in between; a kind without resources is told as an error is, with exit code 0. */
+/**
+ * Prints one table a kind, with an empty line in between; a kind without resources is reported on standard error, with
+ * exit code 0.
+ */
 function printTables(context: CommandContext, found: readonly Found[], form: RowForm): void {
   const shown = found.filter(({ items }) => items.length > 0);
   for (const { selection, items } of found)

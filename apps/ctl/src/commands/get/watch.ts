@@ -6,7 +6,7 @@ import { columnWidths, structured, tableLine, textAt } from '../../render';
 import type { OutputForm } from './output-form';
 import { ResourceTable, type RowForm } from './columns';
 
-/** What a watch follows, and how it shows it. */
+/** Scope of a watch, and its output. */
 export interface WatchRequest {
   readonly selection: Selection;
   readonly request: ResourceSelection;
@@ -20,7 +20,7 @@ interface Change {
   readonly body: JsonObject;
 }
 
-/** Prints changes; `whole` tells it that what is there already has been told. */
+/** Prints changes; `whole` marks the end of the existing resources. */
 interface ChangePrinter {
   readonly change: (change: Change) => void;
   readonly whole: () => void;

@@ -12,10 +12,10 @@ import { leftOutFields, withoutFields } from './left-out-fields';
 import { selectorAt, textsIn } from './selectors';
 import { fillVariables } from './variables';
 
-/** What became of a part of a file. `changed` and `left out` are applied all the same, `refused` is not. */
+/** Outcome for a part of a file. `changed` and `left out` are applied all the same, `refused` is not. */
 type Outcome = 'changed' | 'left out' | 'refused' | 'skipped';
 
-/** One thing to say of a document. */
+/** A remark about a document. */
 export interface ImportNote {
   readonly document: SourceDocument;
   readonly outcome: Outcome;
@@ -36,7 +36,7 @@ interface Instances {
   readonly nodes: readonly string[];
 }
 
-/** What files of App Mesh come to. */
+/** Result of importing files of App Mesh. */
 export interface ImportedAppMesh {
   /** In the order in which they are applied. */
   readonly documents: readonly SourceDocument[];
@@ -55,16 +55,17 @@ const REFUSED: Readonly<Record<string, string>> = {
   GatewayRoute: 'routes of a VirtualGateway: write an HTTPRoute with a Gateway as its parent',
 };
 
-/** Why documents of Kubernetes are skipped, where more is to be said than that they are. */
+/** Reasons of skipped documents of Kubernetes, where there is more to explain. */
 const SKIPPED: Readonly<Record<string, string>> = {
   Service: 'names come from VirtualServices and HostnameGenerators',
 };
 
 /**
- * Turns documents of App Mesh (v1beta2, as its controller for Kubernetes takes them) into the resources that are stored here, and says of
- * each what was changed, left out or refused. What is left out changes nothing that a request meets, or its note says what does
- * the same here; a document with anything else that cannot be held is refused by the control plane, as a whole. `${NAME}` in texts is
- * filled in from `variables`. Linear in the documents, but for the instances, which are compared with the nodes of their namespace.
+ * Translates documents of App Mesh (v1beta2, as its controller for Kubernetes accepts them) into the resources that are
+ * stored here, and reports for each what was changed, left out or refused. A part that is left out changes nothing for
+ * requests, or its remark names the equivalent here; a document with any other unsupported part is refused by the
+ * control plane, as a whole. `${NAME}` in texts is filled in from `variables`. Linear in the documents, but for the
+ * instances, which are compared with the nodes of their namespace.
  */
 export function importAppMesh(
   given: readonly SourceDocument[],
@@ -88,7 +89,7 @@ export function importAppMesh(
 /** A document with what is read of it. */
 interface Manifest {
   readonly document: SourceDocument;
-  /** What the file holds there, as it was read. */
+  /** Value in the file, as it was read. */
   readonly given: unknown;
   readonly value: JsonObject;
   readonly kind: string;
@@ -150,7 +151,7 @@ function isWritten({ kind, group }: Manifest): boolean {
   return kind === 'Namespace' ? group === '' : group === GROUP && WRITTEN.includes(kind);
 }
 
-/** Why a document is not applied; undefined where it is. */
+/** Returns why a document is not applied; undefined if it is. */
 function refusalOf(
   manifest: Manifest,
 ): { readonly outcome: 'refused' | 'skipped'; readonly reason: string } | undefined {

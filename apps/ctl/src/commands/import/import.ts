@@ -29,7 +29,7 @@ export async function importFiles(context: CommandContext, options: ImportOption
   const given = await readDocuments(options.filename, context.stdin, MANIFESTS);
   if (given.length === 0) throw new UsageError(nothingIn(options.filename));
   const imported = await withSuffixes(context, importAppMesh(given, variables), options);
-  // What is printed to be applied goes to standard output alone.
+  // // Documents that are printed for applying are alone on standard output.
   const say = options.output ? context.printError : context.print;
   tell(imported, say);
   for (const one of imported.advice) say(one);
@@ -86,9 +86,9 @@ async function applyAll(
       { mesh: '', dryRun },
       {
         progress: (far) => progress.show(far),
-        result: (told) => {
+        result: (reported) => {
           progress.clear();
-          return report.result(told, () => Promise.resolve());
+          return report.result(reported, () => Promise.resolve());
         },
       },
     );
@@ -105,7 +105,7 @@ function printDocuments({ print }: CommandContext, { documents }: ImportedAppMes
   else print(values.map((value) => structured(value, 'yaml')).join('\n---\n'));
 }
 
-/** What was understood, changed, left out, refused and skipped, and which instances need a Dataplane. */
+/** Prints what was understood, changed, left out, refused and skipped, and which instances need a Dataplane. */
 function tell({ documents, notes, instances }: ImportedAppMesh, say: (line: string) => void): void {
   say(`understood: ${documents.length} document${documents.length === 1 ? '' : 's'}`);
   for (const outcome of ['changed', 'left out'] as const) {
@@ -136,7 +136,7 @@ function joined(notes: readonly ImportNote[]): readonly string[] {
   return [...groups].map(([what, all]) => `${what} (${listed(all)})`);
 }
 
-/** Most names on one line. */
+/** Maximum number of names on one line. */
 const MAX_NAMES = 6;
 
 function listed(names: readonly string[]): string {

@@ -16,7 +16,7 @@ export interface LackingSuffixes {
   readonly lacking: readonly string[];
 }
 
-/** What a mesh is known by, from files or from the control plane. */
+/** Facts about a mesh, from files or from the control plane. */
 interface MeshFacts {
   readonly selectors: Map<string, LabelSelector>;
   readonly namespaces: Map<string, Readonly<Record<string, string>>>;
@@ -60,7 +60,7 @@ export function meshNaming({ mesh, all }: LackingSuffixes): JsonObject {
   return { type: 'MeshNaming', mesh, name: NAME, spec: { suffixes: [...all] } };
 }
 
-/** What an operator does so that the names are given. */
+/** Returns the advice for an operator to get the names. */
 export function suffixAdvice(lacking: LackingSuffixes): string {
   const command = `echo '${JSON.stringify(meshNaming(lacking))}' | causeway apply -f -`;
   return `to do: names under ${lacking.lacking.join(', ')} are no hostnames in mesh ${lacking.mesh} yet; a mesh-operator sets that by --set-suffixes, or by: ${command}`;

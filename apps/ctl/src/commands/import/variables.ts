@@ -3,8 +3,8 @@ import { isJsonArray, isJsonObject, type JsonValue } from '@causeway/resources';
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
 
 /**
- * Fills `${NAME}` in all texts of a value, as `envsubst` does with the templates of walkthroughs. A text that is one variable and nothing else becomes
- * a number where the variable is one. Variables that are not known stay and are told to `unset`.
+ * Fills `${NAME}` in all texts of a value, as `envsubst` does with the templates of walkthroughs. A text that consists
+ * of one variable becomes a number if the variable is one. Unknown variables stay and are added to `unset`.
  */
 export function fillVariables(
   value: JsonValue | undefined,

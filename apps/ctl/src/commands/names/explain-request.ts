@@ -118,7 +118,7 @@ function printAccess(context: CommandContext, verdicts: readonly JsonObject[]): 
   if (rows.length > 0) context.print(`\n${table(['CALLS TO', 'ARE', 'CALLER', 'BECAUSE'], rows)}`);
 }
 
-/** What policies make of the rule and of each backend, and whose each value is. */
+/** Prints the effect of policies on the rule and on each backend, and the source of each value. */
 function printPolicies(context: CommandContext, policies: readonly JsonObject[]): void {
   const rows = policies.flatMap((one) => {
     const backend = objectAt(one, 'backend');

@@ -124,7 +124,7 @@ function generatorName(claim: JsonObject): string {
   return `${textAt(claim, 'generator', 'name')} (${zone === '' ? 'global' : zone})`;
 }
 
-/** Who has an address, and why a service shows another one elsewhere. */
+/** Explains who has an address, and why a service has another one elsewhere. */
 async function explainVip(context: CommandContext, address: string, options: ExplainOptions): Promise<number> {
   const all = await servicesWithAddress(context, undefined);
   const holders = all

@@ -22,7 +22,7 @@ export interface HostnamesOptions {
   readonly lost?: boolean;
   /** In the form of /etc/hosts, in a zone. */
   readonly hosts?: boolean;
-  /** Whose view, on the global; absent there: what each zone reported of its own services. */
+  /** Zone whose view it is, on the global; absent there: each zone's report of its own services. */
   readonly zone?: string;
   readonly output: 'table' | 'wide' | 'yaml' | 'json';
 }

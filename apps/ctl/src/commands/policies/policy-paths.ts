@@ -3,14 +3,14 @@ import type { JsonObject } from '@causeway/resources';
 import { findKind, UsageError, type CommandContext } from '../../context';
 import { listAt, objectAt, textAt } from '../../render';
 
-/** Where a resource stands, as options say it. */
+/** Place of a resource, as options give it. */
 export interface PlaceOptions {
   readonly mesh: string;
   readonly namespace?: string;
   readonly zone?: string;
 }
 
-/** How a resource is named in a path of REST: kinds that definitions declare are asked of the control plane. */
+/** Name of a resource in a path of REST: declared kinds are looked up at the control plane. */
 export interface RestName {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
@@ -79,7 +79,7 @@ export function fieldRows(side: JsonObject): readonly (readonly string[])[] {
   ]);
 }
 
-/** What a JSON pointer leads to, as JSON. */
+/** Returns the value at a JSON pointer, as JSON. */
 export function valueAt(spec: JsonObject, pointer: string): string {
   const keys = pointer
     .split('/')

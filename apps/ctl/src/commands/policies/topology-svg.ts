@@ -20,9 +20,9 @@ const LINE = 16;
 const PADDING = 8;
 const GAP = { across: 60, down: 14 };
 const HEAD = 30;
-/** Longest line of a box, in characters; what is longer is cut. */
+/** Maximum length of a line of a box, in characters; longer ones are cut. */
 const MAX_LINE_LENGTH = 48;
-/** How often the order within the layers is improved, from both sides. */
+/** Number of times that the order within the layers is improved, from both sides. */
 const SWEEPS = 4;
 
 interface Box {

@@ -30,11 +30,11 @@ export interface BootstrapOptions {
   readonly adminPort?: string;
   /** For a program that uses gRPC without a proxy. */
   readonly grpc?: boolean;
-  /** PEM: what the machine of the proxy believes outside the mesh. */
+  /** PEM: authorities that the machine of the proxy trusts outside the mesh. */
   readonly authoritiesFile?: string;
 }
 
-/** Whose proxy is started. */
+/** Owner of the proxy. */
 type Subject =
   | { readonly type: 'dataplane'; readonly mesh: string; readonly name: string }
   | { readonly type: 'ingress' | 'egress'; readonly name: string };
@@ -178,7 +178,7 @@ function isTls(settings: JsonObject): boolean {
   return !/^(127\.|::1$|localhost$|$)/.test(address);
 }
 
-/** Where the control plane serves proxies, unless `given` says so. */
+/** Returns the addresses at which the control plane serves proxies, unless `given` names them. */
 export function findProxyAddresses(
   context: CommandContext,
   settings: JsonObject,
@@ -206,7 +206,7 @@ function nodeOf(subject: Subject): { readonly id: string; readonly cluster: stri
     : { id: `.${subject.name}`, cluster: subject.type };
 }
 
-/** Where machines keep the authorities that they believe. */
+/** Usual files of the authorities that a machine trusts. */
 const MACHINE_AUTHORITIES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -247,7 +247,7 @@ function existing(file: string): string {
   return resolve(file);
 }
 
-/** Longest path of a unix socket that every system takes. */
+/** Maximum length of the path of a unix socket that every system accepts. */
 const MAX_SOCKET_LENGTH = 103;
 
 function adminOf(

@@ -24,7 +24,7 @@ const REFRESH = '10s';
 /** Between attempts to renew, ms. */
 const RETRY = { base: 1_000, cap: 60_000 };
 
-/** What a program that uses gRPC without a proxy is started with. */
+/** Settings of a program that uses gRPC without a proxy. */
 export interface GrpcStart {
   readonly mesh: string;
   readonly name: string;

@@ -17,7 +17,7 @@ import {
   type MeshView,
 } from '@causeway/sync';
 
-/** What one side has of another side's resource: nothing, something else, or what the other side no longer sends. */
+/** State of one side's copy of a resource: missing, different, or no longer sent by the other side. */
 type DifferenceState = 'lacks' | 'differs' | 'left over';
 
 /** One resource that one control plane has not as the other sends it. */
@@ -36,11 +36,14 @@ export interface BothStores {
   readonly zone: string;
   readonly inGlobal: readonly Resource[];
   readonly inZone: readonly Resource[];
-  /** How the global sees meshes and zones: it decides what a zone gets. */
+  /** The global's view of meshes and zones: it decides which resources a zone gets. */
   readonly view: MeshView;
 }
 
-/** What the zone lacks or has otherwise than the global sends it, and the reverse, of one kind. Of confidential kinds lists show no values, so these are equal if both sides have them. */
+/**
+ * Returns the differences between the resources that the global sends and those of the zone, and the reverse, of one
+ * kind. Lists show no values of confidential kinds, so these are equal if both sides have them.
+ */
 export function compareStores(stores: BothStores): readonly Difference[] {
   return [...downwards(stores), ...upwards(stores)];
 }

@@ -16,7 +16,7 @@ export interface SyncDiffOptions {
   readonly output: Output;
 }
 
-/** ms after which what differs is looked at again: what is on its way then has arrived. */
+/** Delay in ms after which differences are checked again: resources in transit have arrived then. */
 const IN_FLIGHT = 1_000;
 
 /** `causeway sync diff ZONE`: what a zone lacks of the global, and the reverse. The exit code is 1 if something differs. */
@@ -70,7 +70,7 @@ async function modeOf(api: ApiClient): Promise<string> {
   return textAt(facts, 'mode') === 'zone' ? `zone ${textAt(facts, 'zone')}` : textAt(facts, 'mode');
 }
 
-/** What differs now and still does after a moment. */
+/** Returns the differences that persist after a moment. */
 async function standing(context: CommandContext, servers: Servers, zone: string): Promise<readonly Difference[]> {
   const kinds = context.registry.kinds.filter((kind) => {
     const peer = { zone, causeway: true, groups: true };

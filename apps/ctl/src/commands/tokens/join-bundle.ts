@@ -10,9 +10,9 @@ import { readGiven } from '../proxies/local-files';
 export interface BundleOptions {
   readonly output: Output;
   readonly bundle?: boolean;
-  /** Where the control planes serve proxies. */
+  /** Addresses at which the control planes serve proxies. */
   readonly xds?: readonly string[];
-  /** What verifies them, PEM. */
+  /** Authority that verifies them, PEM. */
   readonly xdsCaFile?: string;
 }
 
@@ -36,7 +36,7 @@ export function refuseWithoutBundle(
     throw new UsageError('--scope and --valid-for are for a new token: leave them or --token-file out');
 }
 
-/** Where an agent joins, and how it knows that it is there. `zone`: the one that is meant. */
+/** Finds the addresses where an agent joins, and the authority that verifies them. `zone`: the wanted one. */
 export async function findJoinPlace(
   context: CommandContext,
   options: BundleOptions,
@@ -59,7 +59,7 @@ export async function findJoinPlace(
   return { controlPlanes, zone: here, ...(authority !== undefined && { authority }) };
 }
 
-/** Prints a bundle with the zone token of a file, and on standard error what the token says of itself. */
+/** Prints a bundle with the zone token of a file, and on standard error the facts of the token. */
 export function printGivenBundle(
   context: CommandContext,
   place: JoinPlace,

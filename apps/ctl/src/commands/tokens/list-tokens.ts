@@ -69,7 +69,7 @@ function rowOf({ now, paint }: CommandContext, token: JsonObject): string[] {
   ];
 }
 
-/** What a dataplane token holds for, besides its name. */
+/** Returns the grants of a dataplane token, besides its name. */
 function bindingOf(token: JsonObject): readonly string[] {
   const facts = ['mesh', 'workload'].flatMap((fact) =>
     textAt(token, fact) === '' ? [] : [`${fact}=${textAt(token, fact)}`],

@@ -118,7 +118,7 @@ function namesOf(service: readonly string[] | false): readonly string[] {
   return service === false ? [] : service.flatMap((one) => one.split(','));
 }
 
-/** Who a token is for, in words. */
+/** Describes the holder of a token. */
 function grantText(name: string | undefined, options: DataplaneTokenOptions): string {
   const { namespace = 'default', workload, service, machines } = options;
   const parts = [
@@ -148,7 +148,7 @@ function tagsOf(given: readonly string[]): JsonObject {
   return tags;
 }
 
-/** Prints a new token. Resolves with what the server says of it, unless that is printed too. */
+/** Prints a new token. Resolves with the server's answer, unless that is printed too. */
 async function issue(
   context: CommandContext,
   use: TokenUse,
@@ -190,7 +190,7 @@ function claimed(token: string): { readonly id: string; readonly use: TokenUse }
   return { id: claims.id, use: claims.use };
 }
 
-/** What the token of an id is for: as the flags say, or as the control plane remembers. */
+/** Returns the use of the token with an id: by the flags, or by the control plane's records. */
 async function useOf(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenUse> {
   const [only, ...others] = chosenUses(options);
   if (only !== undefined && others.length === 0) return only;

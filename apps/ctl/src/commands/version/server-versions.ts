@@ -12,7 +12,7 @@ interface Versioned {
   readonly at: string;
 }
 
-/** What is shown, and of which client. */
+/** Output form, and the client whose version is shown. */
 interface VersionRequest {
   readonly version: string;
   readonly client: boolean;

@@ -44,7 +44,7 @@ function row(item: JsonObject, now: number): string[] {
   ];
 }
 
-/** What is said of the other zones, by `otherZones`; nothing where they hear of it at once, or where there are none. */
+/** Sentences about the other zones, by `otherZones`; none if they learn it at once, or if there are none. */
 const HOW_ZONES_HEAR: Readonly<Record<string, string>> = {
   'cut off': 'this zone has no session with its global: other zones learn of it once it is connected again',
   unknown: 'whether other zones learn of it now is known to the replica that leads: causeway describe zone',

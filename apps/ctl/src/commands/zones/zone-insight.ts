@@ -3,7 +3,7 @@ import { age, objectAt, table, textAt, listAt } from '../../render';
 
 /** Sums over the kinds of a zone, for a table. */
 export interface InsightSums {
-  /** Longest lag in seconds, and how many resources wait. */
+  /** Maximum lag in seconds, and number of pending resources. */
   readonly lag: number;
   readonly waiting: number;
   readonly rejected: number;
@@ -23,7 +23,9 @@ export function sumInsight(insight: JsonObject): InsightSums {
   };
 }
 
-/** What the operator has to decide, each with its command. `zone` is undefined if the peer is the global. */
+/**
+ * Returns the pending decisions of the operator, each with its command. `zone` is undefined if the peer is the global.
+ */
 export function pendingDecisions(insight: JsonObject, zone: string | undefined, now: number): string[] {
   const refused = objectAt(insight, 'refused');
   const newIncarnation = objectAt(insight, 'newIncarnation');
@@ -53,7 +55,7 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
   return due;
 }
 
-/** Since when a zone is offline, and why; undefined if it is not offline. */
+/** Returns since when a zone is offline, and why; undefined if it is not offline. */
 export function readAbsence(
   insight: JsonObject,
   now: number,
@@ -94,7 +96,7 @@ function facts(insight: JsonObject, now: number): string[] {
   ];
 }
 
-/** Why the global ended a stream of the zone. */
+/** Formats why the global ended a stream of the zone. */
 function endedText(ended: JsonObject, now: number): string {
   const [direction, detail] = [textAt(ended, 'direction'), textAt(ended, 'detail')];
   return detail === '' ? '' : `stream ${direction}, ${ago(ended['at'], now)}: ${detail}`;
