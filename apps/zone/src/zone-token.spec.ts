@@ -16,11 +16,11 @@ describe('the zone token', () => {
   const logged: (readonly [string, LogFields])[] = [];
   const log = (message: string, fields: LogFields = {}): void => void logged.push([message, fields]);
   const logger = { ...silentLogger, info: log, warn: log, error: log };
-  let told = 0;
+  let received = 0;
 
   beforeEach(() => {
     logged.length = 0;
-    told = 0;
+    received = 0;
     rmSync(file, { force: true });
   });
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,7 +28,7 @@ describe('the zone token', () => {
   const opened = (settings: { readonly CAUSEWAY_ZONE_TOKEN?: string; readonly CAUSEWAY_ZONE_TOKEN_FILE?: string }) => {
     const { CAUSEWAY_ZONE_TOKEN, CAUSEWAY_ZONE_TOKEN_FILE } = settings;
     const token = new ZoneToken({ CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_ZONE_TOKEN, CAUSEWAY_ZONE_TOKEN_FILE }, logger);
-    token.onChange(() => (told += 1));
+    token.onChange(() => (received += 1));
     return token;
   };
   const ofFile = (): ZoneToken => opened({ CAUSEWAY_ZONE_TOKEN_FILE: file });
@@ -40,17 +40,17 @@ describe('the zone token', () => {
     writeFileSync(file, `${A}\n`);
     token.look();
     const validity = { start: ISSUED * 1_000, end: ENDS * 1_000 };
-    expect([token.current(), token.validity, told, logged]).toEqual([A, validity, 0, []]);
+    expect([token.current(), token.validity, received, logged]).toEqual([A, validity, 0, []]);
   });
 
-  it('is replaced by a new content of its file, which is told once', () => {
+  it('is replaced by a new content of its file, which is announced once', () => {
     writeFileSync(file, A);
     const token = ofFile();
     expect(token.current()).toBe(A);
     writeFileSync(file, `  ${B}\n`);
     token.look();
     token.look();
-    expect([token.current(), told]).toEqual([B, 1]);
+    expect([token.current(), received]).toEqual([B, 1]);
     const expiresAt = new Date(ENDS * 1_000).toISOString();
     expect(logged).toEqual([['the zone token was replaced', { id: 'b', expiresAt }]]);
   });
@@ -80,7 +80,7 @@ describe('the zone token', () => {
     spoil();
     token.look();
     token.look();
-    expect([token.current(), told]).toEqual([A, 0]);
+    expect([token.current(), received]).toEqual([A, 0]);
     const said = expect.stringMatching(reason);
     expect(logged).toEqual([['the zone token stays as it was', { reason: said }]]);
     expect(token.fault).toMatch(/^CAUSEWAY_ZONE_TOKEN_FILE: /);
@@ -93,7 +93,7 @@ describe('the zone token', () => {
     const token = opened({ CAUSEWAY_ZONE_TOKEN: A });
     token.replace(B);
     token.replace(undefined);
-    expect([token.current(), told]).toEqual([B, 1]);
+    expect([token.current(), received]).toEqual([B, 1]);
     expect(logged.map(([message]) => message)).toEqual([
       'the zone token was replaced',
       expect.stringContaining('was taken away: the former one is shown until the next start'),

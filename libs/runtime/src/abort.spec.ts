@@ -34,7 +34,7 @@ describe('work that may be aborted', () => {
     process.off('warning', heard);
   });
 
-  it('is told of an abort that was before it listened, once, and not after it took its listener back', () => {
+  it('is called for an abort that was before it listened, once, and not after it took its listener back', () => {
     const over = new AbortController();
     let [early, back, late] = [0, 0, 0];
     onAbort(over.signal, () => early++);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { instancesToReport } from './instances-to-report';
 
-describe('how many instances other zones are told of', () => {
+describe('how many instances are reported to other zones', () => {
   it.each([
     [undefined, 0, undefined],
     [undefined, 1, undefined],
@@ -15,8 +15,8 @@ describe('how many instances other zones are told of', () => {
     [100, 87, 87],
     ['odd', 5, 5],
     [undefined, 2_000_000, 100_000],
-  ])('of %s, now %d: %s', (before, healthy, told) => {
-    expect(instancesToReport(before, healthy)).toBe(told);
+  ])('of %s, now %d: %s', (before, healthy, received) => {
+    expect(instancesToReport(before, healthy)).toBe(received);
   });
 
   it('is right to an eighth, and does not move while instances go to and fro', () => {
@@ -24,13 +24,14 @@ describe('how many instances other zones are told of', () => {
     fc.assert(
       fc.property(count, fc.array(fc.integer({ min: -1, max: 1 }), { maxLength: 50 }), (start, steps) => {
         const first = instancesToReport(undefined, start);
-        let told = first;
+        let received = first;
         for (const step of steps) {
           const now = Math.max(2, start + step);
-          told = instancesToReport(told, now);
-          if (Math.abs((told ?? 1) - now) * 8 > (told ?? 1)) throw new Error(`${now} is told as ${told}`);
+          received = instancesToReport(received, now);
+          if (Math.abs((received ?? 1) - now) * 8 > (received ?? 1))
+            throw new Error(`${now} is received as ${received}`);
         }
-        if (start >= 8 && told !== first) throw new Error(`${start} was told anew`);
+        if (start >= 8 && received !== first) throw new Error(`${start} was received anew`);
       }),
     );
   });

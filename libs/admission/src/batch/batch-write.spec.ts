@@ -264,18 +264,18 @@ describe('Admission.apply', () => {
 
   it('takes the largest batch without holding the event loop, says how far it is, and refuses a larger one', async () => {
     const bodies = Array.from({ length: MAX_BATCH }, (_, i) => service(`s-${i}`, i === 7_000 ? 0 : 80));
-    const told: BatchProgress[] = [];
+    const received: BatchProgress[] = [];
     let turns = 0;
     const count = (): void => void (turns++, counting && setImmediate(count));
     let counting = true;
     count();
-    const done = await fixture.apply(bodies, { progress: (progress) => told.push(progress) });
+    const done = await fixture.apply(bodies, { progress: (progress) => received.push(progress) });
     counting = false;
     expect(done.results.filter(({ outcome }) => outcome === 'created')).toHaveLength(MAX_BATCH - 1);
     expect(done.results[7_000]).toMatchObject({ outcome: 'refused', index: 7_000 });
     expect(turns).toBeGreaterThan(10);
-    expect(told.at(-1)).toEqual({ checked: MAX_BATCH, written: MAX_BATCH - 1 });
-    const checked = told.map((progress) => progress.checked);
+    expect(received.at(-1)).toEqual({ checked: MAX_BATCH, written: MAX_BATCH - 1 });
+    const checked = received.map((progress) => progress.checked);
     expect(checked).toEqual([...checked].sort((a, b) => a - b));
     await expect(fixture.apply([...bodies, service('more')])).rejects.toThrow('a batch has at most 10000 documents');
   });

@@ -33,7 +33,7 @@ type App = keyof typeof VIPS;
 const vip = (app: App): string => host(VIPS[app]);
 const sni = (app: App): string => `sni.msvc.default.west.${app}.${PORT}`;
 
-/** A client's plane and a server's plane in one zone, told what the translation says. */
+/** A client's plane and a server's plane in one zone, with the resources of the translation. */
 describe('the builtin plane', () => {
   const zone = new TrafficZone();
   let authority: TestAuthority;
@@ -216,7 +216,7 @@ describe('the builtin plane', () => {
     expect(error.code).toBe('ECONNRESET');
   });
 
-  it('serves 600 connections at once, more than Node queues where it is told nothing, and is left with none', async () => {
+  it('serves 600 connections at once, more than Node queues by default, and is left with none', async () => {
     const sockets = Array.from({ length: 600 }, () => connect(PORT, vip('echo')));
     const answers = await Promise.all(
       sockets.map(async (socket, i) => {

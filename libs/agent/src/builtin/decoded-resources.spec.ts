@@ -15,7 +15,7 @@ const PLAIN = { isTls: false, serverName: '', alpn: [] };
 const MESH = { isTls: true, serverName: 'x', alpn: ['kuma'] };
 
 /** What the translation says, as the builtin plane reads it. */
-describe('a plane is told', () => {
+describe('a plane is notified', () => {
   const zone = new TrafficZone();
   let authority: TestAuthority;
   const service = (name: string, port: number, protocol: string, given: object): Resource => {
@@ -30,7 +30,7 @@ describe('a plane is told', () => {
   ];
   const dataplane = sketch('Dataplane', 'server', { networking: { address: '192.0.2.1', inbound } });
 
-  const told = (view: Partial<EnvoyView>): DecodedResources => {
+  const received = (view: Partial<EnvoyView>): DecodedResources => {
     const identity = () => ({ chain: 'chain', key: { pem: 'key' } });
     const whole = { mesh: 'default', listed: 'all' as const, identity, resolvesNames: true, ...view };
     return new DecodedResources(new ViewResources(zone, 'west', whole));
@@ -58,7 +58,7 @@ describe('a plane is told', () => {
   });
 
   it('destinations: who the server must be, by which name it is asked for, and where it is', () => {
-    const decoded = told({ capture: { type: 'bind' } });
+    const decoded = received({ capture: { type: 'bind' } });
     const redis = decoded.cluster(REDIS);
     const [{ transport } = { transport: 'plaintext' as const }] = redis?.transports ?? [];
     expect(transport).toMatchObject({
@@ -79,7 +79,7 @@ describe('a plane is told', () => {
   });
 
   it('addresses of services: bytes to the destination; of HTTP the route that takes every request', () => {
-    const decoded = told({ capture: { type: 'bind' } });
+    const decoded = received({ capture: { type: 'bind' } });
     const redis = listenerOf(decoded, 'outbound:241.0.0.1:6379');
     expect(redis.at).toEqual({ address: '241.0.0.1', port: 6379 });
     const chain = redis.chains.get(redis.choose(PLAIN) ?? 'none');
@@ -102,7 +102,7 @@ describe('a plane is told', () => {
     ['nobody', { mtls: 'Off', defaultAccess: 'Deny' }, ['closed', 'closed', 'closed']],
   ])('inbounds: %s', (_, spec, want) => {
     zone.put(settings(spec));
-    const redis = listenerOf(told({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379');
+    const redis = listenerOf(received({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379');
     expect([PLAIN, { ...MESH, alpn: ['h2'] }, MESH].map(redis.choose)).toEqual(want);
     expect(redis.inspection).toEqual({ timeout: 1_000, continuesOnTimeout: true });
     zone.put(settings({}));
@@ -113,7 +113,7 @@ describe('a plane is told', () => {
     const ended = (zoneOfEnd: string): Resource =>
       sketch('WorkloadRevocation', 'a', { revokedAt: 1, ended: [{ enrolment: 'e-1', until: 9 }] }, { zone: zoneOfEnd });
     const allowed = (id: string, subject: string): boolean | undefined => {
-      const chain = listenerOf(told({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379').chains.get('mesh');
+      const chain = listenerOf(received({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379').chains.get('mesh');
       return chain?.forwarding.access?.allows({ ids: [id], subject });
     };
     zone.put(ended('west'));
@@ -129,7 +129,7 @@ describe('a plane is told', () => {
   it('who may call: anyone with an identity, all but the revoked, nobody', () => {
     const allowed = (spec: JsonObject, ids: readonly string[]): boolean | undefined => {
       zone.put(settings(spec));
-      const chain = listenerOf(told({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379').chains.get('mesh');
+      const chain = listenerOf(received({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379').chains.get('mesh');
       return chain?.forwarding.access?.allows({ ids, subject: '' });
     };
     const [one, other] = ['spiffe://a/b', 'spiffe://a/c'];
@@ -145,7 +145,7 @@ describe('a plane is told', () => {
   });
 
   it('an inbound of HTTP: what a plane that passes on bytes cannot do is named', () => {
-    const web = listenerOf(told({ dataplane: dataplane.id }), 'inbound:192.0.2.1:8080');
+    const web = listenerOf(received({ dataplane: dataplane.id }), 'inbound:192.0.2.1:8080');
     const chain = web.chains.get('mesh');
     expect(chain?.forwarding.lost).toEqual(['x-forwarded-client-cert is passed on as the caller sends it']);
     expect(chain?.forwarding.choice).toEqual({ type: 'fixed', cluster: 'localhost:127.0.0.1:2' });
@@ -154,7 +154,7 @@ describe('a plane is told', () => {
 
   it('an inbound of HTTP whose process relies on who called is marked; one of bytes is not', () => {
     const marked = () => {
-      const decoded = told({ dataplane: dataplane.id });
+      const decoded = received({ dataplane: dataplane.id });
       return [8080, 6379].map((port) => reliesOnClientCertHeader(listenerOf(decoded, `inbound:192.0.2.1:${port}`)));
     };
     expect(marked()).toEqual([false, false]);
@@ -166,7 +166,7 @@ describe('a plane is told', () => {
   });
 
   it('the ingress: the server name chooses the cluster, and a source has limits', () => {
-    const decoded = told({ ingress: { address: '192.0.2.9', port: 10001 } });
+    const decoded = received({ ingress: { address: '192.0.2.9', port: 10001 } });
     const ingress = listenerOf(decoded, 'ingress:192.0.2.9:10001');
     expect(ingress.choose(PLAIN)).toBeUndefined();
     expect(ingress.inspection).toEqual({ timeout: 5_000, continuesOnTimeout: false });
@@ -187,7 +187,7 @@ describe('a plane is told', () => {
       { zone: '', status: { vip: { ip: '242.0.0.1' } } },
     );
     zone.put(api);
-    const decoded = told({ capture: { type: 'bind' } });
+    const decoded = received({ capture: { type: 'bind' } });
     const [name = ''] = [...decoded.names(RESOURCE_TYPES.cluster)].filter((one) => one.includes('extsvc'));
     expect(decoded.problem(RESOURCE_TYPES.cluster, name)).toBeUndefined();
     const plan = decoded.cluster(name);
@@ -205,13 +205,13 @@ describe('a plane is told', () => {
 
   it('what it cannot obey is a problem with its reason, and is not there', () => {
     const at = { address: '127.0.0.1', port: 15001 };
-    const decoded = told({ capture: { type: 'redirect', at, reentry: { ...at, port: 15011 } } });
+    const decoded = received({ capture: { type: 'redirect', at, reentry: { ...at, port: 15011 } } });
     expect(decoded.listener('outbound')).toBeUndefined();
     expect(decoded.problem(RESOURCE_TYPES.listener, 'outbound')).toBe('fcdsConfig: chains by address are not known');
   });
 
   it('the authorities are by trust domain', () => {
-    const found = told({ capture: { type: 'bind' } }).secret('trust')?.secret;
+    const found = received({ capture: { type: 'bind' } }).secret('trust')?.secret;
     expect(found?.type === 'trust' && [...found.domains.keys()]).toEqual(['default.east.mesh.local']);
   });
 });

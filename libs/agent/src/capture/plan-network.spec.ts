@@ -13,7 +13,7 @@ function configProblems(range: string): readonly string[] {
   return checked.ok ? [] : checked.problems.map(({ field }) => field);
 }
 const dataplane = (services: readonly object[] = []): object => ({ name: 'a', address: '10.0.0.7', services });
-const told = (name: string, ...users: readonly string[]): readonly object[] => [
+const received = (name: string, ...users: readonly string[]): readonly object[] => [
   { name, address: '10.0.0.8', clients: { users } },
 ];
 const RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'];
@@ -43,7 +43,7 @@ describe('planNetwork', () => {
     ],
     [
       'to a port of each Dataplane that names clients, and of the first one',
-      { capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web'), ...told('c', '1001', 'x')] },
+      { capture: 'redirect', dataplanes: [dataplane(), ...received('b', 'web'), ...received('c', '1001', 'x')] },
       'envoy',
       {
         capture: {
@@ -59,13 +59,13 @@ describe('planNetwork', () => {
     ],
     [
       'to no port where the first names clients too',
-      { capture: 'redirect', dataplanes: told('b', 'web') },
+      { capture: 'redirect', dataplanes: received('b', 'web') },
       'envoy',
       { capture: { type: 'redirect', ranges: RANGES, byUser: [{ users: ['web'], port: 15_001 }] } },
     ],
     [
       'refusals of clients whom the builtin plane cannot tell from others',
-      { capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web')] },
+      { capture: 'redirect', dataplanes: [dataplane(), ...received('b', 'web')] },
       'builtin',
       { capture: { type: 'listen', ranges: RANGES, refused: ['web'] } },
     ],
@@ -93,7 +93,7 @@ describe('planNetwork', () => {
     expect(planNetwork(configOf(config), { plane, uid: 997, ranges: undefined, bindsAnyIpv6: false })).toEqual(want);
   });
 
-  it('takes the ranges that the zone has told, but for those of the configuration', () => {
+  it('takes the ranges that the zone has sent, but for those of the configuration', () => {
     const facts = { plane: 'envoy', uid: 0, ranges: ['244.0.0.0/8'], bindsAnyIpv6: false } as const;
     const given = { capture: 'redirect', dataplanes: [dataplane()] };
     const rangesOf = (config: object): unknown => planNetwork(configOf(config), facts).capture?.ranges;
@@ -119,7 +119,7 @@ describe('planNetwork', () => {
 });
 
 it('says whose clients a plane cannot tell apart', () => {
-  const config = configOf({ capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web', '7')] });
+  const config = configOf({ capture: 'redirect', dataplanes: [dataplane(), ...received('b', 'web', '7')] });
   expect(describeRefusedClients(config, 'envoy')).toEqual([]);
   expect(describeRefusedClients(config, 'builtin')).toEqual([
     'clients of Dataplane b: only the plane envoy tells users apart; what web, 7 dial at virtual IPs is refused',

@@ -50,7 +50,7 @@ export function permittedHosts(resource: EncodedResource, facts: DialFacts): Per
     const plain = { ...found, clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.EDS } };
     const { loadAssignment: _, ...others } = { ...plain, dnsRefreshRate: undefined, respectDnsTtl: false };
     const serviceName = resolvedEndpointsName(found.name);
-    const edsClusterConfig = { edsConfig: TOLD, serviceName };
+    const edsClusterConfig = { edsConfig: FROM_AGENT, serviceName };
     const made = encoded(resource, Cluster, { ...others, edsClusterConfig });
     return { resource: { ...made, endpointsName: serviceName }, dropped: [] };
   }
@@ -88,7 +88,7 @@ export function hostNamesIn({ clusterDiscoveryType: discovery, loadAssignment }:
 }
 
 /** The endpoints come from the same source as the cluster. */
-const TOLD = ConfigSource.fromPartial({
+const FROM_AGENT = ConfigSource.fromPartial({
   configSourceSpecifier: { $case: 'ads', value: {} },
   resourceApiVersion: ApiVersion.V3,
 });

@@ -56,7 +56,7 @@ const clusterAt = (name: string, type: Cluster_DiscoveryType, ...at: readonly (r
 const process = (port: number): EncodedResource =>
   clusterAt(`localhost:127.0.0.1:${port}`, Cluster_DiscoveryType.STATIC, ['127.0.0.1', port]);
 
-describe('what a machine permits of what it is told', () => {
+describe('what a machine permits of what it receives', () => {
   let folder = '';
   let cache: ResourceCache;
   const tools = { clock: systemClock, logger: silentLogger };

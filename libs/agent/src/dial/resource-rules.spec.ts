@@ -119,7 +119,7 @@ describe('any cluster', () => {
   it.each<[string, object]>([
     ['hosts somewhere', { loadAssignment: loads(socket('10.0.0.9', 80), socket('127.0.0.1', 15_011)) }],
     [
-      'endpoints that are told',
+      'endpoints of the agent',
       { clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS }, edsClusterConfig: {} },
     ],
     [

@@ -9,15 +9,15 @@ const service = (last: number, to = '10.0.0.1'): readonly [string, DirectService
   return [serviceKey(at), { at, endpoints: [{ address: to, port: 8080, weight: 1 }] }];
 };
 
-/** A kernel that keeps what it is told, and takes it when it is let. */
+/** A kernel that records transactions, and takes them when it is let. */
 function kernel() {
-  const told: string[] = [];
+  const received: string[] = [];
   let refusals = 0;
   let held: (() => void) | undefined;
   let isHolding = false;
   let trial = (text: string): string => 'Device or resource busy\n'.repeat(text.split('delete map').length - 1);
   return {
-    told,
+    received,
     try: (answer: (text: string) => string) => (trial = answer),
     refuse: (times: number) => (refusals = times),
     hold: () => (isHolding = true),
@@ -31,7 +31,7 @@ function kernel() {
         if (args[0] === '-c') throw new NetworkFailure('nft failed', trial(text));
         if (isHolding) await new Promise<void>((resolve) => (held = resolve));
         if (refusals-- > 0) throw new NetworkFailure('nft failed', 'No such file or directory');
-        told.push(text);
+        received.push(text);
         return '';
       },
     },
@@ -49,8 +49,10 @@ describe('KernelMaps', () => {
 
   it('begins with a table and what is known in one transaction', async () => {
     const { network, maps } = await start();
-    expect(network.told).toHaveLength(1);
-    expect(network.told[0]).toMatch(/^table inet causeway_direct\ndelete table[^]*add element .* 241\.0\.0\.1 \. 80 /);
+    expect(network.received).toHaveLength(1);
+    expect(network.received[0]).toMatch(
+      /^table inet causeway_direct\ndelete table[^]*add element .* 241\.0\.0\.1 \. 80 /,
+    );
     const none = { failure: undefined, refusals: 0, restored: 0, restoredAt: undefined };
     expect(maps.state).toEqual({ addresses: 1, slots: 1, loadedAt: 1_000, ...none });
   });
@@ -64,7 +66,7 @@ describe('KernelMaps', () => {
     await Promise.resolve();
     network.release();
     await Promise.all([begun, changed]);
-    expect(network.told.map((text) => text.match(/goto/g)?.length)).toEqual([2]);
+    expect(network.received.map((text) => text.match(/goto/g)?.length)).toEqual([2]);
     expect(maps.state.addresses).toBe(2);
   });
 
@@ -75,7 +77,7 @@ describe('KernelMaps', () => {
     await Promise.resolve();
     network.release();
     expect(await Promise.all(changes)).toEqual([undefined, undefined, undefined, undefined]);
-    expect(network.told.slice(1).map((text) => text.match(/goto/g)?.length)).toEqual([1, 3]);
+    expect(network.received.slice(1).map((text) => text.match(/goto/g)?.length)).toEqual([1, 3]);
     expect(maps.state.addresses).toBe(5);
   });
 
@@ -83,7 +85,7 @@ describe('KernelMaps', () => {
     const { network, clock, maps } = await start();
     network.refuse(1);
     expect(await maps.change(new Map([service(2)]))).toBeUndefined();
-    expect(network.told[1]).toMatch(/^table inet causeway_direct\n[^]*241\.0\.0\.1 \. 80 .*241\.0\.0\.2 \. 80 /);
+    expect(network.received[1]).toMatch(/^table inet causeway_direct\n[^]*241\.0\.0\.1 \. 80 .*241\.0\.0\.2 \. 80 /);
     network.refuse(2);
     expect(await maps.change(new Map([service(3)]))).toBe('nft failed');
     clock.advance(1_000);
@@ -94,18 +96,18 @@ describe('KernelMaps', () => {
   it('writes all anew where the kernel would delete a map that a rule is to use, and counts it', async () => {
     const { network, clock, maps } = await start();
     expect(await maps.check()).toBe(false);
-    expect(network.told).toHaveLength(1);
+    expect(network.received).toHaveLength(1);
     // Two of the three maps are in use: the rules of one chain are gone.
     network.try(() => 'Device or resource busy\n'.repeat(2));
     clock.advance(500);
     expect(await maps.check()).toBe(true);
-    expect(network.told[1]).toMatch(/^table inet causeway_direct\n[^]*241\.0\.0\.1 \. 80 /);
+    expect(network.received[1]).toMatch(/^table inet causeway_direct\n[^]*241\.0\.0\.1 \. 80 /);
     network.try(() => 'No such file or directory');
     expect(await maps.check()).toBe(true);
     expect(maps.state).toMatchObject({ restored: 2, restoredAt: 1_500 });
     network.try(() => 'Operation not permitted');
     await expect(maps.check()).rejects.toThrow('nft failed');
-    expect(network.told).toHaveLength(3);
+    expect(network.received).toHaveLength(3);
   });
 
   it('takes nothing for missing that another transaction changes meanwhile', async () => {
@@ -120,12 +122,12 @@ describe('KernelMaps', () => {
   it('refuses new connections before it goes, and goes once', async () => {
     const { network, maps } = await start();
     await maps.refuseNew();
-    expect(network.told[1]).toContain('delete element inet causeway_direct services4 { 241.0.0.1 . 80 }');
+    expect(network.received[1]).toContain('delete element inet causeway_direct services4 { 241.0.0.1 . 80 }');
     await maps.remove();
     await maps.remove();
-    expect(network.told.slice(2)).toEqual(['table inet causeway_direct\ndelete table inet causeway_direct\n']);
+    expect(network.received.slice(2)).toEqual(['table inet causeway_direct\ndelete table inet causeway_direct\n']);
     expect(await maps.change(new Map([service(2)]))).toBeUndefined();
-    expect(network.told).toHaveLength(3);
+    expect(network.received).toHaveLength(3);
   });
 });
 

@@ -43,14 +43,14 @@ describe('the server of a machine for its proxies', () => {
     await rm(folder, { recursive: true });
   });
 
-  const told = (...resources: readonly EncodedResource[]): Promise<string | undefined> =>
+  const received = (...resources: readonly EncodedResource[]): Promise<string | undefined> =>
     cache.receive({ type: endpoints, resources, removed: [] });
   const ack = async (): Promise<void> => proxy.ack(await proxy.response(acked++));
-  /** The proxy asks for endpoints, is told them, and acks. */
+  /** The proxy asks for endpoints, gets them, and acks. */
   async function hold(...resources: readonly EncodedResource[]): Promise<void> {
     proxy.send({ typeUrl: endpoints, resourceNamesSubscribe: resources.map(({ name }) => name) });
     await until('it is known', () => server.isConnected(PROXY));
-    const taken = told(...resources);
+    const taken = received(...resources);
     await until('it has all', async () => {
       if (proxy.responses.length > acked) await ack();
       return proxy.responses.flatMap(({ resources: all }) => all).length >= resources.length;
@@ -61,7 +61,7 @@ describe('the server of a machine for its proxies', () => {
   it('has a change taken when the proxy acks it, and with its words when it rejects it', async () => {
     await hold(resource('a', '1'));
     let isTaken = false;
-    const taken = told(resource('a', '2')).then((refusal) => {
+    const taken = received(resource('a', '2')).then((refusal) => {
       isTaken = true;
       return refusal;
     });
@@ -73,13 +73,13 @@ describe('the server of a machine for its proxies', () => {
 
   it('has a change taken that leaves what the proxy holds as it is: no ack will come', async () => {
     await hold(resource('a', '1'));
-    expect(await told(resource('a', '1'))).toBeUndefined();
+    expect(await received(resource('a', '1'))).toBeUndefined();
     expect(proxy.responses).toHaveLength(acked);
   });
 
   it('also where it comes while another one is not acked', async () => {
     await hold(resource('a', '1'), resource('b', '1'));
-    const both = [told(resource('b', '2')), told(resource('a', '1'))];
+    const both = [received(resource('b', '2')), received(resource('a', '1'))];
     await ack();
     expect(await Promise.all(both)).toEqual([undefined, undefined]);
     expect(proxy.responses).toHaveLength(acked);

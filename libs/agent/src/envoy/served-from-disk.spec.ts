@@ -37,9 +37,9 @@ describe('the xDS server of a machine after a restart, with no control plane', (
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'causeway-xds-'));
     const before = await opened();
-    const told = [clusterOf('whole', 'whole'), clusterOf('cut', 'cut')];
-    await before.receive({ type: cluster, resources: told, removed: [] });
-    // The agent ends before it is told the endpoints of the other one.
+    const received = [clusterOf('whole', 'whole'), clusterOf('cut', 'cut')];
+    await before.receive({ type: cluster, resources: received, removed: [] });
+    // The agent ends before it gets the endpoints of the other one.
     await before.receive({ type: endpoints, resources: [endpointsOf('whole')], removed: [] });
     await before.close();
     cache = await opened();
@@ -55,8 +55,8 @@ describe('the xDS server of a machine after a restart, with no control plane', (
     rmSync(folder, { recursive: true });
   });
 
-  /** Asks as Envoy does, acks each response, and gives what was told, in its order, once so many resources were. */
-  async function told(
+  /** Asks as Envoy does, acks each response, and returns the received resources, in their order, once there are so many. */
+  async function received(
     resources: number,
     ...asked: readonly object[]
   ): Promise<readonly (readonly [string, string, number])[]> {
@@ -75,7 +75,7 @@ describe('the xDS server of a machine after a restart, with no control plane', (
   }
 
   it('serves endpoints right after their cluster, and before listeners', async () => {
-    const all = await told(
+    const all = await received(
       4,
       { typeUrl: cluster, resourceNamesSubscribe: ['*'] },
       { typeUrl: listener, resourceNamesSubscribe: ['*'] },
@@ -85,8 +85,8 @@ describe('the xDS server of a machine after a restart, with no control plane', (
     expect(all.slice(2).map(([type]) => type)).toEqual([endpoints, endpoints]);
   });
 
-  it('has what it was told, and an empty list where the disk has none: no cluster waits for ever', async () => {
-    const all = await told(
+  it('has what it had received, and an empty list where the disk has none: no cluster waits for ever', async () => {
+    const all = await received(
       4,
       { typeUrl: cluster, resourceNamesSubscribe: ['*'] },
       {

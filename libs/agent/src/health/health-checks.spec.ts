@@ -1,5 +1,5 @@
 /*
- * Health: tcp, http, grpc, command as another user; thresholds, damping; why a service is down is told. Also:
+ * Health: tcp, http, grpc, command as another user; thresholds, damping; why a service is down is reported. Also:
  * libs/agent/src/health/health-state.spec.ts, test/scenarios/agent-leases.spec.ts, test/agent/agent.spec.ts.
  */
 import { spawn } from 'node:child_process';
@@ -101,7 +101,7 @@ describe('probes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-health-'));
     const [state, systemctl] = ['state', 'systemctl'].map((name) => join(folder, name));
     if (state === undefined || systemctl === undefined) throw new Error('no paths');
-    // `is-active` ends with 0 where the unit has told its readiness, with 3 where it has not, or not any more.
+    // `is-active` ends with 0 where the unit has reported its readiness, with 3 where it has not, or not any more.
     const script = `#!/bin/sh\ntest "$1" = is-active || exit 1\nis=$(cat ${state})\necho "$is"\n[ "$is" = active ] || exit 3\n`;
     writeFileSync(systemctl, script, { mode: 0o755 });
     const guide = readFileSync(join(__dirname, '../../../../docs/guides/agent.md'), 'utf8');
@@ -142,7 +142,7 @@ function commandLines(): string {
 }
 
 describe('health checks', () => {
-  const told: { readonly ready: boolean; readonly reason: string }[] = [];
+  const received: { readonly ready: boolean; readonly reason: string }[] = [];
   const end = new AbortController();
   /** How often the sockets that listen were read. */
   let looks = 0;
@@ -153,14 +153,14 @@ describe('health checks', () => {
       looks += 1;
       return found;
     },
-    changed: (_, health) => told.push(...health.slice(0, 1)),
+    changed: (_, health) => received.push(...health.slice(0, 1)),
     failed: (error) => {
       throw error;
     },
   });
   let running: Promise<void>;
   beforeAll(() => void (running = checks.run(end.signal)));
-  beforeEach(() => void told.splice(0));
+  beforeEach(() => void received.splice(0));
   afterAll(async () => {
     end.abort();
     await running;
@@ -175,10 +175,10 @@ describe('health checks', () => {
   it('tell when a service is up, down and up again, with the reason', async () => {
     const port = await freePort();
     checks.set([service(port, { tcp: {}, ...FAST })]);
-    expect(told).toMatchObject([{ ready: false, reason: 'not checked yet' }]);
-    await until('it is down', () => told.at(-1)?.reason === 'connection refused');
+    expect(received).toMatchObject([{ ready: false, reason: 'not checked yet' }]);
+    await until('it is down', () => received.at(-1)?.reason === 'connection refused');
     await listen(createServer(), port);
-    await until('it is up', () => told.at(-1)?.ready === true);
+    await until('it is up', () => received.at(-1)?.ready === true);
     expect(checks.readiness('default/redis-1')).toMatchObject([
       { check: `tcp 127.0.0.1:${port}`, ready: true, reason: '' },
     ]);
@@ -196,13 +196,13 @@ describe('health checks', () => {
       await listen(createServer(), port, '127.77.0.1');
       await until('it listens', async () => isListening((await listeningByPort()) ?? new Map(), { address, port }));
       checks.set([service(port, check)]);
-      await until('it is up', () => told.at(-1)?.ready === true);
+      await until('it is up', () => received.at(-1)?.ready === true);
       // A look that began before this was said has ended, and another one.
       const before = looks;
       await until('it was seen', () => looks >= before + 2);
       child.kill('SIGKILL');
-      await until('it is down', () => told.at(-1)?.ready === false);
-      expect(told.at(-1)?.reason).toMatch(/^(nothing listens at port|connection refused)/);
+      await until('it is down', () => received.at(-1)?.ready === false);
+      expect(received.at(-1)?.reason).toMatch(/^(nothing listens at port|connection refused)/);
     }
   });
 

@@ -35,7 +35,7 @@ const service = (name: string, ip: string, hostnames: readonly string[] = [`${na
     },
   );
 
-/** A zone that tells a machine over ADS what it has, and the machine's DNS, with a plane that takes what it is told. */
+/** A zone that sends a machine its resources over ADS, and the machine's DNS, with a plane that applies all of them. */
 describe('the names of a machine', () => {
   let zone: TrafficZone;
   let server: XdsServer<EnvoyView>;

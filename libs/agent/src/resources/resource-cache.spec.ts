@@ -41,7 +41,7 @@ class Asked implements ResourceClient {
   }
 }
 
-describe('the cache of what a zone told', () => {
+describe('the cache of the resources of a zone', () => {
   let folder = '';
   let clock: FakeClock;
   const open: ResourceCache[] = [];
@@ -89,20 +89,20 @@ describe('the cache of what a zone told', () => {
 
   it('acks when the disk has it and the plane obeys it, and knows which version the plane obeys', async () => {
     const cache = await opened();
-    const told: CacheChange[] = [];
-    cache.subscribe((change) => told.push(change));
+    const received: CacheChange[] = [];
+    cache.subscribe((change) => received.push(change));
     let finish: (refusal?: string) => void = () => undefined;
     cache.useTaker(() => new Promise((resolve) => (finish = resolve)));
     const [first, second] = [clusterOf('a'), clusterOf('a', 'second')];
     let isAcked = false;
     const acked = tell(cache, [first]).finally(() => (isAcked = true));
-    await until('the change', () => told.length === 1);
+    await until('the change', () => received.length === 1);
     expect([isAcked, cache.takenVersion(cluster, 'a')]).toEqual([false, undefined]);
     finish();
     expect(await acked).toBeUndefined();
     expect(cache.takenVersion(cluster, 'a')).toBe(first.version);
     const refused = tell(cache, [second]);
-    await until('the second', () => told.length === 2);
+    await until('the second', () => received.length === 2);
     finish('no');
     expect(await refused).toBe('no');
     expect(cache.takenVersion(cluster, 'a')).toBe(first.version);
@@ -111,19 +111,19 @@ describe('the cache of what a zone told', () => {
 
   it('leaves a question open while a control plane is connected, and answers it after a second without one', async () => {
     const cache = await opened();
-    const told: CacheChange[] = [];
-    cache.subscribe((change) => told.push(change));
+    const received: CacheChange[] = [];
+    cache.subscribe((change) => received.push(change));
     cache.connected(true);
     cache.want(cluster, ['vip:1']);
     clock.advance(60_000);
     expect(cache.get(cluster, 'vip:1')).toBe('pending');
     cache.connected(false);
     clock.advance(998);
-    expect([cache.get(cluster, 'vip:1'), told]).toEqual(['pending', []]);
+    expect([cache.get(cluster, 'vip:1'), received]).toEqual(['pending', []]);
     clock.advance(2);
     expect(cache.get(cluster, 'vip:1')).toBeUndefined();
-    expect(told).toEqual([{ type: cluster, names: ['vip:1'] }]);
-    // There it is told that there is none, or what it is.
+    expect(received).toEqual([{ type: cluster, names: ['vip:1'] }]);
+    // There the answer is that there is none, or the resource.
     cache.connected(true);
     expect(cache.get(cluster, 'vip:1')).toBe('pending');
     await cache.receive({ type: cluster, resources: [], removed: ['vip:1'] });
@@ -165,7 +165,7 @@ describe('the cache of what a zone told', () => {
     expect(cache.get(secret, 'one')).toMatchObject({ version: `v-${content}29` });
   });
 
-  it('is after a start what it was before, whatever was told and asked', async () => {
+  it('is after a start what it was before, whatever was received and asked', async () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const names = fc.uniqueArray(name, { maxLength: 3 });
     const step = fc.oneof(

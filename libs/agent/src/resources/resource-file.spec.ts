@@ -16,7 +16,7 @@ const BATCHES: readonly (readonly FileEntry[])[] = [
   ],
 ];
 
-describe('the file of what a zone told', () => {
+describe('the file of the resources of a zone', () => {
   let folder = '';
   let path = '';
   beforeEach(async () => {

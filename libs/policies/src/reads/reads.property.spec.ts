@@ -134,8 +134,8 @@ describe('what policies are asked', () => {
         : readPolicy(kind.definition, { id, creationOrder, generation: 2, spec: specOf(trial, change) });
       const before = viewsOf(kind);
       const said = [...computeImpact(kind, key, candidate)].flatMap((one) => (one ? [one] : []));
-      const told = new Map(said.map((one) => [one.path.key, [one.before?.spec, one.after?.spec]]));
-      expect(told.size).toBe(said.length);
+      const received = new Map(said.map((one) => [one.path.key, [one.before?.spec, one.after?.spec]]));
+      expect(received.size).toBe(said.length);
       expect([...viewsOf(kind)]).toEqual([...before]);
       if (gone) trial.removePolicy(change.kind, change.name, change.namespace);
       else put(trial, change, creationOrder);
@@ -145,7 +145,7 @@ describe('what policies are asked', () => {
         const pair = [seen(before, path), seen(after, path)];
         if (JSON.stringify(sorted(pair[0])) !== JSON.stringify(sorted(pair[1]))) changed.set(path.key, pair);
       }
-      expect(new Map([...told].sort())).toEqual(new Map([...changed].sort()));
+      expect(new Map([...received].sort())).toEqual(new Map([...changed].sort()));
     });
     fc.assert(property, { numRuns: 300 });
   });
@@ -168,7 +168,7 @@ describe('what policies are asked', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('T004-40 what affects an object is what stands on the paths that it is on, and what proxies are told', () => {
+  it('T004-40 what affects an object is what stands on the paths that it is on, and what proxies get', () => {
     const property = fc.property(fc.array(written, { minLength: 1, maxLength: 8 }), (some) => {
       const trial = new Trial();
       for (const policy of some) put(trial, policy);
@@ -190,12 +190,12 @@ describe('what policies are asked', () => {
         const at = (level: Level) => path.nodes.find((node) => node.level === level);
         const [port, route, rule] = [at('ServicePort'), at('Route'), at('Rule')];
         if (!context || !port) continue;
-        const told = trial.table.effectiveOfRule('RulePolicy', {
+        const received = trial.table.effectiveOfRule('RulePolicy', {
           ...{ frontend: context.frontend.id, port: Number(port.section), group: context.group },
           ...(route?.id ? { route: route.id } : {}),
           ...(rule?.section === undefined ? {} : { rule: rule.section }),
         });
-        expect(told?.spec).toEqual(spec);
+        expect(received?.spec).toEqual(spec);
       }
     });
     fc.assert(property, { numRuns: 200 });

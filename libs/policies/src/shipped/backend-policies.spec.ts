@@ -88,7 +88,7 @@ describe('policies on what serves', () => {
       ['/algorithm', '/hash'],
       [],
       [''],
-      // What leaves the mesh is spread by the callers; the egress is told nothing of it.
+      // What leaves the mesh is spread by the callers; the egress gets nothing of it.
       [],
     ]);
     expect(fieldsOf(unsupported('grpc', { algorithm: 'Maglev', hash: [{ cookie: 'a' }] }))).toEqual([

@@ -18,12 +18,12 @@ function labelOf({ level, key, id, section, namespace }: Node): string {
   return section === undefined ? stepName(level, nameOf(id)) : stepName(level, nameOf(id), section);
 }
 
-interface Told {
+interface Received {
   readonly policies: readonly string[];
   readonly spec: unknown;
   readonly sources: readonly (readonly [string, string])[];
 }
-const told = (policies: readonly { readonly key: string }[], { spec, sources }: Effective): Told => ({
+const received = (policies: readonly { readonly key: string }[], { spec, sources }: Effective): Received => ({
   policies: policies.map(({ key }) => key),
   spec,
   sources: [...sources].map(([at, { policy }]) => [at, policy] as const).sort(),
@@ -49,9 +49,9 @@ function askedAt(table: PolicyTable, kind: string, { context, group, lower }: Po
   });
 }
 
-/** All that a table says of paths with policies; each path once, and what proxies are told of it is the same. */
-function engine(table: PolicyTable): Map<string, Told> {
-  const found = new Map<string, Told>();
+/** All that a table says of paths with policies; each path once, and what proxies get is the same. */
+function engine(table: PolicyTable): Map<string, Received> {
+  const found = new Map<string, Received>();
   for (const kind of table.all()) {
     const name = kind.definition.kind;
     for (const path of pathsAt(kind, MESH, kind.policies.attachments)) {
@@ -59,7 +59,7 @@ function engine(table: PolicyTable): Map<string, Told> {
       const key = [name, path.group, path.namespace, ...path.nodes.map(labelOf)].join('\n');
       expect(found.has(key)).toBe(false);
       if (!fold) continue;
-      found.set(key, told(path.policies, fold));
+      found.set(key, received(path.policies, fold));
       expect(askedAt(table, name, path)?.spec).toEqual(fold.spec);
     }
   }
@@ -70,7 +70,7 @@ function naive(all: Iterable<Stored>): ReadonlyMap<string, NaivePath> {
   return new NaivePolicies([...all], 'west').effective();
 }
 
-const inWords = (paths: ReadonlyMap<string, NaivePath>): Map<string, Told> =>
+const inWords = (paths: ReadonlyMap<string, NaivePath>): Map<string, Received> =>
   new Map(
     [...paths].map(([key, { policies, spec, sources }]) => [
       key,

@@ -76,7 +76,7 @@ function whole(table: PolicyTable): Map<string, string> {
 }
 
 describe('a table of policies', () => {
-  it('T004-61 whatever changes, it is as one that was filled from nothing, and it has told what differs', () => {
+  it('T004-61 whatever changes, it is as one that was filled from nothing, and it has announced what differs', () => {
     fc.assert(
       fc.property(changes, (given) => {
         const trial = new TrialTables();
@@ -87,7 +87,7 @@ describe('a table of policies', () => {
           const affected = trial.write(one, gone);
           const after = whole(trial.table);
           expect(after).toEqual(whole(TrialTables.filled(state.values()).table));
-          const told = new Set([
+          const received = new Set([
             ...affected.rules.map(({ kind, frontend, group }) => `${kind} ${frontend} ${group}`),
             ...affected.backends.map(
               ({ kind, service, consumer }) =>
@@ -103,7 +103,7 @@ describe('a table of policies', () => {
               const { frontend, group } = path.context;
               const { kind: name } = kind.definition;
               if (affected.meshes.some((all) => all.kind === name && all.mesh === 'default')) continue;
-              expect([...told]).toContain(`${name} ${frontend.key} ${group}`);
+              expect([...received]).toContain(`${name} ${frontend.key} ${group}`);
             }
           }
           before = after;

@@ -34,7 +34,7 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       return { epoch: (await lease.takeOver(epoch, 'leases', 1)) ?? -1, holder: 'leases' };
     };
 
-    it('are taken by one agent; another one is told who holds it, until it ends', async () => {
+    it('are taken by one agent; another one gets the holder as its answer, until it ends', async () => {
       const of = key();
       const { store } = world();
       const head = await store.head();
@@ -160,12 +160,12 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       await take(of, agentOf('a'), 's1');
       const health = [{ inbound: 0, ready: false, check: 'tcp 127.0.0.1:1', reason: 'refused', since: 7 }];
       await agentLeases.renew([{ ...of, session: 's1', age: 0, health }], LONG);
-      const told = await stored(of);
-      expect(told).toMatchObject({ health });
+      const received = await stored(of);
+      expect(received).toMatchObject({ health });
       await agentLeases.renew([{ ...of, session: 's1', age: 0 }], LONG);
       await agentLeases.renew([{ ...of, session: 's1', age: 0, health }], LONG);
-      expect(await stored(of)).toMatchObject({ health, changedAt: told?.changedAt });
-      const { leases } = await agentLeases.changedSince((told?.changedAt ?? 0) + 1);
+      expect(await stored(of)).toMatchObject({ health, changedAt: received?.changedAt });
+      const { leases } = await agentLeases.changedSince((received?.changedAt ?? 0) + 1);
       expect(leases.filter(({ name }) => name === of.name)).toEqual([]);
     });
 

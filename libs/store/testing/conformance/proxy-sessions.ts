@@ -70,7 +70,7 @@ export function describeProxySessions(world: () => StoreWorld): void {
       expect(await store.head()).toEqual(head);
     });
 
-    it('are forgotten unless they were written again; a forgotten replica is told to report all', async () => {
+    it('are forgotten unless they were written again; a forgotten replica is asked to report all', async () => {
       const instance = freshId().name;
       const { otherProxies } = world();
       await report(instance, 1, session('one', false), session('two', false));

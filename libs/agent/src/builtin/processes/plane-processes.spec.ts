@@ -87,7 +87,7 @@ describe('several processes for the planes of a machine', () => {
     await until('nobody', async () => (await say(host(2), PORT)) === '');
   });
 
-  it('one that is killed takes only its own connections with it, and is started again with all that it was told', async () => {
+  it('one that is killed takes only its own connections with it, and is started again with all that it had received', async () => {
     const { chain: cert, key } = await authority.issue({ uri: 'spiffe://default.west.mesh.local/workload/caller' });
     // Past the client's plane: else each connection would go through two of the processes.
     const at = { host: host(101), port: PORT, cert, key, rejectUnauthorized: false };
