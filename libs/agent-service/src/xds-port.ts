@@ -234,7 +234,7 @@ export class XdsPort implements ObservedProxies {
       logger,
       signer: this.signer,
       authority,
-      meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
+      meshAuthority: (mesh) => findMeshAuthority(index, mesh)?.certificate,
       idsOf: (owner) => spiffeIdsIn(index, owner),
     });
   }

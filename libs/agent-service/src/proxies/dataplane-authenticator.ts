@@ -4,7 +4,7 @@ import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   bindingProblem,
-  workloadOf,
+  readWorkload,
   type Enrolments,
   type JoiningCredential,
   type WorkloadBinding,
@@ -80,7 +80,7 @@ export class DataplaneAuthenticator {
     const [id = 'nobody: no MeshIdentity selects it'] = ids;
     if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;
-    const binding = { mesh: node.mesh, workload: workloadOf(dataplane), ...(services && { services }) };
+    const binding = { mesh: node.mesh, workload: readWorkload(dataplane), ...(services && { services }) };
     return { id: '', binding, expiresAt };
   }
 
