@@ -9,7 +9,14 @@ export {
   readWorkload,
   type MeshIdentityResource,
 } from './workload-id';
-export { changingIds, identityPathStateId, nextStep, readPresetPath, wantedForm, type PathStep } from './identity-paths';
+export {
+  changingIds,
+  identityPathStateId,
+  nextStep,
+  readPresetPath,
+  wantedForm,
+  type PathStep,
+} from './identity-paths';
 export { changingIdsIn, revokedIdsIn, zoneDomains, type ZoneDomains } from './zone-domains';
 export { identitiesByMesh, movesIdentities, movesWorkloadIds } from './mesh-identities';
 export { findEgressIdentity } from './egress-identity';

@@ -119,7 +119,7 @@ export interface Queries {
 /** Builds the queries of a process; they follow the index until `close`. */
 export function createQueries(sources: QuerySources): Queries {
   const { registry, cp, store, index, meshes, routes, policies, clock, insights = {} } = sources;
-  const { userAccess, zoneAccess } = sources;
+  const { userAccess, zoneAccess, callers } = sources;
   const at = { cp, index, meshes };
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
   const readYourWrites = new ReadYourWrites(index, store, { clock, timeout: limits.revisionWait });
@@ -140,15 +140,7 @@ export function createQueries(sources: QuerySources): Queries {
     leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    routes: new RouteQueries({
-      ...at,
-      readYourWrites,
-      hostnames,
-      expensive,
-      routes,
-      policies,
-      callers: sources.callers,
-    }),
+    routes: new RouteQueries({ ...at, readYourWrites, hostnames, expensive, routes, policies, callers }),
     policies: new PolicyQueries({ meshes, resources, readYourWrites, expensive, policies }),
     discovery: new Discovery({ ...at, readYourWrites, expensive, instances: sources.instances }),
     doctor: new Doctor({ ...at, registry, store, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),

@@ -74,9 +74,8 @@ export interface ResourceClient {
 }
 
 /**
- * All resources that the zone sent to one Dataplane of this machine, encoded as received. They are on disk before they
- * are acknowledged, so that after a reboot they are served before any control plane answers (I14), and nothing is
- * served that was withdrawn (I11).
+ * All resources that the zone sent to one Dataplane of this machine, encoded. They are on disk before they are acknowledged, so that
+ * a reboot serves them before any control plane answers (I14), and nothing that was withdrawn (I11).
  */
 export class ResourceCache implements ResourceReader {
   private readonly types = new Map<string, TypeState>();
