@@ -26,7 +26,7 @@ export async function importBackup(
   try {
     const input = await openBackup(file);
     const restored = await restoreBackup(backupLines(input), { url, logger: STDERR, owner, dryRun, signal });
-    say(restored, file, dryRun);
+    printResult(restored, file, dryRun);
     process.exitCode = restored.ok ? 0 : 1;
   } catch (error) {
     const isForThePerson = error instanceof StoreNotEmpty || error instanceof Unreadable || signal.aborted;
@@ -54,7 +54,7 @@ async function openBackup(file: string): Promise<Readable> {
 /** Log for a person: warnings and errors about the database; the rest is for running programs. */
 const STDERR: Logger = { ...silentLogger, warn: complain, error: complain };
 
-function say(restored: Restored, file: string, dryRun: boolean): void {
+function printResult(restored: Restored, file: string, dryRun: boolean): void {
   if (restored.ok) {
     for (const line of summary(restored.header, restored.result, dryRun)) process.stdout.write(`${line}\n`);
     return;

@@ -7,7 +7,7 @@ import type { ControlPlaneCore } from './core.module';
 /** Time for which tombstones are kept unless something needs them longer, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 /** Interval of a leader's periodic tasks, ms. */
-const CHORE_INTERVAL = 3_600_000;
+const TASK_INTERVAL = 3_600_000;
 
 /** Interval at which the audit log is trimmed, ms: in between it grows beyond its bound. */
 const AUDIT_INTERVAL = 60_000;
@@ -40,7 +40,7 @@ export async function maintainStore(
   core: ControlPlaneCore,
   backend: PostgresBackend,
   term: LeaderTerm,
-  { tasks: chores = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
+  { tasks = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
 ): Promise<void> {
   const { clock, cp } = core;
   const { store } = backend;
@@ -50,10 +50,10 @@ export async function maintainStore(
     failure: 'old tombstones could not be removed',
     run: () => store.purgeTombstones(retention()),
   };
-  await runPeriodically(core, term.signal, [...chores, purge, auditChore(core, backend)]);
+  await runPeriodically(core, term.signal, [...tasks, purge, auditTask(core, backend)]);
 }
 
-function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): PeriodicTask {
+function auditTask({ settings }: ControlPlaneCore, { audit }: PostgresBackend): PeriodicTask {
   const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
   const bounds = { age, entries, refusals: Math.ceil(entries * REFUSALS) };
   const failure = 'the audit log could not be cut';
@@ -67,26 +67,26 @@ function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend):
 export async function runPeriodically(
   { clock, logger }: Pick<ControlPlaneCore, 'clock' | 'logger'>,
   signal: AbortSignal,
-  chores: readonly PeriodicTask[],
+  tasks: readonly PeriodicTask[],
 ): Promise<void> {
   const waiting = new Map<PeriodicTask, Timer>();
   const underWay = new Set<Promise<void>>();
-  const begin = (chore: PeriodicTask): void => {
-    waiting.delete(chore);
-    const work = chore
+  const begin = (task: PeriodicTask): void => {
+    waiting.delete(task);
+    const work = task
       .run()
-      .catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }))
+      .catch((error: unknown) => logger.warn(task.failure, { error: errorText(error) }))
       .then(() => {
         underWay.delete(work);
         if (!signal.aborted)
           waiting.set(
-            chore,
-            clock.after(chore.every ?? CHORE_INTERVAL, () => begin(chore)),
+            task,
+            clock.after(task.every ?? TASK_INTERVAL, () => begin(task)),
           );
       });
     underWay.add(work);
   };
-  if (!signal.aborted) chores.forEach(begin);
+  if (!signal.aborted) tasks.forEach(begin);
   await aborted(signal);
   for (const timer of waiting.values()) timer.cancel();
   await Promise.all(underWay);

@@ -55,8 +55,8 @@ function nearKinds(registry: Registry, word: string): readonly string[] {
   const initialsOf = ({ name }: Kind): string => name.replace(/[^A-Z]/g, '').toLowerCase();
   const abbreviated = kinds.filter((kind) => initialsOf(kind) === word);
   const begun = kinds.filter(({ plural, shortName }) => plural.startsWith(word) || shortName.startsWith(word));
-  const meant = [...new Set([...abbreviated, ...begun])].slice(0, MAX_GUESSES);
-  if (meant.length > 0) return meant.map(({ plural, shortName }) => `${plural} (${shortName})`);
+  const guesses = [...new Set([...abbreviated, ...begun])].slice(0, MAX_GUESSES);
+  if (guesses.length > 0) return guesses.map(({ plural, shortName }) => `${plural} (${shortName})`);
   const near = registry.suggestNoun(word);
   return near === undefined ? [] : [near];
 }

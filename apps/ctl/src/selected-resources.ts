@@ -21,14 +21,14 @@ export async function selectedResources(
   const api = await context.api();
   const { documents } = await api.list(toSelection(kind, place, selector));
   // All of one zone and one label of origin are own, or all are copies.
-  const verdicts = new Map<string, boolean>();
+  const decisions = new Map<string, boolean>();
   const [own, copies]: [ResourceRef[], ResourceRef[]] = [[], []];
   for (const item of documents) {
     const ref = itemToRef(kind, item);
     const zone = zoneOf(kind, item);
     const origin = JSON.stringify([zone, textAt(item, 'labels', 'kuma.io/origin')]);
-    const isCopy = zone === undefined ? false : (verdicts.get(origin) ?? (await isCopyHere(api, ref, { item, zone })));
-    if (isCopy !== undefined) verdicts.set(origin, isCopy);
+    const isCopy = zone === undefined ? false : (decisions.get(origin) ?? (await isCopyHere(api, ref, { item, zone })));
+    if (isCopy !== undefined) decisions.set(origin, isCopy);
     if (isCopy === true) copies.push({ ...ref, ...(zone === undefined ? {} : { zone }) });
     else own.push(ref);
   }

@@ -65,7 +65,7 @@ export function leaderTermFactory(
       const exportDefault = settings.CAUSEWAY_EXPORT_DEFAULT;
       const attached = { ...core, meshes, routes, policies, progress, exportDefault };
       const ofKuma = (): readonly string[] | undefined => zones.zones()?.kuma;
-      const chores = [...tokenTasks(context, authentication.tokens), security.purge];
+      const tasks = [...tokenTasks(context, authentication.tokens), security.purge];
       const loops = [
         ...meshLoops(core, meshes, binding),
         conditions,
@@ -84,7 +84,7 @@ export function leaderTermFactory(
         loopStats: runner.stats.loops,
         policies: () => policyCounts(loops),
         run: async () => {
-          await Promise.all([maintainStore(core, backend, term, { tasks: chores }), zones.run(), runner.run()]);
+          await Promise.all([maintainStore(core, backend, term, { tasks }), zones.run(), runner.run()]);
         },
       };
     };

@@ -169,13 +169,13 @@ class ZoneTerm implements LeaderWork {
     const { core, backend, authentication, index, proxies } = this.options;
     const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
     const retention = (): number => tombstoneRetention({ index, proxies, validity });
-    const chores = [
+    const tasks = [
       ...tokenTasks({ ...core, store: backend.store, term: this.term }, authentication.tokens),
-      ...this.identityChores(),
+      ...this.identityTasks(),
       { failure: 'leases of agents could not be looked at', every: LEASE_INTERVAL, run: () => this.leases.turn() },
     ];
     try {
-      const maintenance = maintainStore(core, backend, this.term, { tasks: chores, retention });
+      const maintenance = maintainStore(core, backend, this.term, { tasks, retention });
       await Promise.all([this.runner.run(), this.sync?.run(), maintenance]);
     } finally {
       this.current = undefined;
@@ -188,7 +188,7 @@ class ZoneTerm implements LeaderWork {
     return this.isOver ? undefined : this.leases.counts;
   }
 
-  private identityChores(): readonly PeriodicTask[] {
+  private identityTasks(): readonly PeriodicTask[] {
     const { dataplaneTokens, zoneTokens } = this.options;
     const { tokens } = dataplaneTokens;
     return [

@@ -69,8 +69,8 @@ describe('the groups of kinds', () => {
           const accepting = called(name).filter((kind) => isOfGroup(kind, { group, version }));
           if (found.found) return expect([found.alias ?? found.kind]).toEqual(accepting);
           expect(accepting).toEqual([]);
-          expect(found.namesakes).toEqual(called(name));
-          for (const kind of found.namesakes)
+          expect(found.sameNamed).toEqual(called(name));
+          for (const kind of found.sameNamed)
             for (const one of listGroups(kind))
               expect([one.group, one.versions.includes(version)]).not.toEqual([group, true]);
         },

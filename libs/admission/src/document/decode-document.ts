@@ -115,19 +115,19 @@ function namedIn(
   if (form === 'universal' || typeof apiVersion !== 'string') return registry.named(type);
   const sought = registry.find(apiVersion, type);
   if (sought.found) return sought;
-  const { namesakes } = sought;
-  if (namesakes.length === 0) return undefined;
-  report.refuse(FieldPath.at('apiVersion'), foreignGroup(apiVersion, type, namesakes), 'not-one-of');
+  const { sameNamed } = sought;
+  if (sameNamed.length === 0) return undefined;
+  report.refuse(FieldPath.at('apiVersion'), foreignGroup(apiVersion, type, sameNamed), 'not-one-of');
   throw new Invalid(report.violations);
 }
 
-function foreignGroup(apiVersion: string, type: string, namesakes: readonly GroupedKind[]): string {
+function foreignGroup(apiVersion: string, type: string, sameNamed: readonly GroupedKind[]): string {
   const { group } = parseApiVersion(apiVersion);
-  const isKnown = namesakes.some((kind) => listGroups(kind).some((one) => one.group === group));
-  const isPolicy = namesakes.some(({ declaredBy = '' }) => declaredBy !== '');
+  const isKnown = sameNamed.some((kind) => listGroups(kind).some((one) => one.group === group));
+  const isPolicy = sameNamed.some(({ declaredBy = '' }) => declaredBy !== '');
   const advice =
     isKnown || !isPolicy ? '' : `; a MetaresourceDefinition can declare ${type} of the group ${shortened(group, 80)}`;
-  return `must be of ${describeGroups(namesakes)}, as ${type} is here; got "${shortened(apiVersion, 80)}"${advice}`;
+  return `must be of ${describeGroups(sameNamed)}, as ${type} is here; got "${shortened(apiVersion, 80)}"${advice}`;
 }
 
 /** Refuses a document with the name of an alias that lacks a field which documents of that name must have (row T000-06). */

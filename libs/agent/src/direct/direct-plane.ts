@@ -78,7 +78,7 @@ export class DirectPlane implements Plane {
       if (key !== undefined && service) services.set(key, service);
     }
     await this.maps?.begin(services);
-    this.judge();
+    this.updateState();
     if (this.maps) this.checkLater(this.maps);
   }
 
@@ -88,7 +88,7 @@ export class DirectPlane implements Plane {
     const clusters = type === cluster ? names : type === endpoints ? this.clustersWith(names) : [];
     const services = new Map(clusters.map((name) => this.read(name)).filter((each) => each !== undefined));
     const failure = services.size === 0 ? undefined : await this.maps?.change(services);
-    this.judge();
+    this.updateState();
     return failure;
   }
 
@@ -167,7 +167,7 @@ export class DirectPlane implements Plane {
     else this.lost.set(name, what);
   }
 
-  private judge(): void {
+  private updateState(): void {
     if (this.isEnding) return;
     const failure = this.maps?.state.failure;
     const [inbound] = this.refused;
@@ -187,7 +187,7 @@ export class DirectPlane implements Plane {
         })
         .catch((error: unknown) => logger.warn('the rules cannot be looked at', { error: errorText(error) }))
         .finally(() => {
-          this.judge();
+          this.updateState();
           if (!this.isEnding) this.checkLater(maps);
         });
     });

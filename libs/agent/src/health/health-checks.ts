@@ -66,11 +66,11 @@ export class HealthChecks {
   set(services: readonly CheckedService[]): void {
     const { clock, random = Math.random } = this.options;
     const wanted = new Map(services.map((service) => [keyOf(service), service]));
-    const touched = new Set(services.map(({ dataplane }) => dataplane));
+    const changed = new Set(services.map(({ dataplane }) => dataplane));
     for (const [key, { service }] of this.all) {
       if (JSON.stringify(wanted.get(key)) === JSON.stringify(service)) continue;
       this.all.delete(key);
-      touched.add(service.dataplane);
+      changed.add(service.dataplane);
     }
     for (const [key, service] of wanted) {
       if (this.all.has(key)) continue;
@@ -86,7 +86,7 @@ export class HealthChecks {
         state: service.check ? state : unchecked,
       });
     }
-    for (const dataplane of touched) this.tell(dataplane);
+    for (const dataplane of changed) this.tell(dataplane);
   }
 
   /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */

@@ -108,14 +108,14 @@ export class ServiceReadiness {
     const { clock } = this.options;
     const before = this.exposed;
     this.exposed = new Map();
-    const touched = new Set<string>();
+    const changed = new Set<string>();
     for (const served of this.services) {
       const key = keyOf(served);
       const [found, known] = [this.exposureOf(served), before.get(key)];
       if (found) this.exposed.set(key, known?.reason === found.reason ? known : { ...found, since: clock.now() });
-      if (found?.reason !== known?.reason) touched.add(served.dataplane);
+      if (found?.reason !== known?.reason) changed.add(served.dataplane);
     }
-    for (const dataplane of touched) this.tell(dataplane);
+    for (const dataplane of changed) this.tell(dataplane);
   }
 
   /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */

@@ -77,7 +77,10 @@ function toEntry(table: RouteTable, route: CompiledRoute, place: Place, services
 }
 
 /** Kuma merges all routes to a service, by their names, and knows no callers of a namespace. */
-function refuseOthers(table: RouteTable, { frontend, binding: { port, group, routes }, namesakes }: Place): void {
+function refuseOthers(
+  table: RouteTable,
+  { frontend, binding: { port, group, routes }, sameNamed: namesakes }: Place,
+): void {
   const where = `${frontend.id.kind} ${frontend.id.name} port ${port}`;
   if (group !== PRODUCER) throw new Inexact(`at ${where} it is for ${group.replace(':', ' namespace ')} alone`);
   if (namesakes > 1 || (frontend.id.kind === 'MeshService' && frontend.id.zone === '')) {

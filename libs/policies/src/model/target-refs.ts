@@ -121,15 +121,15 @@ function readRef(
     );
   }
   if (!target || found.length > before) return undefined;
-  const meant = {
+  const resolved = {
     group: target.group,
     kind: target.kind,
     ...(selector ? { selector } : { name: name ?? '' }),
     ...(sectionName !== undefined && { sectionName }),
     level: sectionName !== undefined ? target.section : target.level,
   };
-  const place = placeOf(definition, id, { ...meant, namespace }, { at, found });
-  return place === undefined ? undefined : { ...meant, namespace: place };
+  const place = placeOf(definition, id, { ...resolved, namespace }, { at, found });
+  return place === undefined ? undefined : { ...resolved, namespace: place };
 }
 
 interface ResolvedKind {
@@ -146,24 +146,26 @@ function targetOf(
   { at, found }: Report,
 ): ResolvedKind | undefined {
   const all = [...declared.values(), ...virtual].map((one) => one.kind);
-  const meant = kind ?? (all.length === 1 ? all[0] : undefined);
-  if (meant === undefined) {
+  const resolved = kind ?? (all.length === 1 ? all[0] : undefined);
+  if (resolved === undefined) {
     found.push(at.field('kind').violation(`must be one of ${all.join(', ')}`, 'required'));
     return undefined;
   }
-  const known = declared.get(resolveTargetKind(meant));
+  const known = declared.get(resolveTargetKind(resolved));
   if (known) {
     const groups = known.groups;
     if (group === undefined || groups.includes(bareGroup(group))) {
       return { group: groups[0] ?? '', kind: known.kind, level: known.level, section: known.section };
     }
-    const reason = `must be one of ${groups.map((one) => `"${one}"`).join(', ')} for ${meant}; got "${group}"`;
+    const reason = `must be one of ${groups.map((one) => `"${one}"`).join(', ')} for ${resolved}; got "${group}"`;
     found.push(at.field('group').violation(reason, 'not-one-of'));
     return undefined;
   }
-  const ofKind = virtual.filter((one) => one.kind === meant && (group === undefined || one.group === bareGroup(group)));
+  const ofKind = virtual.filter(
+    (one) => one.kind === resolved && (group === undefined || one.group === bareGroup(group)),
+  );
   if (ofKind.length === 1 && ofKind[0]) return { ...ofKind[0], level: undefined, section: undefined };
-  const reason = `must be one of ${all.join(', ')}, which a ${policyKind} can target; got "${meant}"`;
+  const reason = `must be one of ${all.join(', ')}, which a ${policyKind} can target; got "${resolved}"`;
   found.push(at.field('kind').violation(reason, 'not-one-of'));
   return undefined;
 }

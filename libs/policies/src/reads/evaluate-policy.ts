@@ -80,8 +80,8 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
   }
   const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
   const names = namesOfGroups(kind, groups, MAX_SCOPES);
-  const named = beaten.map(({ from, ...verdict }): ScopeResult => {
-    return { ...verdict, names: typeof from === 'string' ? [from] : (names.get(from) ?? []) };
+  const named = beaten.map(({ from, ...result }): ScopeResult => {
+    return { ...result, names: typeof from === 'string' ? [from] : (names.get(from) ?? []) };
   });
   return { policy, ancestors, scopes, beaten: named };
 }

@@ -173,10 +173,10 @@ export class Attachments {
       return;
     }
     const looks = watchedPlace(ref, policy);
-    const isMeant = looks?.place === object.place && (looks.name === undefined || looks.name === object.name);
+    const isIncluded = looks?.place === object.place && (looks.name === undefined || looks.name === object.name);
     const now = this.targetIndex.objects.get(object.key);
     const isThere = now?.place === object.place && now.name === object.name;
-    if (!isMeant) return;
+    if (!isIncluded) return;
     const nodes = isThere ? resolveNodes(ref, now, this.targetIndex) : NONE;
     if (nodes.length > 0) found.set(object.key, nodes);
     else found.delete(object.key);

@@ -47,12 +47,17 @@ export type PolicyFilter = (policy: Policy) => boolean;
  * The effective spec of a kind at a rule; undefined where no policy is on the path. A consumer's group in which neither routes nor
  * policies of that namespace count is the producer's. Linear in the policies on the path, the first time.
  */
-export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt, isMeant?: PolicyFilter): Effective | undefined {
+export function effectiveOfRule(
+  table: Kinds,
+  kind: string,
+  at: RuleAt,
+  isIncluded?: PolicyFilter,
+): Effective | undefined {
   const found = table.kind(kind);
   const frontend = table.targetIndex.frontend(at.frontend);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
   const context = createContext(frontend, groupAt(found, frontend, at));
-  return foldAt(found, context, ruleNodes(table, frontend, at), isMeant);
+  return foldAt(found, context, ruleNodes(table, frontend, at), isIncluded);
 }
 
 /** The group that counts for a kind at a port. */
@@ -88,7 +93,7 @@ export function effectiveOfBackend(
   table: Kinds,
   kind: string,
   { service, port, consumer }: BackendAt,
-  isMeant?: PolicyFilter,
+  isIncluded?: PolicyFilter,
 ): Effective | undefined {
   const found = table.kind(kind);
   const frontend = table.targetIndex.frontend(service);
@@ -96,7 +101,7 @@ export function effectiveOfBackend(
   const isOfConsumer = consumer !== undefined && found.policies.consumersOf(frontend).includes(consumer);
   const context = createContext(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
   const nodes = [frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)];
-  return foldAt(found, context, nodes, isMeant);
+  return foldAt(found, context, nodes, isIncluded);
 }
 
 /** Only the levels of the kind's paths count. */
@@ -104,10 +109,10 @@ function foldAt(
   { policies }: KindTable,
   context: Context,
   nodes: readonly Node[],
-  isMeant?: PolicyFilter,
+  isIncluded?: PolicyFilter,
 ): Fold | undefined {
   const path = nodes.filter(({ level }) => level !== 'Virtual' && policies.hierarchyPaths.has(level));
-  return policies.effective(context, path, isMeant);
+  return policies.effective(context, path, isIncluded);
 }
 
 /** The namespaces whose clients have a view of their own of a frontend because of policies, of any kind. In order. */

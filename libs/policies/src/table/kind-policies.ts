@@ -32,9 +32,9 @@ export class KindPolicies {
   }
 
   /** Returns the effective policy of a path, from the policies that pass the filter; undefined if there are none. */
-  effective(context: Context, path: LowerPath, isMeant?: (policy: Policy) => boolean): Fold | undefined {
+  effective(context: Context, path: LowerPath, isIncluded?: (policy: Policy) => boolean): Fold | undefined {
     const all = policiesOn(this.attachments, context, path);
-    return this.folds.of(isMeant ? all.filter(isMeant) : all);
+    return this.folds.of(isIncluded ? all.filter(isIncluded) : all);
   }
 
   /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */

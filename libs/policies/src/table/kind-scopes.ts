@@ -88,8 +88,8 @@ export class KindScopes {
     if (this.kind.definition.crossNamespace !== 'ClientSide') return;
     for (const [key, groups] of this.special) {
       for (const [group, { context }] of groups) {
-        const isMeant = context.mesh === mesh && (namespace === undefined || context.namespace === namespace);
-        if (isMeant && !this.contexts.at(key, group)) yield context;
+        const isIncluded = context.mesh === mesh && (namespace === undefined || context.namespace === namespace);
+        if (isIncluded && !this.contexts.at(key, group)) yield context;
       }
     }
   }

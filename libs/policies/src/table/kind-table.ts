@@ -86,14 +86,14 @@ export class KindTable {
     filling: boolean,
     work: (touch: ChangedNodeListener) => void,
   ): void {
-    const touched = new Map<string, Node>();
+    const changed = new Map<string, Node>();
     const contexts = new Map<string, readonly [string, Frontend | undefined, string]>();
     work((node, policy) => {
-      touched.set(node.key, node);
+      changed.set(node.key, node);
       changeSet.policies.add(policy.key);
     });
     if (filling) return;
-    for (const node of touched.values()) {
+    for (const node of changed.values()) {
       if (isBelow(node)) {
         for (const at of listContexts(node, this.policies, this.scopes)) contexts.set(`${at[0]} ${at[2]}`, at);
       } else this.markAbove(node, changeSet);

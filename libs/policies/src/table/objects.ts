@@ -49,9 +49,9 @@ export class Objects {
     const known = this.byKey.get(identityKey(id));
     if (!known) return undefined;
     const names = this.byPlace.get(known.place);
-    const namesakes = names?.get(known.name);
-    namesakes?.delete(known.key);
-    if (namesakes?.size === 0) names?.delete(known.name);
+    const sameNamed = names?.get(known.name);
+    sameNamed?.delete(known.key);
+    if (sameNamed?.size === 0) names?.delete(known.name);
     if (names?.size === 0) this.byPlace.delete(known.place);
     this.byKey.delete(known.key);
     return known;
@@ -61,7 +61,7 @@ export class Objects {
   *in(place: string, name?: string): Generator<Known> {
     const names = this.byPlace.get(place);
     if (name !== undefined) yield* names?.get(name)?.values() ?? [];
-    else for (const namesakes of names?.values() ?? []) yield* namesakes.values();
+    else for (const sameNamed of names?.values() ?? []) yield* sameNamed.values();
   }
 
   /** The labels of a Namespace or a Mesh. */

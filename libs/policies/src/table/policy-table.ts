@@ -53,13 +53,13 @@ export class PolicyTable {
   }
 
   /** See `effectiveOfRule`. */
-  effectiveOfRule(kind: string, at: RuleAt, isMeant?: PolicyFilter): Effective | undefined {
-    return effectiveOfRule(this, kind, at, isMeant);
+  effectiveOfRule(kind: string, at: RuleAt, isIncluded?: PolicyFilter): Effective | undefined {
+    return effectiveOfRule(this, kind, at, isIncluded);
   }
 
   /** See `effectiveOfBackend`. */
-  effectiveOfBackend(kind: string, at: BackendAt, isMeant?: PolicyFilter): Effective | undefined {
-    return effectiveOfBackend(this, kind, at, isMeant);
+  effectiveOfBackend(kind: string, at: BackendAt, isIncluded?: PolicyFilter): Effective | undefined {
+    return effectiveOfBackend(this, kind, at, isIncluded);
   }
 
   /** See `listConsumers`. */

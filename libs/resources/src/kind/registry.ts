@@ -14,7 +14,7 @@ export interface NamedKind {
  */
 export type FoundKind =
   | ({ readonly found: true } & NamedKind)
-  | { readonly found: false; readonly namesakes: readonly (GroupedKind & Pick<Kind, 'name'>)[] };
+  | { readonly found: false; readonly sameNamed: readonly (GroupedKind & Pick<Kind, 'name'>)[] };
 
 /** Kinds that come and go while a program runs. Both fields are read often, and must cost nothing while nothing changes. */
 export interface KindSource {
@@ -84,7 +84,7 @@ export class Registry {
     const found = namesakes.find(({ kind, alias }) => isOfGroup(alias ?? kind, of));
     return found
       ? { found: true, ...found }
-      : { found: false, namesakes: namesakes.map((one) => one.alias ?? one.kind) };
+      : { found: false, sameNamed: namesakes.map((one) => one.alias ?? one.kind) };
   }
 
   /** The kind that REST serves under this plural, a kind's or an alias's, or undefined. */

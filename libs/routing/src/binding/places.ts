@@ -9,7 +9,7 @@ export interface Place {
   readonly frontend: Frontend;
   readonly binding: Binding;
   /** Number of frontends with the name by which the route names this one. */
-  readonly namesakes: number;
+  readonly sameNamed: number;
 }
 
 /** Places where a route is bound, and ports at which another kind of route is bound instead. */
@@ -33,7 +33,7 @@ export function listPlaces(table: RouteTable, route: CompiledRoute): Places {
       lost.push(...(result?.lost ?? []));
       for (const port of result?.ports ?? []) {
         const binding = bindings.get(portKey(transport, port));
-        if (binding) bound.set(`${frontend.key} ${port}`, { frontend, binding, namesakes: found.length });
+        if (binding) bound.set(`${frontend.key} ${port}`, { frontend, binding, sameNamed: found.length });
       }
     }
   });

@@ -140,7 +140,7 @@ const subjects = (item: JsonObject): string[] =>
 const selects = (item: JsonObject): string => Object.keys(objectAt(item, 'spec', 'selector')).join(',');
 
 /** Formats the ingress endpoint of a ZoneIngress: the advertised pair, else where it listens. */
-function entrance(item: JsonObject): string {
+function ingressEndpoint(item: JsonObject): string {
   const networking = objectAt(item, 'spec', 'networking');
   const pick = (field: 'Address' | 'Port'): string =>
     textAt(networking, `advertised${field}`) || textAt(networking, field.toLowerCase());
@@ -280,8 +280,8 @@ const special: Readonly<Record<string, readonly Column[]>> = {
   MeshZoneAddress: [
     { title: 'ENTRANCE', cell: (item) => `${textAt(item, 'spec', 'address')}:${textAt(item, 'spec', 'port')}` },
   ],
-  ZoneIngress: [{ title: 'ENTRANCE', cell: entrance }],
-  ZoneEgress: [{ title: 'ADDRESS', cell: entrance }],
+  ZoneIngress: [{ title: 'ENTRANCE', cell: ingressEndpoint }],
+  ZoneEgress: [{ title: 'ADDRESS', cell: ingressEndpoint }],
   MetaresourceDefinition: [
     { title: 'KIND', cell: (item) => textAt(item, 'spec', 'kind') },
     { title: 'GROUP', cell: (item) => textAt(item, 'spec', 'group') },

@@ -30,9 +30,9 @@ export async function importFiles(context: CommandContext, options: ImportOption
   if (given.length === 0) throw new UsageError(nothingIn(options.filename));
   const imported = await withSuffixes(context, importAppMesh(given, variables), options);
   // // Documents that are printed for applying are alone on standard output.
-  const say = options.output ? context.printError : context.print;
-  tell(imported, say);
-  for (const one of imported.advice) say(one);
+  const print = options.output ? context.printError : context.print;
+  printReport(imported, print);
+  for (const one of imported.advice) print(one);
   const refused = imported.notes.filter(({ outcome }) => outcome === 'refused').length;
   if (options.output) printDocuments(context, imported, options.output);
   else if (imported.documents.length === 0) context.printError('nothing to apply');
@@ -106,21 +106,21 @@ function printDocuments({ print }: CommandContext, { documents }: ImportedAppMes
 }
 
 /** Prints what was understood, changed, left out, refused and skipped, and which instances need a Dataplane. */
-function tell({ documents, notes, instances }: ImportedAppMesh, say: (line: string) => void): void {
-  say(`understood: ${documents.length} document${documents.length === 1 ? '' : 's'}`);
+function printReport({ documents, notes, instances }: ImportedAppMesh, print: (line: string) => void): void {
+  print(`understood: ${documents.length} document${documents.length === 1 ? '' : 's'}`);
   for (const outcome of ['changed', 'left out'] as const) {
-    for (const line of joined(notes.filter((note) => note.outcome === outcome))) say(`${outcome}: ${line}`);
+    for (const line of joined(notes.filter((note) => note.outcome === outcome))) print(`${outcome}: ${line}`);
   }
   for (const note of notes.filter(({ outcome }) => outcome === 'refused')) {
     const place = `${note.document.file}:${note.document.placeOf('metadata.name')}`;
-    say(`refused: ${note.who === place ? place : `${place}: ${note.who}`}: ${note.reason}`);
+    print(`refused: ${note.who === place ? place : `${place}: ${note.who}`}: ${note.reason}`);
   }
-  for (const line of joined(notes.filter(({ outcome }) => outcome === 'skipped'))) say(`skipped: ${line}`);
+  for (const line of joined(notes.filter(({ outcome }) => outcome === 'skipped'))) print(`skipped: ${line}`);
   for (const { workload, namespace, labels, ports, nodes } of instances) {
     const texts = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
     const where = ports.length === 0 ? '' : `, port ${ports.join(', ')}`;
     const what = `namespace ${namespace}, labels ${texts.join(',')}${where}`;
-    say(`to do: each instance of ${workload} registers a Dataplane: ${what} (${nodes.join(', ')})`);
+    print(`to do: each instance of ${workload} registers a Dataplane: ${what} (${nodes.join(', ')})`);
   }
 }
 

@@ -107,8 +107,8 @@ function inWords(context: CommandContext, answer: JsonObject): void {
 }
 
 /** Whether the caller may call each backend, and why. */
-function printAccess(context: CommandContext, verdicts: readonly JsonObject[]): void {
-  const rows = verdicts.map((one) => {
+function printAccess(context: CommandContext, results: readonly JsonObject[]): void {
+  const rows = results.map((one) => {
     const backend = objectAt(one, 'backend');
     const instances = textAt(one, 'instances');
     const at = `${named(objectAt(backend, 'service'))}:${textAt(backend, 'port')}`;

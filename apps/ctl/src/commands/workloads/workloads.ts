@@ -96,8 +96,8 @@ async function send(
   { mesh, namespace, dryRun }: WorkloadOptions,
 ): Promise<JsonObject> {
   const { rest } = await context.api();
-  const meant = mesh || textAt(await rest.json({ path: '/_resources' }), 'defaultMesh');
-  const body = { mesh: meant, namespace, name, ...(dryRun !== undefined && { dryRun }) };
+  const resolvedMesh = mesh || textAt(await rest.json({ path: '/_resources' }), 'defaultMesh');
+  const body = { mesh: resolvedMesh, namespace, name, ...(dryRun !== undefined && { dryRun }) };
   return rest.json({ method: 'POST', path: `/_workloads/${path}`, body });
 }
 

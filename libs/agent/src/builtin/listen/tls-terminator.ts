@@ -59,12 +59,12 @@ export class TlsTerminator {
     if (material !== this.material) this.use(material);
     const socket = await this.handshake(raw);
     if (!socket) return undefined;
-    const verdict = this.checkClient(socket, clock.now());
-    if (verdict.ok) {
+    const result = this.checkClient(socket, clock.now());
+    if (result.ok) {
       stats.add('ssl.handshake');
-      return { socket, caller: verdict };
+      return { socket, caller: result };
     }
-    stats.add(`ssl.${verdict.counter}`);
+    stats.add(`ssl.${result.counter}`);
     socket.destroy();
     return undefined;
   }

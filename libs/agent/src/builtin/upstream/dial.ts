@@ -51,9 +51,9 @@ export function dial({ transport, address, port }: HostPlace, options: DialOptio
     });
     tls?.once('secureConnect', () => {
       if (transport === 'plaintext') return;
-      const verdict = checkPeer(tls, transport, material?.domains, clock.now());
-      if (verdict.ok) ready();
-      else end(`ssl.${verdict.counter}`, verdict.reason);
+      const result = checkPeer(tls, transport, material?.domains, clock.now());
+      if (result.ok) ready();
+      else end(`ssl.${result.counter}`, result.reason);
     });
 
     function ready(): void {
