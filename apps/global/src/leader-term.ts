@@ -98,7 +98,7 @@ interface Attached extends Pick<ControlPlaneCore<GlobalSettings>, 'cp' | 'regist
   readonly exportDefault: GlobalSettings['CAUSEWAY_EXPORT_DEFAULT'];
 }
 
-/** What becomes of routes and policies: their translation for zones of Kuma, and their status. */
+/** Loops of routes and policies: their translation for zones of Kuma, and their status. */
 function attachedLoops(
   options: Attached,
   zones: () => readonly string[] | undefined,

@@ -27,7 +27,7 @@ import {
 /** A MeshIdentity as its kind describes it. */
 export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
 /** A Dataplane as its kind describes it. */
-/** What a SPIFFE id is made of. */
+/** Parts of a Dataplane that form its SPIFFE id. */
 type Workload = Pick<DataplaneResource, 'id' | 'labels'>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What a change may have affected: effective specs in contexts of frontends (clients' side) and of services' own
- * backends, with keys of identities as in routing's `ChangeSet`, and the policies whose status may differ.
+ * Possible effects of a change: effective specs in contexts of frontends (clients' side) and of services' own backends,
+ * with keys of identities as in routing's `ChangeSet`, and the policies whose status may differ.
  */
 export interface PolicyChangeSet {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];

@@ -1,7 +1,7 @@
 import { getOrInsert } from '@causeway/resources';
 
 /**
- * What a change may have affected: bindings of (frontend, group), the status of routes by their keys, and services and
+ * Possible effects of a change: bindings of (frontend, group), the status of routes by their keys, and services and
  * Gateways by their keys: added, removed, with other ports, or with a name that another one took or released.
  */
 export interface ChangeSet {

@@ -9,7 +9,7 @@ export type SettingForm =
   /** Times as they are written: `10s`. */
   | { readonly type: 'duration'; readonly range?: readonly [least: string, most: string] };
 
-/** What takes effect without a restart: a new value, or new content of the file that the value names. */
+/** Reload without a restart: of a new value, or of new content of the file that the value names. */
 export type Reload = 'value' | 'content';
 
 /** One setting: how its text is parsed, its default, whether its value is shown. */

@@ -77,7 +77,8 @@ export function describeFences(world: () => StoreWorld): void {
       expect(await lease.takeOver(first, 'b', 60_000, change('lock', 'lease'))).toBe(first + 1);
       expect(await lease.readEpoch()).toMatchObject({ epoch: first + 1, holder: 'b', witness: 'lease' });
       await lease.release(first + 1, 'b');
-      // Who does not know which witness counts takes nothing over, nor does who read another one.
+      // // A candidate that does not know the current witness takes over nothing, and neither does one that read
+      // another one.
       expect(await lease.takeOver(first + 1, 'c', 60_000)).toBeUndefined();
       expect(await lease.takeOver(first + 1, 'c', 60_000, change('lock', 'lease'))).toBeUndefined();
       expect(await lease.takeOver(first + 1, 'c', 60_000, change('lease', 'lease'))).toBe(first + 2);

@@ -27,7 +27,7 @@ export function describeIncarnations(world: () => StoreWorld): void {
       await fresh.reach(end);
       expect(fresh.names()).toEqual([later.name]);
 
-      // Who was watching all the time has seen it and goes on.
+      // // A reader that watched all the time has seen the event and continues.
       await write(store, put(later, { n: 2 }));
       await still.reach(end + 1);
       expect(still.batches.at(-1)?.compactionRevision).toBe(after.revision);
