@@ -12,8 +12,8 @@ export interface PlaneState {
   readonly version?: string;
 }
 
-/** Something that a plane is told and does not do. */
-export interface Unobeyed {
+/** A configured feature that a dataplane does not implement. */
+export interface UnsupportedFeature {
   /** The listener. */
   readonly name: string;
   readonly what: string;

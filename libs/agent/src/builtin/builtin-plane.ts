@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@causeway/runtime';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import type { Plane, PlaneProcessesState, PlaneState, Unobeyed } from '../plane';
+import type { Plane, PlaneProcessesState, PlaneState, UnsupportedFeature } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import type { PlaneResources } from './decoded-resources';
 import { PlaneCore } from './plane-core';

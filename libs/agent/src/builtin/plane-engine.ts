@@ -1,4 +1,4 @@
-import type { Unobeyed } from '../plane';
+import type { UnsupportedFeature } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import type { StatSnapshot } from './stats';
 

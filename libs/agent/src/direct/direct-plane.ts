@@ -4,7 +4,7 @@ import { DecodedResources, type PlaneResources } from '../builtin/decoded-resour
 import { takesPlaintext } from '../builtin/decode/listeners';
 import { ResourceNeeds } from '../builtin/resource-needs';
 import type { LocalAddress } from '../capture/ruleset';
-import type { Plane, PlaneRules, PlaneState, Unobeyed } from '../plane';
+import type { Plane, PlaneRules, PlaneState, UnsupportedFeature } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import { directEndpoints, parseTrustedRanges, type IsTrusted } from './direct-endpoints';
 import { KernelMaps, openConnections, type KernelMapsOptions } from './kernel-maps';

@@ -2,7 +2,7 @@ import { escapedLine } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { NetworkStatus } from '../capture/machine-network';
 import { qualifiedName } from '../config/qualified-name';
-import type { Plane, PlaneProcessesState, PlaneRules, PlaneState, Unobeyed } from '../plane';
+import type { Plane, PlaneProcessesState, PlaneRules, PlaneState, UnsupportedFeature } from '../plane';
 import type { MachineProxy } from './machine-proxy';
 
 /** Output of `causeway-agent status`; times in ms since 1970. */

@@ -70,13 +70,13 @@ export function policyConditions(
 }
 
 /** Returns why no target takes a policy; undefined where some target does. */
-function refusalOf({ policy: { violation }, ancestors }: PolicyVerdict): Reason | undefined {
+function refusalOf({ policy: { violation }, ancestors }: PolicyEvaluation): Reason | undefined {
   if (violation) return { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` };
   if (ancestors.some((each) => !each.refused)) return undefined;
   return ancestors[0]?.refused ?? { reason: 'TargetNotFound', message: 'it has no targets' };
 }
 
-function describeTargets({ ancestors }: PolicyVerdict): string {
+function describeTargets({ ancestors }: PolicyEvaluation): string {
   const refused = ancestors.flatMap((each) => each.refused ?? []);
   const taken = `attached to ${ancestors.length - refused.length} of ${ancestors.length} targets`;
   const [first] = refused;

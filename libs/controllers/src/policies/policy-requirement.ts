@@ -1,11 +1,11 @@
 import {
-  callersOf,
+  findCallers,
   SHIPPED_GROUP,
   shippedPolicies,
   type KindTable,
   type Policy,
   type ShippedPolicy,
-  type Unable,
+  type UnsupportedField,
 } from '@causeway/policies';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -55,7 +55,7 @@ function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, ind
     return { ...serversOf(kind, policy, index), includesEgresses: leavesMesh(kind, policy, shipped, index) };
   }
   const { mesh, namespace } = policy.id;
-  return callersOf(kind, policy) === 'own' ? { mesh, namespace } : { mesh };
+  return findCallers(kind, policy) === 'own' ? { mesh, namespace } : { mesh };
 }
 
 /** Returns the shipped kind of a definition; undefined for those that users declare. */
@@ -78,7 +78,7 @@ export function requiredBy(
   { spec }: Pick<Policy, 'spec'>,
 ): Pick<PolicyRequirement, 'features' | 'describeLack' | 'appliesNothing'> {
   const lacked = new Map(proxyModes.map((mode) => [mode, lackedBy(shipped, mode, spec)]));
-  const lackOf = (mode: UnsupportedCount['mode']): readonly Unable[] =>
+  const lackOf = (mode: UnsupportedCount['mode']): readonly UnsupportedField[] =>
     (mode === 'noEgress' || mode === 'unknown' ? undefined : lacked.get(mode)) ?? [];
   const lacking = proxyModes.filter((mode) => lackOf(mode).length > 0);
   const needsRequests = shipped.effectiveTarget.level === 'Rule';
@@ -101,7 +101,11 @@ export function requiredBy(
 }
 
 /** `gRPC: /idle gRPC clients have no such timeout, and 1 more`. */
-function describeMode(mode: ProxyMode, [first, ...more]: readonly Unable[], needsRequests: boolean): readonly string[] {
+function describeMode(
+  mode: ProxyMode,
+  [first, ...more]: readonly UnsupportedField[],
+  needsRequests: boolean,
+): readonly string[] {
   const label = proxyModeLabels[mode];
   if (!first) return needsRequests ? [`${label}: passes requests on as bytes`] : [];
   const field = first.field === '' ? '' : `${first.field} `;
@@ -136,8 +140,8 @@ function tcpPortsOf(
   section: string | undefined,
   index: IndexReader,
 ): { readonly names: readonly string[]; readonly hasOthers: boolean } {
-  const { routes } = kind.policies.world;
-  const frontend = kind.policies.world.frontend(id);
+  const { routes } = kind.policies.targetIndex;
+  const frontend = kind.policies.targetIndex.frontend(id);
   const service = index.byIdentityKey(identityKey(id));
   if (!frontend || !service || !MeshService.is(service)) return { names: [], hasOthers: true };
   const groups = routes.groupsOf(frontend);
@@ -151,9 +155,9 @@ function tcpPortsOf(
 }
 
 /** No proxy applies a spec that does not fit. */
-function lackedBy(shipped: ShippedPolicy, mode: ProxyMode, spec: Policy['spec']): readonly Unable[] {
+function lackedBy(shipped: ShippedPolicy, mode: ProxyMode, spec: Policy['spec']): readonly UnsupportedField[] {
   const read = shipped.read(spec);
-  return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unable(mode, read);
+  return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unsupported(mode, read);
 }
 
 /** Selects the proxies of the instances that a policy names: of services, of a namespace, or of the mesh. */

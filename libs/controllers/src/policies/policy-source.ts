@@ -1,11 +1,11 @@
-import type { PoliciesAffected, PolicyTable } from '@causeway/policies';
+import type { PolicyChangeSet, PolicyTable } from '@causeway/policies';
 import { keysOfTable, type KeySource } from '../progress/followed-keys';
 
 /** The policies of a process: the table, and what a change affects. */
 export interface PolicySource {
   readonly table: PolicyTable;
   readonly hasLoaded: boolean;
-  subscribe(listener: (change: PoliciesAffected | 'reloaded') => void): () => void;
+  subscribe(listener: (change: PolicyChangeSet | 'reloaded') => void): () => void;
 }
 
 /** Announces the policies whose scopes, or what holds there, may have changed. */

@@ -1,8 +1,8 @@
 import { MeshService } from '@causeway/kinds';
 import type { Meshes } from '@causeway/meshes';
-import { policyKeysOn, policyVerdict, type PolicyVerdict } from '@causeway/policies';
+import { policyKeysOn, evaluatePolicy, type PolicyEvaluation } from '@causeway/policies';
 import {
-  conditionOf,
+  findCondition,
   FieldPath,
   identityKey,
   isMadeHere,
@@ -53,7 +53,7 @@ export interface PolicyStatusOptions {
 
 /** What is derived of a policy until a change affects it. */
 interface Evaluated {
-  readonly verdict: PolicyVerdict;
+  readonly verdict: PolicyEvaluation;
   /** Undefined for kinds that no proxy is sent. */
   readonly requirement: PolicyRequirement | undefined;
 }
@@ -125,7 +125,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   private evaluate(key: string, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
     const { policies, kindOf } = this.options;
     const kind = policies.table.kind(id.kind);
-    const verdict = kind && policyVerdict(kind, key);
+    const verdict = kind && evaluatePolicy(kind, key);
     if (!verdict) return undefined;
     // The definition of its kind may have changed since the policy was written.
     const [first]: readonly (Violation | undefined)[] = kindOf(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
@@ -158,7 +158,7 @@ class PolicyStatusPlanner implements StatusPlanner {
 
   /** The written status may stay as long as it claims no more than what the policies leave, and no proxy is newly known to lack features. */
   private mayStay(
-    verdict: PolicyVerdict,
+    verdict: PolicyEvaluation,
     { status, generation }: Resource,
     progress: ApplyProgress | undefined,
   ): boolean {
@@ -176,7 +176,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   /** Zones report the policy's own revision only: they have to learn first of another change that brought it into force. */
   private isEarly(
     progress: ApplyProgress | undefined,
-    verdict: PolicyVerdict,
+    verdict: PolicyEvaluation,
     { generation, status }: Resource,
     waited: number,
   ): boolean {
@@ -188,12 +188,12 @@ class PolicyStatusPlanner implements StatusPlanner {
 
 /** Whether the status says already of this generation that some proxy does not support it. */
 function isUnsupportedWritten(status: Resource['status'], generation: number): boolean {
-  const written = conditionOf(status, 'Enforced');
+  const written = findCondition(status, 'Enforced');
   return written?.['reason'] === 'NotSupported' && written['observedGeneration'] === generation;
 }
 
 function isWrittenOf(status: Resource['status'], generation: number): boolean {
-  return conditionOf(status, 'Enforced')?.['observedGeneration'] === generation;
+  return findCondition(status, 'Enforced')?.['observedGeneration'] === generation;
 }
 
 /** The status loop of policies, which counts them. */

@@ -1,4 +1,4 @@
-import { conditionOf, identityKey, withCondition, type Resource } from '@causeway/resources';
+import { findCondition, identityKey, withCondition, type Resource } from '@causeway/resources';
 import type { Change, IndexChange } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { NO_KEYS, type RESCAN } from '@causeway/loops';
@@ -85,7 +85,7 @@ describe('a status loop', () => {
       await replica.settle();
     }
   };
-  const message = async (): Promise<unknown> => conditionOf((await harness.get(web))?.status, 'Applied')?.['message'];
+  const message = async (): Promise<unknown> => findCondition((await harness.get(web))?.status, 'Applied')?.['message'];
   /** How often statuses were planned meanwhile. */
   const plans = async (work: () => Promise<void>): Promise<number> => {
     const before = planner.planned.length;

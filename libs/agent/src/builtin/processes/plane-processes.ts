@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { extname, join } from 'node:path';
 import { Backoff, type Clock, type Logger } from '@causeway/runtime';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
-import type { PlaneProcessesState, Unobeyed } from '../../plane';
+import type { PlaneProcessesState, UnsupportedFeature } from '../../plane';
 import type { CacheChange } from '../../resources/resource-cache';
 import type { PlaneResources } from '../decoded-resources';
 import type { PlaneEngine, PlaneLimits } from '../plane-engine';
