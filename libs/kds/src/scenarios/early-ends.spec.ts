@@ -11,7 +11,7 @@ describe('a stream that ends while it is opened', () => {
     let gate: Promise<void> | undefined;
     const state = memoryState(new MemoryDisk());
     const store: ResourceStore = Object.create(state.store, {
-      floor: {
+      compactionRevision: {
         value: async () => {
           asked++;
           await gate;
