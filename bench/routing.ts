@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { evaluate, RouteTable, type ChangeSet, type Route } from '@causeway/routing';
+import { RouteTable, type ChangeSet, type Route } from '@causeway/routing';
+import { evaluate } from '@causeway/routing/testing';
 import type { Identity } from '@causeway/resources';
 import { numberSetting, report } from './support/report';
 

@@ -1,7 +1,8 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { register } from '@grpc/grpc-js-xds';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { evaluate, type Outcome, type RouteKind, type RouteRule } from '@causeway/routing';
+import { type Outcome, type RouteKind, type RouteRule } from '@causeway/routing';
+import { evaluate } from '@causeway/routing/testing';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { EnvoyView } from '@causeway/xds-translation';
 import { drawnFairly } from '../support/fair-draw';

@@ -1,4 +1,4 @@
-import type { DefinitionSpec } from '@causeway/policies';
+import type { DefinitionSpec } from '@causeway/policies/testing';
 import type { Identity, JsonObject, JsonValue } from '@causeway/resources';
 import { folded, object, type NaivePath, type NaivePolicy } from './naive-fold';
 import { trialKinds, type Stored } from './random-policies';

@@ -1,4 +1,5 @@
-import { PolicyTable, policyDefinition, type DefinitionSpec, type StoredPolicy } from '@causeway/policies';
+import { PolicyTable, policyDefinition } from '@causeway/policies';
+import { type DefinitionSpec, type StoredPolicy } from '@causeway/policies/testing';
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import { RouteTable, type ChangeSet, type RouteRule } from '@causeway/routing';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { policyDefinition, PolicyTable, type DefinitionSpec } from '@causeway/policies';
+import { policyDefinition, PolicyTable } from '@causeway/policies';
+import { type DefinitionSpec } from '@causeway/policies/testing';
 import { identityKey, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { RouteTable, type ChangeSet, type RouteSpec } from '@causeway/routing';
 

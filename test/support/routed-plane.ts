@@ -1,7 +1,8 @@
 import { Agent, createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
-import { evaluate, type Decision, type RouteKind, type RouteSpec } from '@causeway/routing';
+import { type RouteKind, type RouteSpec } from '@causeway/routing';
+import { evaluate, type Decision } from '@causeway/routing/testing';
 import { identityKey, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { TrafficPlane } from './traffic-plane';
 import { shippedKinds, sketch } from './traffic-zone';

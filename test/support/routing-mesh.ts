@@ -1,11 +1,8 @@
 import {
-  evaluate,
   explain,
   parentStatuses,
   RouteTable,
-  type Decision,
   type Explanation,
-  type HttpRequest,
   type Outcome,
   type Question,
   type Request,
@@ -13,6 +10,7 @@ import {
   type RouteSpec,
   type Service,
 } from '@causeway/routing';
+import { evaluate, type Decision, type HttpRequest } from '@causeway/routing/testing';
 import { identityKey, type Identity } from '@causeway/resources';
 
 const PORTS = [

@@ -4,7 +4,9 @@ import type { DefinitionSpec } from './model/definition';
 
 const words = 'colours what goes through it';
 const color: DefinitionSpec = {
-  ...{ group: 'policies.example.com', kind: 'ColorPolicy', hierarchy: ['Gateway', 'Route', 'Rule', 'Backend'] },
+  group: 'policies.example.com',
+  kind: 'ColorPolicy',
+  hierarchy: ['Gateway', 'Route', 'Rule', 'Backend'],
   declaredTargets: [
     { kind: 'Gateway', semantics: words },
     { kind: 'Route', semantics: words },

@@ -8,7 +8,9 @@ import { pathsAt } from './reads/policy-path';
 const semantics = 'paints what goes through it';
 const group = 'policies.example.com';
 const paint: DefinitionSpec = {
-  ...{ group, kind: 'PaintPolicy', hierarchy: 'mesh' },
+  group,
+  kind: 'PaintPolicy',
+  hierarchy: 'mesh',
   declaredTargets: [
     { kind: 'Namespace', semantics },
     { kind: 'MeshService', semantics },
@@ -18,7 +20,9 @@ const paint: DefinitionSpec = {
   mergeStrategies: ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults', 'PatchOverrides'],
 };
 const service: DefinitionSpec = {
-  ...{ group, kind: 'BackendPaint', hierarchy: ['Backend'] },
+  group,
+  kind: 'BackendPaint',
+  hierarchy: ['Backend'],
   declaredTargets: [{ kind: 'MeshService', facet: 'backend', semantics }],
   effectiveTarget: { level: 'Backend', semantics },
 };

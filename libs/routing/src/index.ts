@@ -1,10 +1,10 @@
 /** Evaluation of requests against routes (libs/routing/README.md). */
-export { type Destination, type ResolvedBackend } from './binding/backend';
+export { type Destination } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
 export { foreignReference, NO_NAMESPACE, PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';
 export { parentStatuses, ROUTED_BY_XROUTE, type ParentStatus } from './binding/route-status';
 export { type ChangeSet } from './binding/change-set';
-export { listPlaces, type Place, type Places } from './binding/places';
+export { listPlaces, type Place } from './binding/places';
 export {
   connectionAction,
   ruleAction,
@@ -16,11 +16,9 @@ export { RouteTable, type Client } from './binding/route-table';
 export {
   routeKinds,
   type AllowedRoutes,
-  type BackendRef,
   type Filter,
   type Gateway,
   type HeaderChanges,
-  type ObjectRef,
   type ReferenceGrant,
   type Route,
   type RouteKind,
@@ -30,10 +28,10 @@ export {
   type Service,
   type ValueMatch,
 } from './model';
-export { evaluate, type Decision, type IsReady, type Outcome, type Question, type Share } from './requests/evaluate';
-export { explain, MAX_EXPLAINED, type Explanation } from './requests/explain';
-export { TooCostly, type HttpRequest, type Request } from './requests/request';
+export { type IsReady, type Outcome, type Question, type Share } from './requests/evaluate';
+export { explain, type Explanation } from './requests/explain';
+export { TooCostly, type Request } from './rules/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
 export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';
-export { compileExpression, type RegularExpression } from './rules/regular-expression';
+export { compileExpression } from './rules/regular-expression';
 export { filterTypes, pathChangeTypes, redirectSchemes, redirectStatusCodes } from './rules/filter-rules';

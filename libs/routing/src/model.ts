@@ -19,12 +19,12 @@ export interface ParentRef extends ObjectRef {
 }
 
 /** Destination of a rule; weight 1 unless given. */
-export interface BackendRef extends ObjectRef {
+interface BackendRef extends ObjectRef {
   readonly weight?: number;
   readonly filters?: readonly Filter[];
 }
 
-export interface NamedValue {
+interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
@@ -106,7 +106,7 @@ export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' 
   readonly forbidden?: ReadonlyMap<number, Violation>;
 }
 
-export interface ServicePort {
+interface ServicePort {
   readonly port: number;
   readonly name?: string;
 }

@@ -5,7 +5,7 @@ import { parentStatuses } from './binding/route-status';
 import { RouteTable } from './binding/route-table';
 import { routeKinds, type Route, type RouteKind, type RouteMatch, type RouteRule, type Service } from './model';
 import { evaluate } from './requests/evaluate';
-import type { HttpRequest } from './requests/request';
+import type { HttpRequest } from './rules/request';
 
 const NAMESPACES = ['a', 'b', 'c'];
 const NAMES = ['x', 'y'];

@@ -26,7 +26,7 @@ export interface DnsService {
 }
 
 /** A hostname that a service holds, and the generators that made it. */
-export interface ServiceHostname {
+interface ServiceHostname {
   readonly hostname: string;
   readonly generators: readonly string[];
 }

@@ -74,7 +74,7 @@ export function mayCall(rules: AccessRules, id: string | undefined, request?: Ac
 }
 
 /** Whether a caller with this id is one of these. */
-export function isCaller(callers: AccessClause['callers'], id: string): boolean {
+function isCaller(callers: AccessClause['callers'], id: string): boolean {
   if (callers === 'anyone') return true;
   const { within, except } = callers;
   return (within === 'anyone' || within.some((match) => fitsId(match, id))) && !except.includes(id);

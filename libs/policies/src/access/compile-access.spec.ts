@@ -161,8 +161,14 @@ describe('who may call', () => {
       changing: () => [{ domains: [EAST], namespaces: ['dev', 'shop'] }],
     };
     const shown = [
-      ...[id('web'), inNamespace('shop', 'web'), id('both'), inNamespace('shop', 'both'), inNamespace('dev', 'both')],
-      ...[id('job'), inNamespace('shop', 'job'), id('web', 'default.west.mesh.local')],
+      id('web'),
+      inNamespace('shop', 'web'),
+      id('both'),
+      inNamespace('shop', 'both'),
+      inNamespace('dev', 'both'),
+      id('job'),
+      inNamespace('shop', 'job'),
+      id('web', 'default.west.mesh.local'),
     ];
     const [web, webIn, both, bothInShop, bothInDev, job, jobIn, west] = shown;
     const id2 = (type: 'Exact' | 'Prefix', value: string) => ({ spiffeId: { type, value } });

@@ -26,7 +26,7 @@ export interface CallerFacts {
 }
 
 /** Maximum number of ids in one compiled rule. Ids beyond it are refused: not allowed, or not excepted from a deny. */
-export const MAX_IDS = 10_000;
+const MAX_IDS = 10_000;
 
 /**
  * Compiles the rules of an effective policy and resolves their callers. Ambiguity counts against the caller: an allow

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resourc
 import { mergeStrategies, type MergeStrategy, type Strategy } from '../model/levels';
 import { createPolicy, type Policy } from '../model/policy';
 import { Fold } from './fold';
-import { listLeaves } from './traced';
+import { listLeaves } from '../model/traced';
 
 function policy(name: string, strategy: MergeStrategy, spec: JsonObject): Policy {
   const id = { kind: 'P', mesh: 'm', zone: '', namespace: 'ns', name };
-  return createPolicy({ ...{ key: name, id, creationOrder: 1, generation: 1, targetRefs: [], strategy, spec } });
+  return createPolicy({ key: name, id, creationOrder: 1, generation: 1, targetRefs: [], strategy, spec });
 }
 
 const folded = (...policies: readonly Policy[]): Fold | undefined => Fold.roots().of(policies);

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@causeway/resources';
 import type { Strategy } from '../model/levels';
 import type { Policy } from '../model/policy';
-import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from './traced';
+import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from '../model/traced';
 
 /** Policy that set a value of an effective spec, and the strategy by which it did. */
-export interface Source {
+interface Source {
   /** The key of the policy. */
   readonly policy: string;
   readonly strategy: Strategy;

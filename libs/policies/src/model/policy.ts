@@ -1,6 +1,6 @@
 import type { Identity, JsonObject, LabelSelector, Resource, Violation } from '@causeway/resources';
 import { compareText } from '@causeway/resources';
-import { tracedSpec, type Branch } from '../fold/traced';
+import { tracedSpec, type Branch } from './traced';
 import type { Level, Strategy } from './levels';
 
 /** The fields of a policy's spec that belong to the engine; all others are the spec proper. */

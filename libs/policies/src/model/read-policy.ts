@@ -15,9 +15,9 @@ import { createPolicy, RESERVED_FIELDS, type Policy, type StoredPolicy, type Tar
 import { readTargetRefs } from './target-refs';
 
 /** Deepest nesting of a spec proper. */
-export const DEEPEST_POLICY = 32;
+const DEEPEST_POLICY = 32;
 /** Maximum number of values of a spec proper: folds count them. */
-export const MAX_POLICY_VALUES = 4_096;
+const MAX_POLICY_VALUES = 4_096;
 
 /** A policy's spec, taken apart. */
 interface Written {

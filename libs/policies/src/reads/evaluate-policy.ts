@@ -10,13 +10,13 @@ import { meshOfNode, type Node } from '../table/nodes';
 import { namesOfGroups } from './scope-names';
 
 /** Why a policy does not attach to the target of a reference (T004-02, -09, -10, -24). */
-export interface TargetRefusal {
+interface TargetRefusal {
   readonly reason: 'TargetNotFound' | 'Conflicted' | 'RefNotPermitted';
   readonly message: string;
 }
 
 /** One reference of a policy, and whether the policy took hold of anything there. */
-export interface AncestorResult {
+interface AncestorResult {
   readonly ref: TargetRef;
   readonly refused?: TargetRefusal;
 }

@@ -103,7 +103,7 @@ export function virtualPath(node: Node, carriers: Carriers): PolicyPath {
   const mesh = node.id?.mesh ?? '';
   const policies = standing(carriers, node, { consumer: undefined });
   const { key, namespace } = node;
-  return { ...{ key, mesh, namespace, policies, nodes: [node], lower: [node] }, group: 'virtual', context: undefined };
+  return { key, mesh, namespace, policies, nodes: [node], lower: [node], group: 'virtual', context: undefined };
 }
 
 /** All paths below a Mesh, or below one Namespace of it. */

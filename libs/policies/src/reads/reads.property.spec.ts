@@ -16,7 +16,11 @@ function defined(kind: string, hierarchy: readonly Level[], facet: 'frontend' | 
   const has = (level: Level, target: DefinitionSpec['declaredTargets'][number]) =>
     hierarchy.includes(level) ? [target] : [];
   return {
-    ...{ group: 'policies.example.com', kind, hierarchy, mergeStrategies, crossNamespace: 'ClientSide' },
+    group: 'policies.example.com',
+    kind,
+    hierarchy,
+    mergeStrategies,
+    crossNamespace: 'ClientSide',
     declaredTargets: [
       ...has('Mesh', { kind: 'Mesh', semantics }),
       ...has('Namespace', { kind: 'Namespace', semantics }),
@@ -191,7 +195,9 @@ describe('what policies are asked', () => {
         const [port, route, rule] = [at('ServicePort'), at('Route'), at('Rule')];
         if (!context || !port) continue;
         const received = trial.table.effectiveOfRule('RulePolicy', {
-          ...{ frontend: context.frontend.id, port: Number(port.section), group: context.group },
+          frontend: context.frontend.id,
+          port: Number(port.section),
+          group: context.group,
           ...(route?.id ? { route: route.id } : {}),
           ...(rule?.section === undefined ? {} : { rule: rule.section }),
         });

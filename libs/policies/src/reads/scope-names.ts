@@ -40,7 +40,7 @@ function pathsOf({ policies, contexts }: KindTable, context: Context): readonly 
 }
 
 /** A path by the names of its objects, `g1>r1>b1`; a section stands behind its object, and a consumer's namespace in brackets. */
-export function pathName({ consumer }: Pick<Context, 'consumer'>, path: readonly Node[]): string {
+function pathName({ consumer }: Pick<Context, 'consumer'>, path: readonly Node[]): string {
   const parts: { name: string; id: Node['id'] }[] = [];
   for (const { id, section } of path) {
     if (!id) continue;

@@ -1,5 +1,5 @@
 import { compileSchema } from '@causeway/resources';
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { mergeStrategies } from '../model/levels';
 import { Optionals } from './schema-parts';
 import type { ShippedPolicy } from './shipped-policy';
@@ -7,7 +7,6 @@ import type { ShippedPolicy } from './shipped-policy';
 const Color = Type.String({ title: 'a color such as red or #ff0000', minLength: 1, maxLength: 64 });
 
 const Spec = Optionals({ color: Color, colors: Optionals({ dark: Color, light: Color }) });
-export type ColorSpec = Static<typeof Spec>;
 
 const { fits } = compileSchema(Spec);
 const GATEWAY_API = 'gateway.networking.k8s.io';

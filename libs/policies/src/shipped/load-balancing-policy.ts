@@ -5,7 +5,7 @@ import { Optionals, Period } from './schema-parts';
 import { unsupportedBy } from './unsupported-fields';
 
 /** Algorithms to choose one of several instances. */
-export const balancingAlgorithms = ['RoundRobin', 'LeastRequest', 'Random', 'RingHash', 'Maglev'] as const;
+const balancingAlgorithms = ['RoundRobin', 'LeastRequest', 'Random', 'RingHash', 'Maglev'] as const;
 
 const Name = Type.String({
   title: 'a name such as x-user',

@@ -4,7 +4,7 @@ import { Duration, Optionals } from './schema-parts';
 import { unsupportedForRequests } from './unsupported-fields';
 
 /** Conditions for a retry, besides requests that no server has begun. */
-export const retryConditions = [
+const retryConditions = [
   '5xx',
   'gateway-error',
   'connect-failure',

@@ -220,5 +220,5 @@ const watchKey = ({ place, name }: { readonly place: string; readonly name?: str
   name === undefined ? place : `${place} ${name}`;
 
 /** Whether a reference leaves its policy's namespace. */
-export const isForeign = ({ level, namespace }: TargetRef, { id }: Policy): boolean =>
+const isForeign = ({ level, namespace }: TargetRef, { id }: Policy): boolean =>
   level !== 'Mesh' && level !== 'Namespace' && namespace !== id.namespace;

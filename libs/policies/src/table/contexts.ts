@@ -33,7 +33,6 @@ export function contextAt(key: string, group: string): Omit<Context, 'frontend'>
 
 const CONSUMER = 'consumer:';
 export const consumerGroup = (namespace: string): string => `${CONSUMER}${namespace}`;
-export const contextKey = (frontend: string, group: string): string => `${frontend} ${group}`;
 export const isGatewayGroup = (group: string): boolean => group.startsWith('gateway:');
 /** The group whose routes hold where a context has none of its own. */
 export const findFallbackGroup = (group: string): string => (group.startsWith(CONSUMER) ? PRODUCER : group);

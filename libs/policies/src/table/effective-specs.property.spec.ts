@@ -43,7 +43,9 @@ function askedAt(table: PolicyTable, kind: string, { context, group, lower }: Po
   const rule = sectionAt('Rule');
   const service = lower.find((node) => node.level === 'Backend')?.id;
   return table.effectiveOfRule(kind, {
-    ...{ frontend: id, port: Number(sectionAt('ServicePort') ?? 80), group },
+    frontend: id,
+    port: Number(sectionAt('ServicePort') ?? 80),
+    group,
     ...(route && { route, ...(rule !== undefined && { rule }) }),
     ...(service && { backend: { service, port: 80 } }),
   });

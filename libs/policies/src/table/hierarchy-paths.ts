@@ -9,7 +9,7 @@ import {
   type RouteTable,
 } from '@causeway/routing';
 import type { Level } from '../model/levels';
-import { consumerGroup, createContext, isGatewayGroup, findFallbackGroup, OWN_BACKEND, type Context } from './contexts';
+import { isGatewayGroup, findFallbackGroup, OWN_BACKEND, type Context } from './contexts';
 import { frontendNode, implicitNode, routeNode, type Node } from './nodes';
 
 /** The nodes of a path below Mesh and Namespace, the least specific first. */
@@ -189,9 +189,4 @@ function* backendsOf(
       if (backend) yield [backend, resolved.destination.port];
     }
   }
-}
-
-/** The context of a service's own backend for clients of one namespace, or for all. */
-export function backendContext(service: Frontend, consumer?: string): Context {
-  return createContext(service, consumer === undefined ? OWN_BACKEND : consumerGroup(consumer));
 }

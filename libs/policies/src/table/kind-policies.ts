@@ -5,7 +5,7 @@ import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
 import { Attachments } from './attachments';
 import { countsIn, type Context } from './contexts';
-import { meshKey, meshNode, namespaceKey, namespaceNode, sectionKey, type Node } from './nodes';
+import { meshNode, namespaceNode, sectionKey, type Node } from './nodes';
 import { HierarchyPaths, type LowerPath } from './hierarchy-paths';
 import type { TargetIndex } from './target-index';
 
@@ -44,7 +44,7 @@ export class KindPolicies {
 }
 
 /** The policies on a path, the least specific first. */
-export function policiesOn(carriers: Carriers, context: Context, path: LowerPath): Policy[] {
+function policiesOn(carriers: Carriers, context: Context, path: LowerPath): Policy[] {
   return [...upperPolicies(carriers, context), ...lowerPolicies(carriers, context, path)];
 }
 
@@ -99,9 +99,3 @@ export function findConsumers(
   }
   return [...found].sort(compareText);
 }
-
-/** The keys of the nodes above a context. */
-export const upperKeys = ({ mesh, namespace }: Pick<Context, 'mesh' | 'namespace'>): readonly string[] => [
-  meshKey(mesh),
-  namespaceKey(mesh, namespace),
-];

@@ -15,12 +15,12 @@ export interface Node {
 }
 
 export const meshNode = (mesh: string): Node => ({ level: 'Mesh', key: meshKey(mesh), namespace: '' });
-export const meshKey = (mesh: string): string => `mesh ${mesh}`;
+const meshKey = (mesh: string): string => `mesh ${mesh}`;
 
 export function namespaceNode(mesh: string, namespace: string): Node {
   return { level: 'Namespace', key: namespaceKey(mesh, namespace), namespace };
 }
-export const namespaceKey = (mesh: string, namespace: string): string => `namespace ${mesh}/${namespace}`;
+const namespaceKey = (mesh: string, namespace: string): string => `namespace ${mesh}/${namespace}`;
 
 /** The mesh of the node of a Mesh or a Namespace. */
 export function meshOfNode({ key }: Pick<Node, 'key'>): string {

@@ -11,7 +11,7 @@ export interface Destination {
 }
 
 /** Why a reference does not resolve, for the condition ResolvedRefs. */
-export interface Unresolved {
+interface Unresolved {
   readonly reason: 'InvalidKind' | 'BackendNotFound' | 'RefNotPermitted';
   readonly message: string;
 }

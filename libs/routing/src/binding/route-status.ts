@@ -6,7 +6,7 @@ import { groupFor, parentTarget, type Frontend, type Refusal, type Target } from
 import type { RouteTable } from './route-table';
 
 /** True where another kind of route took some of the ports that a route wanted (T002-29). */
-export const PORT_CONFLICTED = 'causeway.io/PortConflicted';
+const PORT_CONFLICTED = 'causeway.io/PortConflicted';
 
 /** Reason of an implicit route that is not bound: users wrote routes for its service. */
 export const ROUTED_BY_XROUTE = 'RoutedByXRoute';

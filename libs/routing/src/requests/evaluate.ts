@@ -6,7 +6,7 @@ import type { Client, RouteTable } from '../binding/route-table';
 import { connectionAction, ruleAction, type RuleAction } from '../binding/rule-action';
 import type { Filter, HeaderChanges } from '../model';
 import { looksIntoRequests } from '../rules/compiled-route';
-import { RequestFields, type HttpRequest, type Request } from './request';
+import { RequestFields, type HttpRequest, type Request } from '../rules/request';
 import { filterRequest, buildRedirect, responseChanges, type Redirect } from './request-filters';
 
 /** A request to evaluate: sender, request, port and frontend. */
@@ -21,7 +21,7 @@ export interface Question {
 export type IsReady = (service: Identity, port: number) => boolean;
 
 /** Why a share, or the whole request, is not forwarded: 404, 500 or 503, with its gRPC status for a gRPC call. */
-export interface Refused {
+interface Refused {
   readonly type: 'refused';
   readonly status: 404 | 500 | 503;
   /** 12 = UNIMPLEMENTED, 14 = UNAVAILABLE; absent for other requests. */
@@ -29,7 +29,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-export interface Forwarded {
+interface Forwarded {
   readonly type: 'forwarded';
   readonly destination: Destination;
   /** As the backend gets it, after all filters; absent for connections. */
@@ -45,7 +45,7 @@ export interface Share {
 }
 
 /** A copy of the request: `share` of all of them, from 0 to 1. */
-export interface Mirror {
+interface Mirror {
   readonly share: number;
   readonly to: ResolvedBackend;
 }

@@ -2,13 +2,13 @@ import type { Binding, Entry } from '../binding/binding';
 import type { RouteTable } from '../binding/route-table';
 import { compareRanks } from '../rules/compiled-match';
 import { evaluate, findMismatch, type Decision, type IsReady, type Question } from './evaluate';
-import { RequestFields } from './request';
+import { RequestFields } from '../rules/request';
 
 /** Maximum number of rules that an explanation names one by one; the rest is counted. */
-export const MAX_EXPLAINED = 256;
+const MAX_EXPLAINED = 256;
 
 /** One match that did not decide. */
-export interface LostMatch {
+interface LostMatch {
   /** `HTTPRoute store/foo-route` */
   readonly route: string;
   readonly rule: string;

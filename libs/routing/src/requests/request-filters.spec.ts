@@ -1,4 +1,4 @@
-import type { HttpRequest } from './request';
+import type { HttpRequest } from '../rules/request';
 import { changePath, buildRedirect } from './request-filters';
 
 const REQUEST: HttpRequest = {

@@ -1,5 +1,5 @@
 import type { FieldPath, Violation } from '@causeway/resources';
-import type { RequestFields } from '../requests/request';
+import type { RequestFields } from './request';
 import type { RouteMatch, ValueMatch } from '../model';
 import { compileExpression, type RegularExpression } from './regular-expression';
 

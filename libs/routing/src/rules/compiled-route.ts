@@ -18,7 +18,7 @@ export interface CompiledRule {
 }
 
 /** A rule that is not applied, with the reason for the conditions `PartiallyInvalid` and `Accepted`. */
-export interface DroppedRule {
+interface DroppedRule {
   readonly name: string;
   readonly reason: 'UnsupportedValue' | 'IncompatibleFilters';
   readonly message: string;
@@ -38,7 +38,7 @@ export const looksIntoRequests = (kind: RouteKind): kind is 'HTTPRoute' | 'GRPCR
   kind === 'HTTPRoute' || kind === 'GRPCRoute';
 
 /** The kind of a route by its name; undefined for other kinds. */
-export function findRouteKind(kind: string): RouteKind | undefined {
+function findRouteKind(kind: string): RouteKind | undefined {
   return routeKinds.find((known) => known === kind);
 }
 

@@ -18,7 +18,7 @@ export const redirectSchemes = ['http', 'https'] as const;
 export const redirectStatusCodes = [301, 302, 303, 307, 308] as const;
 
 /** A duration as GEP-2257 writes it. */
-export const GEP_2257 = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/;
+const GEP_2257 = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/;
 
 /**
  * Returns violations between a rule's filters and time-outs (ADR 27). `not-allowed` is for filters that exclude each

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { RequestFields, TooCostly } from '../requests/request';
+import { RequestFields, TooCostly } from './request';
 import { compileExpression } from './regular-expression';
 
 const matches = (expression: string, value: string): boolean | string => {

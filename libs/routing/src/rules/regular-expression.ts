@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 
 /** Maximum length of a regular expression, characters. */
-export const MAX_EXPRESSION_LENGTH = 1_024;
+const MAX_EXPRESSION_LENGTH = 1_024;
 /** Maximum number of characters of all regular expressions of one route: it bounds the time to compile them. */
 export const MAX_EXPRESSION_CHARACTERS = 4_096;
 /** Largest compiled expression, instructions: matching costs at most so many steps a character. */

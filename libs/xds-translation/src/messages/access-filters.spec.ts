@@ -1,6 +1,7 @@
 import { HttpRbac, NetworkRbac, RBAC_Action, type Permission, type Principal } from '@causeway/proto-gen';
 import type { RbacRules } from '@causeway/proto-gen/testing';
-import { compileAccess, mayCall, type AccessRequest, type AccessSpec, type CallerFacts } from '@causeway/policies';
+import { compileAccess, type AccessRequest, type AccessSpec, type CallerFacts } from '@causeway/policies';
+import { mayCall } from '@causeway/policies/testing';
 import fc from 'fast-check';
 import { accessFilters, handshakeNames, takesAnonymous } from './access-filters';
 

@@ -11,7 +11,7 @@ import type { TlsContexts } from '../tls/tls-material';
 import type { Upstream } from '../upstream/upstream';
 import { readOpening } from './inspector';
 import { SourceLimits } from './source-limits';
-import { reset, splice, type Leg } from './splice';
+import { reset, splice, type Leg } from '../upstream/splice';
 import { TlsTerminator } from './tls-terminator';
 import type { YoungGarbage } from './young-garbage';
 

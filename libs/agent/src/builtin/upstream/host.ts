@@ -1,6 +1,6 @@
 import type { ClientTls } from '../decode/tls-settings';
 import type { EjectionRule } from '../decode/clusters';
-import type { Leg } from '../listen/splice';
+import type { Leg } from './splice';
 
 /** Address of a host and its transport: two hosts with equal places are one. */
 export interface HostPlace {

@@ -2,7 +2,7 @@ import { Backoff, type Clock } from '@causeway/runtime';
 import type { ClusterPlan } from '../decode/clusters';
 import type { EndpointLocality } from '../decode/endpoints';
 import type { Forwarding } from '../decode/filters';
-import { reset, type Leg } from '../listen/splice';
+import { reset, type Leg } from './splice';
 import type { Stats } from '../stats';
 import type { TlsContexts } from '../tls/tls-material';
 import { dial, type DialFailure } from './dial';

@@ -49,7 +49,7 @@ export function mergePatch<S>(target: Traced<S>, patch: Traced<S>): Traced<S> {
 }
 
 /** The JSON value of a traced one. Keys are own fields, whatever they are called. */
-export function plainValue(traced: Traced<unknown>): JsonValue {
+function plainValue(traced: Traced<unknown>): JsonValue {
   return isBranch(traced) ? plainObject(traced) : traced.value;
 }
 

@@ -1,4 +1,4 @@
-import type { RegularExpression } from '../rules/regular-expression';
+import type { RegularExpression } from './regular-expression';
 
 /** A request as it leaves its client; header names in any case, `path` without the query, `query` decoded, in order. */
 export interface HttpRequest {
@@ -12,7 +12,7 @@ export interface HttpRequest {
 }
 
 /** A connection, or for `udp` a datagram, of which routing knows no more than where it goes. */
-export interface Connection {
+interface Connection {
   readonly protocol: 'tcp' | 'tls' | 'udp';
 }
 
