@@ -67,12 +67,12 @@ export interface XdsPortOptions {
   readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
   /** The certificate in PEM of the authority that signs workloads now. */
   readonly authority: () => Promise<string | undefined>;
-  /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
+  /** What proxies are sent: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
   /** The leases of agents, and how long one lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
   readonly agentLeases: AgentLeaseStore;
   readonly leaseLength: number;
-  /** What machines with Dataplanes of a mesh are told of the zone. */
+  /** The facts of the zone that machines with Dataplanes of a mesh are sent. */
   readonly zoneFacts: (mesh: string) => { readonly virtualRanges: string[]; readonly dnsSuffixes: string[] };
   /** The way in for the Dataplanes that proxies and agents bring along, with these rights. */
   readonly admission: DataplaneRegistrarOptions['admission'];
@@ -108,7 +108,7 @@ export class XdsPort implements ObservedProxies {
 
   constructor(private readonly options: XdsPortOptions) {
     const { zone, index, access, clock, logger, routes, policies, hosts, enrolments, admission } = options;
-    const failure = 'what proxies are told cannot be read';
+    const failure = 'the resources of proxies cannot be read';
     const run = fillInSlices({ clock, logger, failure, signal: this.ending.signal });
     this.resources = new EnvoyResources(index, zone, access, { run, routes, policies, hosts });
     this.unfollow = this.resources.follow();

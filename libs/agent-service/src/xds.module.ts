@@ -30,7 +30,7 @@ class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   }
 }
 
-/** The port for a zone's proxies. What it is told from, the index first of all, must stand in modules that its options import. */
+/** The port for a zone's proxies. What it serves from, the index first of all, must stand in modules that its options import. */
 @Module({
   providers: [
     { provide: XdsPort, inject: [MODULE_OPTIONS_TOKEN], useFactory: (options: XdsPortOptions) => new XdsPort(options) },

@@ -26,11 +26,11 @@ function problems(read: () => unknown): readonly string[] {
 
 describe('what an agent says when it attaches', () => {
   it('is who it is, from where it speaks', () => {
-    const { version: _, secret: __, ...told } = agent;
-    expect(readAgent(agent, '10.0.0.7')).toEqual({ agent: { ...told, address: '10.0.0.7' } });
+    const { version: _, secret: __, ...facts } = agent;
+    expect(readAgent(agent, '10.0.0.7')).toEqual({ agent: { ...facts, address: '10.0.0.7' } });
     const secret = 's'.repeat(43);
     expect(readAgent({ ...agent, secret }, '10.0.0.7')).toEqual({
-      agent: { ...told, address: '10.0.0.7' },
+      agent: { ...facts, address: '10.0.0.7' },
       secretHash: createHash('sha256').update(secret).digest('hex'),
     });
     expect(readName({ mesh: 'm', namespace: '', name: 'n' })).toEqual({ mesh: 'm', namespace: 'default', name: 'n' });

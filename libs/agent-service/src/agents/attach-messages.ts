@@ -27,7 +27,7 @@ export interface WantedDataplane {
 }
 
 /** Longest texts, in characters. */
-const LONGEST = {
+const MAX_LENGTHS = {
   id: 64,
   machine: 256,
   name: 253,
@@ -39,9 +39,9 @@ const LONGEST = {
   what: 512,
 };
 const SECRET = { shortest: 32, longest: 128 };
-const MOST_LABELS = 128;
-const MOST_INBOUNDS = 128;
-const MOST_UNOBEYED = 64;
+const MAX_LABELS = 128;
+const MAX_INBOUNDS = 128;
+const MAX_UNSUPPORTED = 64;
 
 /** Who attaches, and by what its leases are its own. */
 export interface AttachedAgent {
@@ -55,12 +55,12 @@ export function readAgent({ instance, run, machine, startedAt, secret }: Agent, 
   const violations = [
     ...idProblems(at.field('instance'), instance),
     ...idProblems(at.field('run'), run),
-    ...lengthProblems(at.field('machine'), machine, LONGEST.machine),
+    ...lengthProblems(at.field('machine'), machine, MAX_LENGTHS.machine),
     ...(startedAt > 0 ? [] : [at.field('started_at').violation('must be set', 'required')]),
     ...(secret === '' ? [] : secretProblems(at.field('secret'), secret)),
   ];
   if (violations.length > 0) throw new Invalid(violations);
-  const agent = { instance, run, startedAt, machine: printableText(machine, LONGEST.machine), address };
+  const agent = { instance, run, startedAt, machine: printableText(machine, MAX_LENGTHS.machine), address };
   // It has 256 bits of chance, so its hash needs no salt and no slowness.
   return { agent, ...(secret !== '' && { secretHash: createHash('sha256').update(secret).digest('hex') }) };
 }
@@ -70,9 +70,9 @@ export function readName(dataplane: DataplaneName | undefined): LeaseKey {
   const { mesh = '', namespace = '', name = '' } = dataplane ?? {};
   const at = FieldPath.at('dataplane');
   const violations = [
-    ...lengthProblems(at.field('mesh'), mesh, LONGEST.name),
-    ...lengthProblems(at.field('name'), name, LONGEST.name),
-    ...(namespace === '' ? [] : lengthProblems(at.field('namespace'), namespace, LONGEST.name)),
+    ...lengthProblems(at.field('mesh'), mesh, MAX_LENGTHS.name),
+    ...lengthProblems(at.field('name'), name, MAX_LENGTHS.name),
+    ...(namespace === '' ? [] : lengthProblems(at.field('namespace'), namespace, MAX_LENGTHS.name)),
   ];
   if (violations.length > 0) throw new Invalid(violations);
   return { mesh, namespace: namespace === '' ? DEFAULT_NAMESPACE : namespace, name };
@@ -91,28 +91,30 @@ export function readRegistration({
   const at = FieldPath.at();
   const texts = Object.entries(labels);
   const violations = [
-    ...lengthProblems(at.field('spec_json'), specJson, LONGEST.spec),
-    ...(token === '' ? [] : lengthProblems(at.field('token'), token, LONGEST.token)),
-    ...(clientDataplane === '' ? [] : lengthProblems(at.field('client_dataplane'), clientDataplane, LONGEST.name)),
-    ...(texts.length > MOST_LABELS ? [at.field('labels').violation(tooMany(MOST_LABELS, texts), 'too-many')] : []),
-    ...(inbounds.length > MOST_INBOUNDS
-      ? [at.field('inbounds').violation(tooMany(MOST_INBOUNDS, inbounds), 'too-many')]
+    ...lengthProblems(at.field('spec_json'), specJson, MAX_LENGTHS.spec),
+    ...(token === '' ? [] : lengthProblems(at.field('token'), token, MAX_LENGTHS.token)),
+    ...(clientDataplane === '' ? [] : lengthProblems(at.field('client_dataplane'), clientDataplane, MAX_LENGTHS.name)),
+    ...(texts.length > MAX_LABELS ? [at.field('labels').violation(tooMany(MAX_LABELS, texts), 'too-many')] : []),
+    ...(inbounds.length > MAX_INBOUNDS
+      ? [at.field('inbounds').violation(tooMany(MAX_INBOUNDS, inbounds), 'too-many')]
       : inbounds.flatMap(({ check, reason }, i) => [
-          ...(check === '' ? [] : lengthProblems(at.field('inbounds').index(i).field('check'), check, LONGEST.check)),
+          ...(check === ''
+            ? []
+            : lengthProblems(at.field('inbounds').index(i).field('check'), check, MAX_LENGTHS.check)),
           ...(reason === ''
             ? []
-            : lengthProblems(at.field('inbounds').index(i).field('reason'), reason, LONGEST.reason)),
+            : lengthProblems(at.field('inbounds').index(i).field('reason'), reason, MAX_LENGTHS.reason)),
         ])),
-    ...(unobeyed.length > MOST_UNOBEYED
-      ? [at.field('unobeyed').violation(tooMany(MOST_UNOBEYED, unobeyed), 'too-many')]
+    ...(unobeyed.length > MAX_UNSUPPORTED
+      ? [at.field('unobeyed').violation(tooMany(MAX_UNSUPPORTED, unobeyed), 'too-many')]
       : unobeyed.flatMap(({ name, what }, i) => [
-          ...lengthProblems(at.field('unobeyed').index(i).field('name'), name, LONGEST.part),
-          ...lengthProblems(at.field('unobeyed').index(i).field('what'), what, LONGEST.what),
+          ...lengthProblems(at.field('unobeyed').index(i).field('name'), name, MAX_LENGTHS.part),
+          ...lengthProblems(at.field('unobeyed').index(i).field('what'), what, MAX_LENGTHS.what),
         ])),
   ];
   if (violations.length > 0) throw new Invalid(violations);
   const checked = inbounds.map(checkedInbound);
-  const shared = clientDataplane === '' ? [] : [{ clientDataplane: printableText(clientDataplane, LONGEST.name) }];
+  const shared = clientDataplane === '' ? [] : [{ clientDataplane: printableText(clientDataplane, MAX_LENGTHS.name) }];
   const health = [...checked, ...unobeyed.map(readUnobeyed), ...shared];
   const own = texts.filter(([label]) => label !== REGISTERED_BY && label !== LEASED_BY);
   return { version, labels: Object.fromEntries(own), spec: withStates(readSpec(specJson), checked), health, token };
@@ -143,13 +145,13 @@ function withStates(spec: JsonObject, health: readonly CheckedInbound[]): JsonOb
 }
 
 function checkedInbound({ inbound, ready, check, reason, since, plaintextReachable }: InboundHealth): CheckedInbound {
-  const texts = { check: printableText(check, LONGEST.check), reason: printableText(reason, LONGEST.reason) };
+  const texts = { check: printableText(check, MAX_LENGTHS.check), reason: printableText(reason, MAX_LENGTHS.reason) };
   return { inbound, ready, ...texts, since, ...(plaintextReachable && { plaintextReachable }) };
 }
 
 /** What the plane of a machine does not obey. */
 function readUnobeyed({ name, what }: { readonly name: string; readonly what: string }) {
-  return { name: printableText(name, LONGEST.part), what: printableText(what, LONGEST.what) };
+  return { name: printableText(name, MAX_LENGTHS.part), what: printableText(what, MAX_LENGTHS.what) };
 }
 
 /** No violation says the secret. */
@@ -161,9 +163,9 @@ function secretProblems(at: FieldPath, { length }: string) {
 
 /** What leases are compared by is refused, not changed. */
 function idProblems(at: FieldPath, id: string) {
-  const isPlain = printableText(id, LONGEST.id) === id;
-  return id === '' || id.length > LONGEST.id || isPlain
-    ? lengthProblems(at, id, LONGEST.id)
+  const isPlain = printableText(id, MAX_LENGTHS.id) === id;
+  return id === '' || id.length > MAX_LENGTHS.id || isPlain
+    ? lengthProblems(at, id, MAX_LENGTHS.id)
     : [at.violation('must have printable characters only', 'wrong-form')];
 }
 

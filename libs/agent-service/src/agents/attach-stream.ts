@@ -46,11 +46,11 @@ const CODES: Readonly<Record<AttachEnd, status>> = {
 };
 
 /** Most Dataplanes of one agent. */
-const MOST_DATAPLANES = 64;
+const MAX_DATAPLANES = 64;
 /** A request counts once, and once more for each of these characters. */
 const REQUEST_SIZE = 16 * 1024;
 /** Most bytes that an agent leaves unread. */
-const MOST_UNREAD = 1024 * 1024;
+const MAX_UNREAD_BYTES = 1024 * 1024;
 const MAX_TEXT = 1_000;
 
 /** One stream of one agent: its bounds, its Dataplanes and its end. */
@@ -60,7 +60,7 @@ export class AttachStream implements LeaseSession {
   private dataplanes: HeldDataplanes | undefined;
   /** Of the Dataplanes that were written. */
   private readonly meshes = new Set<string>();
-  private told = '';
+  private lastSent = '';
   private isOver = false;
   private last: { readonly at: number; readonly heartbeat: number };
 
@@ -125,14 +125,14 @@ export class AttachStream implements LeaseSession {
     void this.dataplanes?.review(names);
   }
 
-  /** Tells the agent what it needs to know of the zone, where that is not what it was told last. */
+  /** Sends the facts of the zone that the agent needs, if they differ from those sent last. */
   tellZone(): void {
     const facts = [...this.meshes].map(this.options.zoneFacts);
     const virtualRanges = [...new Set(facts.flatMap((each) => each.virtualRanges))];
     const zone = { virtualRanges, dnsSuffixes: facts[0]?.dnsSuffixes ?? [] };
-    const told = JSON.stringify(zone);
-    if (facts.length === 0 || told === this.told) return;
-    this.told = told;
+    const encoded = JSON.stringify(zone);
+    if (facts.length === 0 || encoded === this.lastSent) return;
+    this.lastSent = encoded;
     this.send({ zone });
   }
 
@@ -146,8 +146,8 @@ export class AttachStream implements LeaseSession {
     const size = request.registrations.reduce((sum, { specJson, token }) => sum + specJson.length + token.length, 0);
     if (this.options.requests.take(1 + Math.floor(size / REQUEST_SIZE)) !== undefined)
       return this.end('exhausted', 'too many requests');
-    if (request.registrations.length + request.withdrawals.length > 2 * MOST_DATAPLANES)
-      return this.end('exhausted', `a request names at most ${2 * MOST_DATAPLANES} Dataplanes`);
+    if (request.registrations.length + request.withdrawals.length > 2 * MAX_DATAPLANES)
+      return this.end('exhausted', `a request names at most ${2 * MAX_DATAPLANES} Dataplanes`);
     this.last = { at: this.options.clock.elapsed(), heartbeat: Math.max(this.last.heartbeat, request.heartbeat) };
     try {
       const dataplanes = this.dataplanes ?? this.introduce(request);
@@ -184,8 +184,8 @@ export class AttachStream implements LeaseSession {
   private want(dataplanes: HeldDataplanes, { registrations, withdrawals }: AttachRequest): void {
     for (const registration of registrations) {
       const key = readName(registration.dataplane);
-      if (!dataplanes.has(key) && dataplanes.size >= MOST_DATAPLANES)
-        return this.end('exhausted', `an agent has at most ${MOST_DATAPLANES} Dataplanes`);
+      if (!dataplanes.has(key) && dataplanes.size >= MAX_DATAPLANES)
+        return this.end('exhausted', `an agent has at most ${MAX_DATAPLANES} Dataplanes`);
       try {
         dataplanes.want(key, readRegistration(registration));
       } catch (error) {
@@ -221,7 +221,7 @@ export class AttachStream implements LeaseSession {
 
   private send(response: Partial<AttachResponse>): void {
     if (this.isOver) return;
-    if (this.call.writableLength > MOST_UNREAD) return this.end('exhausted', 'the agent does not read');
+    if (this.call.writableLength > MAX_UNREAD_BYTES) return this.end('exhausted', 'the agent does not read');
     this.call.write({ lease: undefined, results: [], heartbeat: 0, zone: undefined, ...response });
   }
 

@@ -12,7 +12,7 @@ import {
 import type { WantedDataplane } from './attach-messages';
 import { nameOf, type ReplicaLeases } from './replica-leases';
 
-/** What became of a state, as the agent is told. */
+/** The result of a state, as it is reported to the agent. */
 export type RegistrationAnswer = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
 
 export interface HeldDataplanesOptions {
@@ -42,7 +42,7 @@ interface HeldDataplane {
   changes: number;
   isHeld: boolean;
   right: RegistrationRight | undefined;
-  /** Not told to the store yet. */
+  /** Not written to the store yet. */
   health: readonly AgentFinding[] | undefined;
   retry: Timer | undefined;
   readonly backoff: Backoff;

@@ -31,8 +31,8 @@ const RENEW_EVERY = 1_000;
 /** The same as a share of a short lease. */
 const RENEW_SHARE = 1 / 5;
 /** Rows of one statement. */
-const MOST_ROWS = 2_000;
-const MOST_CLAIMS = 500;
+const MAX_ROWS = 2_000;
+const MAX_CLAIMS = 500;
 
 interface WaitingClaim extends LeaseKey {
   readonly claim: LeaseClaim;
@@ -129,7 +129,7 @@ export class ReplicaLeases {
     const due = rounds.filter((round) => round.isNews || round.heartbeat !== this.confirmed.get(round.session));
     const owners = new Map(due.map(({ session }) => [session.id, session]));
     for (const batch of distinctLeases(due.flatMap(({ rows }) => rows)))
-      for (const part of splitIntoBatches(batch, MOST_ROWS)) {
+      for (const part of splitIntoBatches(batch, MAX_ROWS)) {
         const sessions = new Map(part.map((row) => [nameOf(row), row.session]));
         for (const { taken, ...key } of await store.renew(part, length))
           owners.get(sessions.get(nameOf(key)) ?? '')?.lost(key, taken);
@@ -146,7 +146,7 @@ export class ReplicaLeases {
     // Streams that attach in one turn share the statement.
     await Promise.resolve();
     while (this.waiting.length > 0) {
-      const [claims = [], ...later] = distinctLeases(this.waiting.splice(0, MOST_CLAIMS));
+      const [claims = [], ...later] = distinctLeases(this.waiting.splice(0, MAX_CLAIMS));
       this.waiting.unshift(...later.flat());
       await this.takeTogether(claims);
     }

@@ -20,7 +20,7 @@ export interface BootstrapEndpointOptions {
   readonly logger: Logger;
 }
 
-const MOST_BYTES = 512 * 1024;
+const MAX_BYTES = 512 * 1024;
 /** Envoy's admin port where the Dataplane names none, as Kuma has it. */
 const ADMIN_PORT = 9_901;
 const TEXT = 'this port serves proxies: ADS by gRPC, and POST /bootstrap\n';
@@ -128,8 +128,8 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
     let bytes = 0;
     request.on('data', (part: Buffer) => {
       bytes += part.length;
-      if (bytes <= MOST_BYTES) parts.push(part);
-      else reject(new Refusal(413, `the body must have at most ${MOST_BYTES} bytes`));
+      if (bytes <= MAX_BYTES) parts.push(part);
+      else reject(new Refusal(413, `the body must have at most ${MAX_BYTES} bytes`));
     });
     request.on('end', () => resolve(Buffer.concat(parts)));
     request.on('close', () => reject(new Refusal(400, 'the body must be whole')));

@@ -17,15 +17,15 @@ export interface BootstrapRequest {
   readonly authority?: string;
 }
 
-const LONGEST_NAME = 512;
-const LONGEST_TOKEN = 16 * 1024;
-const LONGEST_DOCUMENT = 128 * 1024;
-const LONGEST_AUTHORITY = 64 * 1024;
-const LONGEST_VERSION = 16 * 1024;
-const LONGEST_PATH = 4_096;
-const MOST_FEATURES = 256;
-const MOST_METADATA = 256;
-const LONGEST_METADATA = 4_096;
+const MAX_NAME_LENGTH = 512;
+const MAX_TOKEN_LENGTH = 16 * 1024;
+const MAX_DOCUMENT_LENGTH = 128 * 1024;
+const MAX_AUTHORITY_LENGTH = 64 * 1024;
+const MAX_VERSION_LENGTH = 16 * 1024;
+const MAX_PATH_LENGTH = 4_096;
+const MAX_FEATURES = 256;
+const MAX_METADATA = 256;
+const MAX_METADATA_LENGTH = 4_096;
 
 const TYPES = ['dataplane', 'ingress', 'egress'] as const;
 const AT = FieldPath.at();
@@ -34,18 +34,18 @@ const AT = FieldPath.at();
 export function readBootstrapRequest(body: unknown): BootstrapRequest {
   if (!isJsonObject(body)) throw new Invalid([AT.violation('must be a JSON object', 'wrong-form')]);
   const found = new Fields(body);
-  const proxyType = TYPES.find((type) => type === (found.text('proxyType', LONGEST_NAME) || 'dataplane'));
+  const proxyType = TYPES.find((type) => type === (found.text('proxyType', MAX_NAME_LENGTH) || 'dataplane'));
   if (!proxyType) found.refuse('proxyType', `must be one of ${TYPES.join(', ')}`);
-  const document = found.text('dataplaneResource', LONGEST_DOCUMENT);
-  const authority = found.text('caCert', LONGEST_AUTHORITY);
-  const systemCaPath = found.text('systemCaPath', LONGEST_PATH);
-  const name = found.text('name', LONGEST_NAME);
+  const document = found.text('dataplaneResource', MAX_DOCUMENT_LENGTH);
+  const authority = found.text('caCert', MAX_AUTHORITY_LENGTH);
+  const systemCaPath = found.text('systemCaPath', MAX_PATH_LENGTH);
+  const name = found.text('name', MAX_NAME_LENGTH);
   if (name === '') found.refuse('name', 'must not be empty');
   const request: BootstrapRequest = {
     name,
-    mesh: found.text('mesh', LONGEST_NAME) || (proxyType === 'dataplane' ? 'default' : ''),
+    mesh: found.text('mesh', MAX_NAME_LENGTH) || (proxyType === 'dataplane' ? 'default' : ''),
     proxyType: proxyType ?? 'dataplane',
-    token: found.text('dataplaneToken', LONGEST_TOKEN).trim(),
+    token: found.text('dataplaneToken', MAX_TOKEN_LENGTH).trim(),
     version: found.object('version'),
     features: found.texts('features'),
     dynamicMetadata: found.textMap('dynamicMetadata'),
@@ -76,17 +76,17 @@ class Fields {
 
   object(field: string): JsonObject {
     const value = this.body[field] ?? {};
-    if (isJsonObject(value) && JSON.stringify(value).length <= LONGEST_VERSION) return value;
-    this.refuse(field, `must be an object of at most ${LONGEST_VERSION} characters`);
+    if (isJsonObject(value) && JSON.stringify(value).length <= MAX_VERSION_LENGTH) return value;
+    this.refuse(field, `must be an object of at most ${MAX_VERSION_LENGTH} characters`);
     return {};
   }
 
   texts(field: string): readonly string[] {
     const value = this.body[field] ?? [];
-    const isList = isJsonArray(value) && value.length <= MOST_FEATURES;
-    const texts = isList ? value.filter((one) => typeof one === 'string' && one.length <= LONGEST_NAME) : [];
+    const isList = isJsonArray(value) && value.length <= MAX_FEATURES;
+    const texts = isList ? value.filter((one) => typeof one === 'string' && one.length <= MAX_NAME_LENGTH) : [];
     if (!isList || texts.length !== value.length)
-      this.refuse(field, `must be a list of at most ${MOST_FEATURES} texts of at most ${LONGEST_NAME} characters`);
+      this.refuse(field, `must be a list of at most ${MAX_FEATURES} texts of at most ${MAX_NAME_LENGTH} characters`);
     return texts.map(String);
   }
 
@@ -95,10 +95,10 @@ class Fields {
     const entries = isJsonObject(value) ? Object.entries(value) : [];
     const texts = entries.filter(
       (one): one is [string, string] =>
-        one[0].length <= LONGEST_NAME && typeof one[1] === 'string' && one[1].length <= LONGEST_METADATA,
+        one[0].length <= MAX_NAME_LENGTH && typeof one[1] === 'string' && one[1].length <= MAX_METADATA_LENGTH,
     );
-    if (!isJsonObject(value) || entries.length > MOST_METADATA || texts.length !== entries.length)
-      this.refuse(field, `must be at most ${MOST_METADATA} texts of at most ${LONGEST_METADATA} characters by name`);
+    if (!isJsonObject(value) || entries.length > MAX_METADATA || texts.length !== entries.length)
+      this.refuse(field, `must be at most ${MAX_METADATA} texts of at most ${MAX_METADATA_LENGTH} characters by name`);
     return Object.fromEntries(texts);
   }
 }

@@ -30,7 +30,7 @@ export interface DataplaneAuthenticatorOptions {
 }
 
 /** How long a proxy waits for its enrolment before it is served, ms. */
-const LONGEST_ENROLMENT = 1_000;
+const ENROLMENT_TIMEOUT = 1_000;
 
 /** The Dataplane that a caller says it is of. */
 export interface NamedDataplane {
@@ -97,7 +97,7 @@ export class DataplaneAuthenticator {
     });
     // Where the store does not answer at all, nobody waits for it.
     const waiting = new AbortController();
-    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT, waiting.signal)]).finally(() =>
+    await Promise.race([isDone, this.options.clock.sleep(ENROLMENT_TIMEOUT, waiting.signal)]).finally(() =>
       waiting.abort(),
     );
   }

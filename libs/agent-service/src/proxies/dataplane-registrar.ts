@@ -45,7 +45,7 @@ export interface Registration {
 
 /** How long a Dataplane stays after the last stream of its proxy, ms (as in Kuma 2.14). */
 const GRACE = 10_000;
-const LONGEST = 128 * 1024;
+const MAX_DOCUMENT_LENGTH = 128 * 1024;
 const AT = FieldPath.at('node').field('metadata').field('dataplane.resource');
 
 /**
@@ -150,8 +150,10 @@ export function readDocument({ document, mesh, name }: Pick<Registration, 'docum
   readonly labels: Labels;
   readonly spec: JsonObject;
 } {
-  if (document.length > LONGEST)
-    throw new Invalid([AT.violation(`must have at most ${LONGEST} characters, has ${document.length}`, 'too-long')]);
+  if (document.length > MAX_DOCUMENT_LENGTH)
+    throw new Invalid([
+      AT.violation(`must have at most ${MAX_DOCUMENT_LENGTH} characters, has ${document.length}`, 'too-long'),
+    ]);
   let parsed: unknown;
   try {
     parsed = JSON.parse(document);

@@ -33,7 +33,7 @@ interface Leaf {
   signedBy: string | undefined;
 }
 
-const MOST_BUNDLES = 64;
+const MAX_BUNDLES = 64;
 /** Certificates of the time before a clock was set right are believed for this long beforehand, ms. */
 const EARLY = 60_000;
 
@@ -43,7 +43,7 @@ const EARLY = 60_000;
  */
 export class PeerCertificates {
   /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
-  private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MOST_BUNDLES);
+  private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MAX_BUNDLES);
   /** What is known of certificates whose connection lives: nothing of it ever changes. */
   private readonly leaves = new WeakMap<X509Certificate, Leaf>();
 

@@ -244,7 +244,7 @@ export class ProxyCertificates {
 
   /**
    * What the proxy has shown, where it is what would be signed now but for its end, which is not near: a proxy that comes back from
-   * another replica is told nothing new, and a storm of them costs no signatures.
+   * another replica is sent nothing new, and a storm of them costs no signatures.
    */
   private async shownAgain(entry: Entry, shown: X509Certificate, now: number): Promise<DueCertificate | undefined> {
     const { key, owner } = entry;

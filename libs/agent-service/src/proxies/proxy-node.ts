@@ -49,9 +49,9 @@ export type ProxyNode =
 /** Where redirected connections arrive, and where first ones enter again, if the node does not say. */
 const REDIRECT_PORT = 15_001;
 const REENTRY_PORT = 15_011;
-const LONGEST_NAME = 512;
-const LONGEST_CSR = 8_192;
-const LONGEST_PATH = 4_096;
+const MAX_NAME_LENGTH = 512;
+const MAX_CSR_LENGTH = 8_192;
+const MAX_PATH_LENGTH = 4_096;
 
 const AT = FieldPath.at('node');
 const METADATA = AT.field('metadata');
@@ -69,7 +69,7 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
     throw new Invalid([wrong('dataplane.proxyType', 'must be dataplane, ingress or egress', type)]);
   const dot = node.indexOf('.');
   const [mesh, name] = [node.slice(0, Math.max(0, dot)), node.slice(dot + 1)];
-  if (mesh === '' || name === '' || node.length > LONGEST_NAME)
+  if (mesh === '' || name === '' || node.length > MAX_NAME_LENGTH)
     throw new Invalid([
       AT.field('id').violation(`must be <mesh>.<name>; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form'),
     ]);
@@ -120,7 +120,7 @@ function egressNode(name: string, metadata: NodeMetadata): ProxyNode {
 
 function zoneProxyName(node: string): string {
   const name = node.startsWith('.') ? node.slice(1) : node;
-  if (name !== '' && node.length <= LONGEST_NAME) return name;
+  if (name !== '' && node.length <= MAX_NAME_LENGTH) return name;
   const rule = 'must be .<name>, the name of its ZoneIngress or ZoneEgress';
   throw new Invalid([AT.field('id').violation(`${rule}; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form')]);
 }
@@ -189,9 +189,10 @@ function flagOf(metadata: NodeMetadata, field: string, violations: Violation[]):
 function keyOf(metadata: NodeMetadata, violations: Violation[]): ProxyKey {
   const { 'causeway.io/csr': csr, 'causeway.io/key-file': path } = metadata;
   if (csr === undefined && path === undefined) return { type: isKumaDp(metadata) ? 'delivered' : 'none' };
-  const isCsr = typeof csr === 'string' && csr.length <= LONGEST_CSR;
+  const isCsr = typeof csr === 'string' && csr.length <= MAX_CSR_LENGTH;
   const isPath = isAbsolutePath(path);
-  if (!isCsr) violations.push(wrong('causeway.io/csr', `must be a CSR in PEM, at most ${LONGEST_CSR} characters`, csr));
+  if (!isCsr)
+    violations.push(wrong('causeway.io/csr', `must be a CSR in PEM, at most ${MAX_CSR_LENGTH} characters`, csr));
   if (!isPath) violations.push(wrong('causeway.io/key-file', 'must be an absolute path', path));
   return isCsr && isPath ? { type: 'file', csr, path } : { type: 'none' };
 }
@@ -203,7 +204,7 @@ function authoritiesFileOf(metadata: NodeMetadata): string | undefined {
 }
 
 function isAbsolutePath(path: unknown): path is string {
-  return typeof path === 'string' && path.startsWith('/') && path.length <= LONGEST_PATH && !path.includes('\0');
+  return typeof path === 'string' && path.startsWith('/') && path.length <= MAX_PATH_LENGTH && !path.includes('\0');
 }
 
 /** Whether Kuma's own program runs this proxy: it says its version. */

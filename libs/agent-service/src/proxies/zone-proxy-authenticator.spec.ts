@@ -69,7 +69,7 @@ describe('the proxy of a Dataplane that is asked about again', () => {
     await expect(authenticator.admit(caller)).rejects.toThrow(NotFound);
   });
 
-  it('has another view, and so is told everything, where the Dataplane was deleted and made again before it was asked', async () => {
+  it('has another view, and so is sent everything, where the Dataplane was deleted and made again before it was asked', async () => {
     const { zone, authenticator } = setUp();
     zone.put(dataplane('one'));
     const first = await authenticator.admit(caller);

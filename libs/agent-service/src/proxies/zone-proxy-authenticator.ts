@@ -39,14 +39,14 @@ export interface ZoneProxyAuthenticatorOptions extends DataplaneAuthenticatorOpt
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
   /** The view's certificate is another; of an egress, the one in `mesh`. */
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
-  /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
+  /** `all`: every proxy that catches connections is sent every service of its mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
   /** Destinations of a mesh: what `bind` without declared backends would listen at. */
   readonly destinations: (mesh: string) => number;
 }
 
 /** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
-const MOST_BOUND = 2_000;
+const MAX_BOUND_ADDRESSES = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
 /** Kinds of which a change may end the belief in a certificate. */
@@ -187,7 +187,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
     const { capture, key, wire, systemAuthorities, isAgent = false, resolvesNames = false } = node;
-    // With its uid: one that was deleted and made again in between is told everything, not what has changed.
+    // With its uid: one that was deleted and made again in between is sent everything, not what has changed.
     const facts = [
       dataplane.uid,
       capture ?? null,
@@ -286,7 +286,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     return key.type === 'none' ? { view } : { view, certificate: joinedCertificates(held) };
   }
 
-  /** What a proxy is told of from the start. */
+  /** Returns what a proxy is sent from the start. */
   private listed({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
     const { scope, destinations } = this.options;
     if (!capture) return NOTHING;
@@ -294,9 +294,9 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const isDeclared = spec.networking.transparentProxying?.reachableBackends !== undefined;
     if (isDeclared || capture.type !== 'bind') return 'declared';
     const count = destinations(mesh);
-    if (count > MOST_BOUND)
+    if (count > MAX_BOUND_ADDRESSES)
       throw new Forbidden(
-        `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MOST_BOUND} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
+        `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MAX_BOUND_ADDRESSES} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
       );
     return 'declared';
   }

@@ -287,22 +287,22 @@ describe('what proxies answer', () => {
     plane.source.put(Cluster, { name: 'a', altStatName: text });
     const proxies = Array.from({ length: 5 }, (_, i) => plane.delta(`web-${i}`));
     for (const proxy of proxies) proxy.send({ typeUrl: cluster });
-    const told = (): number => proxies.filter(({ responses }) => responses.length > 0).length;
-    await until('the first', () => told() === 2);
+    const answered = (): number => proxies.filter(({ responses }) => responses.length > 0).length;
+    await until('the first', () => answered() === 2);
     await until('all subscriptions', () => plane.server.proxies().length === 5);
-    expect(told()).toBe(2);
+    expect(answered()).toBe(2);
     for (let acked = 0; acked < 5;) {
       const next = proxies.filter(({ responses }) => responses.length > 0)[acked];
       const [response] = next?.responses ?? [];
       if (next && response) {
         next.ack(response);
         acked++;
-      } else await until('one more', () => told() > acked);
+      } else await until('one more', () => answered() > acked);
     }
-    expect(told()).toBe(5);
+    expect(answered()).toBe(5);
   });
 
-  it('who may not connect is told so; who may no longer is ended; another view is served', async () => {
+  it('who may not connect gets an error that says so; who may no longer is ended; another view is served', async () => {
     await begin();
     const [own] = plane.source.put(Cluster, { name: 'a' });
     if (own) plane.source.putIn('other', { ...own, version: 'other' });

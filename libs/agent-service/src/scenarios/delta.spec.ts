@@ -45,7 +45,7 @@ describe('a delta stream', () => {
     return acked;
   }
 
-  it('is told what a wildcard lists, what changes in it, and what goes', async () => {
+  it('is sent what a wildcard lists, what changes in it, and what goes', async () => {
     const [a] = plane.source.put(Cluster, { name: 'a' }, { name: 'b' });
     const proxy = plane.delta();
     proxy.send({ typeUrl: cluster });
@@ -109,7 +109,7 @@ describe('a delta stream', () => {
     expect(plane.source.asked).toEqual([`web-1 ${cluster} vip:1`, `web-1 ${cluster} vip:2`]);
   });
 
-  it('is told at once that there is no such name, and gets it when it comes', async () => {
+  it('learns at once that there is no such name, and gets it when it comes', async () => {
     const proxy = plane.delta();
     proxy.send({ typeUrl: cluster, resourceNamesSubscribe: ['vip:1'] });
     const none = await proxy.response(0);
@@ -178,7 +178,7 @@ describe('a delta stream', () => {
       [cluster, 'a'],
     ] as const)
       proxy.send({ typeUrl, resourceNamesSubscribe: [name] });
-    // What was asked for before clusters is told at once; from here on all four change in one moment.
+    // What was asked for before clusters is sent at once; from here on all four change in one moment.
     const before = await settled(proxy);
     plane.source.put(RouteConfiguration, { name: 'r', ignorePortInHostMatching: true });
     plane.source.put(Listener, { ...listening('l'), transparent: true });
@@ -221,7 +221,7 @@ describe('a delta stream', () => {
     expect(order).toEqual([routes, listener, endpoints, cluster]);
   });
 
-  it('is told of listeners that go with those that come, which wait for their clusters', async () => {
+  it('is sent listeners that go with those that come, which wait for their clusters', async () => {
     plane.source.put(Cluster, { name: 'old' });
     const [gone] = plane.source.put(Listener, { name: 'old' });
     const proxy = plane.delta();

@@ -111,7 +111,7 @@ describe('the source of a zone', () => {
     zone.put(trust('x'));
     expect([source.revision, source.point?.revision, zone.index.point?.revision]).toEqual([2, 2, 2]);
     expect(revisions).toEqual([2]);
-    // What is of no revision is told as of the latest: it is not acked before it is answered.
+    // What is of no revision is sent as of the latest: it is not acked before it is answered.
     source.viewChanged(view);
     expect(revisions).toEqual([2, 2]);
   });
@@ -122,8 +122,12 @@ describe('the source of a zone', () => {
     const routes = new FollowedRoutes({ index: zone.index, zone: 'west', meshes: zone.access.meshes, run: fillAtOnce });
     const source = zoneResources(zone, 'west', { routes, run: (steps) => void work.push(steps) });
     source.follow();
-    const told: number[] = [];
-    source.subscribe({ changed: () => undefined, relisted: () => undefined, allChanged: (at) => void told.push(at) });
+    const announced: number[] = [];
+    source.subscribe({
+      changed: () => undefined,
+      relisted: () => undefined,
+      allChanged: (at) => void announced.push(at),
+    });
     const finish = (n: number): void => {
       for (const _ of work[n] ?? []);
     };
@@ -146,9 +150,9 @@ describe('the source of a zone', () => {
     });
     expect([source.get(view, secret, TRUST_SECRET), source.revision]).toEqual([first, 0]);
     finish(2);
-    expect([told, source.revision]).toEqual([[1], 0]);
+    expect([announced, source.revision]).toEqual([[1], 0]);
     finish(3);
-    expect([told, source.revision, source.point?.revision]).toEqual([[1, 1], 3, 3]);
+    expect([announced, source.revision, source.point?.revision]).toEqual([[1, 1], 3, 3]);
     expect(source.get(view, secret, TRUST_SECRET)).not.toEqual(first);
   });
 

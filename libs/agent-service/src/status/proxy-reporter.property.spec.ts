@@ -12,7 +12,7 @@ import { ProxyReporter, REPORT_INTERVAL, type ObservedProxies } from './proxy-re
 import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
-const MOST_COUNTED_LATER = 30_000;
+const COUNTED_LATER_TIMEOUT = 30_000;
 const owner = (name: string) => ({ kind: 'Dataplane', mesh: 'default', zone: 'west', namespace: 'default', name });
 const VIEWS: readonly Omit<EnvoyView, 'dataplane'>[] = [
   { mesh: 'default', listed: 'all', capture: { type: 'bind' } },
@@ -20,7 +20,7 @@ const VIEWS: readonly Omit<EnvoyView, 'dataplane'>[] = [
   { mesh: 'default', listed: new Set(), identity: () => ({ chain: 'C', key: { pem: 'K' } }) },
 ];
 
-/** A zone's server with proxies of three Dataplanes, two reporters of it, and what each has told a store. */
+/** A zone's server with proxies of three Dataplanes, two reporters of it, and what each has reported to a store. */
 class World {
   readonly clock = new FakeClock(1_000_000_000);
   readonly zone = new TrafficZone();
@@ -96,18 +96,18 @@ class World {
         this.notAfter.set(`p${i % 3}`, j);
         return this.certified.forEach((listens) => listens(`p${i % 3}`));
       default:
-        return this.clock.advance([REPORT_INTERVAL, 5_000, 20_000, MOST_COUNTED_LATER][j % 4] ?? 0);
+        return this.clock.advance([REPORT_INTERVAL, 5_000, 20_000, COUNTED_LATER_TIMEOUT][j % 4] ?? 0);
     }
   }
 
-  /** Both look, at one moment; what they told is the same. */
+  /** Both look, at one moment; what they report is the same. */
   async look(): Promise<void> {
     await Promise.all(this.reporters.map((each) => each.report()));
     const [found, wanted] = await Promise.all(this.stores.map((store) => store.read(new Map())));
     expect(found).toEqual(wanted);
   }
 
-  /** Resolves when no proxy owes an answer, all counters were told, and proxies that are at rest were seen so. */
+  /** Resolves when no proxy owes an answer, all counters were reported, and proxies that are at rest were seen so. */
   async rest(): Promise<void> {
     await until('all is answered', () => {
       for (const client of this.clients) while (this.answer(client)) continue;
@@ -115,7 +115,7 @@ class World {
       return types.every(({ responses: { sent, acked, rejected } }) => sent === acked + rejected);
     });
     for (let look = 0; look < 3; look++) {
-      this.clock.advance(MOST_COUNTED_LATER);
+      this.clock.advance(COUNTED_LATER_TIMEOUT);
       await this.look();
     }
   }

@@ -10,7 +10,7 @@ const PATH = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggreg
 const MAX_TEXT = 1_000;
 const INVALID_ARGUMENT = 3;
 
-/** What a server has told of one type. */
+/** What a server has sent of one type. */
 export interface ResourceUpdate {
   readonly type: string;
   readonly resources: readonly EncodedResource[];
@@ -30,7 +30,7 @@ export interface AdsStreamOptions {
   readonly node: () => ClientNode;
   /** The header `authorization`. Asked for at each stream. */
   readonly authorization: () => string | undefined;
-  /** What is held of a type, as name and version: it is not told again. */
+  /** What is held of a type, as name and version: it is not sent again. */
   readonly held: (type: string) => Iterable<readonly [name: string, version: string]>;
   /**
    * Takes an update. It is acked when this resolves, and rejected with the text that it resolves with, or rejects with. Updates of a
@@ -59,7 +59,7 @@ export interface StreamEvents {
   readonly queue: UpdateQueue;
   /** The server has answered the connection. */
   readonly connected: () => void;
-  /** The server has told something. */
+  /** The server has sent something. */
   readonly answered: () => void;
   /** Is called once. */
   readonly ended: (failure: string) => void;

@@ -11,7 +11,7 @@ import { Subscriptions } from './subscriptions';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 
-/** What a client of a test holds, and what it was told. */
+/** What a client of a test holds, and what it was sent. */
 class Receiver {
   readonly held = new Map<string, Map<string, EncodedResource>>();
   readonly updates: ResourceUpdate[] = [];
@@ -133,7 +133,7 @@ describe('a client of delta discovery', () => {
     expect([most, receiver.names(cluster)]).toEqual([1, ['a', 'b']]);
   });
 
-  it('is told nothing twice when its server comes back, but what has changed meanwhile', async () => {
+  it('is sent nothing twice when its server comes back, but what has changed meanwhile', async () => {
     plane.source.put(Cluster, { name: 'a' }, { name: 'b' }, { name: 'c' });
     const client = connect();
     client.subscribe(cluster, ['*']);
@@ -222,17 +222,17 @@ describe('subscriptions', () => {
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const subscriptions = new Subscriptions();
         const wanted = new Set<string>();
-        let told = new Set<string>();
+        let subscribed = new Set<string>();
         let isFirst = true;
         const take = (): void => {
           for (const change of subscriptions.take()) {
             expect(change.isFirst).toBe(isFirst);
             isFirst = false;
             for (const name of change.subscribe) {
-              expect(told.has(name)).toBe(false);
-              told.add(name);
+              expect(subscribed.has(name)).toBe(false);
+              subscribed.add(name);
             }
-            for (const name of change.unsubscribe) expect(told.delete(name)).toBe(true);
+            for (const name of change.unsubscribe) expect(subscribed.delete(name)).toBe(true);
           }
         };
         for (const { do: what, names } of steps) {
@@ -247,11 +247,11 @@ describe('subscriptions', () => {
           } else if (what === 'take') take();
           else {
             subscriptions.restart();
-            [told, isFirst] = [new Set(), true];
+            [subscribed, isFirst] = [new Set(), true];
           }
         }
         take();
-        expect([...told].sort()).toEqual([...wanted].sort());
+        expect([...subscribed].sort()).toEqual([...wanted].sort());
       }),
     );
   });

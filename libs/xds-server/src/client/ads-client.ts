@@ -29,7 +29,7 @@ export type AdsClientState =
 
 /**
  * A client of a control plane's delta discovery. It stays subscribed over broken connections: a new stream says what is held, so that
- * only what has changed meanwhile is told. It is the agent's half of what docs/reference/xds.md promises.
+ * only what has changed meanwhile is sent. It is the agent's half of what docs/reference/xds.md promises.
  */
 export class AdsClient {
   private readonly connections: ClientConnections;

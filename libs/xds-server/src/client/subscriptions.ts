@@ -10,14 +10,14 @@ export interface SubscriptionChange {
 /** The names of one type. */
 interface TypeNames {
   readonly wanted: Set<string>;
-  /** Wanted, and the stream has not been told. */
+  /** Wanted, and not sent on the stream yet. */
   added: Set<string>;
-  /** No longer wanted, and the stream has not been told. */
+  /** No longer wanted, and not sent on the stream yet. */
   dropped: Set<string>;
   isTold: boolean;
 }
 
-/** What a client of delta discovery wants, and what of it its stream has not been told yet. Each name costs its own change. */
+/** The subscriptions of a client of delta discovery, and which of their changes are not sent on its stream yet. Each name costs its own change. */
 export class Subscriptions {
   private readonly types = new Map<string, TypeNames>();
   private readonly changed = new Set<string>();
@@ -43,7 +43,7 @@ export class Subscriptions {
     return gone.length > 0;
   }
 
-  /** A stream has begun that was told nothing. */
+  /** A stream has begun on which nothing was sent. */
   restart(): void {
     for (const [type, names] of this.types) {
       Object.assign(names, { added: new Set(names.wanted), dropped: new Set(), isTold: false });
@@ -51,7 +51,7 @@ export class Subscriptions {
     }
   }
 
-  /** What the stream must be told, a change a type. */
+  /** Returns what is to be sent on the stream, a change a type. */
   take(): readonly SubscriptionChange[] {
     const changes = [...this.changed].flatMap((type) => this.changeOf(type) ?? []);
     this.changed.clear();

@@ -4,7 +4,7 @@ import { brokenRules, outOfRange, type BrokenRule } from './value-rules';
 import { defaultOf, readMessage, type WireMessage, type WireValue } from './wire-message';
 
 /** Most violations of one message: the first are what one needs. */
-const MOST_VIOLATIONS = 20;
+const MAX_VIOLATIONS = 20;
 /** Deepest message in a message; Envoy's own limit is 100. */
 const DEEPEST = 64;
 
@@ -126,6 +126,6 @@ class MessageCheck {
   }
 
   private add(field: string, rule: Violation['rule'], reason: string): void {
-    if (this.violations.length < MOST_VIOLATIONS) this.violations.push({ field: field.slice(0, 512), rule, reason });
+    if (this.violations.length < MAX_VIOLATIONS) this.violations.push({ field: field.slice(0, 512), rule, reason });
   }
 }

@@ -41,9 +41,9 @@ const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 export class ProtocolViolation extends Error {}
 
 /** Most fields of a request, each name being one or two: of all names that a stream may have, and some that it no longer wants. */
-const MOST_FIELDS = 160_000;
+const MAX_FIELDS = 160_000;
 /** Most bytes of a node: Envoy says all its extensions there, and kuma-dp its Dataplane. */
-const MOST_NODE = 512 * 1024;
+const MAX_NODE_BYTES = 512 * 1024;
 /** The number of the field `node`. */
 const NODE: Readonly<Record<AdsForm, number>> = { delta: 1, sotw: 2 };
 
@@ -55,13 +55,13 @@ export function nodeBytesOf(form: AdsForm, bytes: Buffer): Uint8Array | undefine
   const reader = new BinaryReader(bytes);
   let node: Uint8Array | undefined;
   for (let fields = 0; reader.pos < reader.len; fields++) {
-    if (fields >= MOST_FIELDS) throw new ProtocolViolation(`a request has more than ${MOST_FIELDS} fields`);
+    if (fields >= MAX_FIELDS) throw new ProtocolViolation(`a request has more than ${MAX_FIELDS} fields`);
     const [number, type] = reader.tag();
     if (number === NODE[form] && type === WireType.LengthDelimited) node = reader.bytes();
     else reader.skip(type, number);
   }
-  if (node && node.length > MOST_NODE)
-    throw new ProtocolViolation(`node: must have at most ${MOST_NODE} bytes, has ${node.length}`);
+  if (node && node.length > MAX_NODE_BYTES)
+    throw new ProtocolViolation(`node: must have at most ${MAX_NODE_BYTES} bytes, has ${node.length}`);
   return node;
 }
 
@@ -98,11 +98,11 @@ export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
 }
 
 /** Longest text of a rejection that is read. */
-const MOST_ERROR = 16_384;
+const MAX_ERROR_LENGTH = 16_384;
 
 /** Why the proxy rejects what it got, printable and with its lines. */
 function readError(detail: { readonly message: string } | undefined): string | undefined {
-  return detail && printableText(detail.message, MOST_ERROR, { lines: true });
+  return detail && printableText(detail.message, MAX_ERROR_LENGTH, { lines: true });
 }
 
 /** A response as it is written. */
@@ -113,7 +113,7 @@ export interface AdsResponse {
 }
 
 /**
- * Encodes responses. Many proxies are told the same at the same time: the latest response is encoded and framed once for all of them,
+ * Encodes responses. Many proxies are sent the same at the same time: the latest response is encoded and framed once for all of them,
  * with one nonce. Nonces grow on each stream, so none is used twice there.
  */
 export class ResponseEncoder {

@@ -27,9 +27,9 @@ const WILDCARD = '*';
 const BY_NAME: ReadonlySet<string> = new Set([endpoints, filterChain, routes, secret]);
 
 /** Most types that one stream asks for: Envoy knows about a dozen. */
-const MOST_TYPES = 32;
-const LONGEST_TYPE = 256;
-const LONGEST_NAME = 2_048;
+const MAX_TYPES = 32;
+const MAX_TYPE_LENGTH = 256;
+const MAX_NAME_LENGTH = 2_048;
 
 /** One stream of a proxy, without its transport: requests in, responses out. */
 export class AdsSession<V> {
@@ -153,10 +153,9 @@ export class AdsSession<V> {
   }
 
   private begin({ type }: AdsRequest): Subscription {
-    if (this.subscriptions.size >= MOST_TYPES)
-      throw new ProtocolViolation(`more than ${MOST_TYPES} types on one stream`);
-    if (type.length > LONGEST_TYPE)
-      throw new ProtocolViolation(`type_url: of ${type.length} characters is longer than ${LONGEST_TYPE}`);
+    if (this.subscriptions.size >= MAX_TYPES) throw new ProtocolViolation(`more than ${MAX_TYPES} types on one stream`);
+    if (type.length > MAX_TYPE_LENGTH)
+      throw new ProtocolViolation(`type_url: of ${type.length} characters is longer than ${MAX_TYPE_LENGTH}`);
     const { source, form } = this.options;
     const subscription = new Subscription(type, form, form === 'sotw' && WHOLE.has(type), {
       get: (name) => source.get(this.proxy.view, type, name),
@@ -269,9 +268,9 @@ export class AdsSession<V> {
   private checked(subscription: Subscription, asked: readonly string[], replaced = 0): readonly string[] {
     const names = asked.filter((name) => name !== WILDCARD);
     const added = replaced > 0 ? names : names.filter((name) => !subscription.named.has(name));
-    const long = names.find((name) => name.length > LONGEST_NAME);
+    const long = names.find((name) => name.length > MAX_NAME_LENGTH);
     if (long !== undefined)
-      throw new ProtocolViolation(`a name of ${long.length} characters is longer than ${LONGEST_NAME}`);
+      throw new ProtocolViolation(`a name of ${long.length} characters is longer than ${MAX_NAME_LENGTH}`);
     this.count(this.named - replaced + added.length);
     return names;
   }

@@ -53,7 +53,7 @@ const CODES: Readonly<Record<EndReason, status>> = {
 };
 
 /** Most requests that wait while a proxy is being authenticated. */
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 /** A request counts once, and once more for each of these bytes: its work is linear in its size. */
 const REQUEST_BYTES = 16 * 1024;
@@ -144,7 +144,7 @@ export class AdsStream<V> {
       const node = nodeBytesOf(this.form, bytes);
       if (this.session) return this.take(bytes);
       this.waiting.push(bytes);
-      if (this.waiting.length > MOST_WAITING) throw new ProtocolViolation('too many requests before the first answer');
+      if (this.waiting.length > MAX_WAITING) throw new ProtocolViolation('too many requests before the first answer');
       if (this.waiting.length === 1) this.introduce(node && Node.decode(node));
     });
   }

@@ -75,10 +75,10 @@ function statusOfType(subscription: Subscription, revision: number): ProxyTypeSt
   };
 }
 
-/** Most secrets of a proxy whose versions are told: its own certificate and the authorities, of an egress in each mesh. */
-const MOST_SECRETS = 2_000;
+/** Most secrets of a proxy whose versions are reported: its own certificate and the authorities, of an egress in each mesh. */
+const MAX_SECRETS = 2_000;
 
 function acceptedVersions(subscription: Subscription): Readonly<Record<string, string>> {
-  const names = [...subscription.named].slice(0, MOST_SECRETS);
+  const names = [...subscription.named].slice(0, MAX_SECRETS);
   return Object.fromEntries(names.map((name) => [name, subscription.acceptedVersion(name) ?? '']));
 }

@@ -31,12 +31,12 @@ interface Answer {
 }
 
 /** Most resources that one response rejects, and most that are remembered of one type. */
-const MOST_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 /** Characters of a text in which names are looked for, and that are kept. */
-const MOST_READ = 16_384;
-const MOST_KEPT = 1_000;
+const MAX_READ_LENGTH = 16_384;
+const MAX_KEPT_LENGTH = 1_000;
 /** Lines of a text that are looked at: more than Envoy writes for a response. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /** The resources of one type that a proxy rejects. */
 export class Rejections {
@@ -66,17 +66,17 @@ export class Rejections {
 
   /** A response was rejected; what its text does not name has been accepted. */
   reject(resources: readonly EncodedResource[], { text, at }: Answer, since: number): void {
-    const lines = text.slice(0, MOST_READ).split('\n', MOST_LINES);
-    const told = resources.slice(0, MOST_NAMES);
-    const named = told.flatMap((one) => {
+    const lines = text.slice(0, MAX_READ_LENGTH).split('\n', MAX_LINES);
+    const counted = resources.slice(0, MAX_NAMES);
+    const named = counted.flatMap((one) => {
       const line = lines.find((each) => isNamed(each, one.name));
       return line === undefined ? [] : [{ ...one, line }];
     });
-    const answer = { text: shortened(text, MOST_KEPT, '…'), at };
+    const answer = { text: shortened(text, MAX_KEPT_LENGTH, '…'), at };
     this.accept(resources);
-    for (const { name, version, line } of named.length > 0 ? named : told.map((one) => ({ ...one, line: text })))
-      if (this.byName.size < MOST_NAMES)
-        this.byName.set(name, { name, version, at, text: shortened(line.trim(), MOST_KEPT, '…'), since, answer });
+    for (const { name, version, line } of named.length > 0 ? named : counted.map((one) => ({ ...one, line: text })))
+      if (this.byName.size < MAX_NAMES)
+        this.byName.set(name, { name, version, at, text: shortened(line.trim(), MAX_KEPT_LENGTH, '…'), since, answer });
   }
 
   /** Accepted, or dropped. */

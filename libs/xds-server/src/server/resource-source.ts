@@ -24,7 +24,7 @@ export interface RefusedResource {
 
 /** Resources whose content may differ from now on, or that came or went. */
 export interface ResourceChange<V> {
-  /** The first revision that holds a change of these; what proxies have acked is told in these numbers. */
+  /** The first revision that holds a change of these; what proxies have acked is counted in these revisions. */
   readonly revision: number;
   readonly type: string;
   readonly names: readonly string[];
@@ -34,7 +34,7 @@ export interface ResourceChange<V> {
   readonly group?: string;
 }
 
-/** Names may have joined or left what proxies are told without asking for it: their wildcards. */
+/** Names may have joined or left what proxies are sent without asking for it: their wildcards. */
 export interface ListingChange<V> {
   readonly revision: number;
   /** Only those of this view; without it all that follow more than changes of their own. */
@@ -57,7 +57,7 @@ export interface ResourceSource<V> {
   readonly revision: number;
   /**
    * The resource, for a proxy of this view that asked for it; `pending` where it is announced by a later change (a proxy's question stays open), undefined where there is none
-   * (the proxy is told so).
+   * (the proxy is sent a removal).
    */
   get(view: V, type: string, name: string): EncodedResource | 'pending' | undefined;
   /** What a wildcard subscription gets: for clusters and listeners, what this proxy uses. */
@@ -67,11 +67,11 @@ export interface ResourceSource<V> {
    * are announced as changed.
    */
   takeRelisted?(view: V, type: string): ReadonlySet<string>;
-  /** Proxies of one group, such as those of one Dataplane, are told of what concerns them alone. */
+  /** Proxies of one group, such as those of one Dataplane, are sent what concerns them alone. */
   groupOf?(view: V): string | undefined;
   /** Whether `names` of this view follows changes of the view alone; asked again after each of them. */
   listsOwn?(view: V): boolean;
-  /** Changes are told until the returned function is called. */
+  /** Calls `listener` with changes until the returned function is called. */
   subscribe(listener: SourceListener<V>): () => void;
   /** A proxy asks for these names from now on, by name. */
   subscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
@@ -81,7 +81,7 @@ export interface ResourceSource<V> {
   released?(type: string, name: string): void;
   /** Resources that this proxy may have asked for and that break Envoy's rules. */
   refused?(proxy: Proxy<V>): Iterable<RefusedResource>;
-  /** A proxy has acked what it was told of this type up to a revision; what it has rejected counts as acked. */
+  /** A proxy has acked what it was sent of this type up to a revision; what it has rejected counts as acked. */
   acked?(proxy: Proxy<V>, type: string, revision: number): void;
   /** Of a change of this type a proxy lacks nothing: what it holds is as the change has it, and no ack will come. */
   unchanged?(proxy: Proxy<V>, type: string): void;

@@ -41,7 +41,7 @@ export class Subscribers<V> implements SourceListener<V> {
     private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
   ) {}
 
-  /** Adds a subscription of a stream; what it asks for is told by `named` and `wildcard`. */
+  /** Adds a subscription of a stream; what it asks for is noted by `named` and `wildcard`. */
   add(subscriber: Subscriber<V>, subscription: Subscription): Entry<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);

@@ -48,7 +48,7 @@ export interface ResponseCounts {
 }
 
 /**
- * What one stream asked for of one type, what it holds, and what it must be told. At most one response is not acked; changes merge
+ * What one stream asked for of one type, what it holds, and what it must be sent. At most one response is not acked; changes merge
  * meanwhile. The cost of a change is that of the names it names.
  */
 export class Subscription {
@@ -68,7 +68,7 @@ export class Subscription {
   private readonly dirty = new Set<string>();
   /** To be sent though unchanged. */
   private readonly forced = new Set<string>();
-  /** Held by the proxy and gone: told when nothing refers to them any more. */
+  /** Held by the proxy and gone: the removal is sent when nothing refers to them any more. */
   private readonly going = new Set<string>();
   /** The first revision that has not been sent whole. */
   private pendingSince: number | undefined;
@@ -264,7 +264,7 @@ export class Subscription {
     if (!push || push.nonce !== nonce) return false;
     this.inFlight = undefined;
     this.responses[error === undefined ? 'acked' : 'rejected'] += 1;
-    // A proxy drops what it is told to drop, whatever else of the response it rejects.
+    // A proxy drops the names that a response removes, whatever else of the response it rejects.
     this.rejections.accept(push.removed.map((name) => ({ name })));
     if (error !== undefined) this.rejections.reject(push.resources, { text: error, at: now }, push.since);
     else this.rejections.accept(push.resources);

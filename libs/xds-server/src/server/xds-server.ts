@@ -180,7 +180,7 @@ export class XdsServer<V> {
     return [...(this.byProxy.get(proxy) ?? [])].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
   }
 
-  /** Calls `listener` with each proxy of which `streamsOf` may say something else now; that the revision grows is not told. */
+  /** Calls `listener` with each proxy of which `streamsOf` may say something else now; a revision that grows alone is no reason. */
   onMoved(listener: (proxy: string) => void): () => void {
     this.moving.add(listener);
     return () => void this.moving.delete(listener);
@@ -286,7 +286,7 @@ export class XdsServer<V> {
 
   private rejected(proxy: string, type: string, text: string): void {
     const reason = printableText(text, MAX_LOGGED);
-    this.log.warn(`${proxy} rejects`, 'a proxy has rejected what it was told', { proxy, type, reason });
+    this.log.warn(`${proxy} rejects`, 'a proxy has rejected what it was sent', { proxy, type, reason });
   }
 
   /** A proxy that begins streams without end keeps the newest. */

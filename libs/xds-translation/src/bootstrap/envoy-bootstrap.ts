@@ -37,7 +37,7 @@ const ADS_CLUSTER = 'ads_cluster';
 const RETRY = { retry_back_off: { base_interval: '0.2s', max_interval: '5s' } };
 
 /**
- * Envoy refuses regular expressions of more than 100 instructions unless told otherwise, and with one of them all routes of a port. Those of
+ * Envoy refuses regular expressions of more than 100 instructions unless configured otherwise, and with one of them all routes of a port. Those of
  * routes are bounded when they are written (libs/routing, regular-expression.ts).
  */
 const RUNTIME = { 're2.max_program_size.error_level': 1_000_000 };

@@ -3,7 +3,7 @@ import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { WatchedView } from '../../../../test/support/watched-view';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { EnvoyView } from '../views/envoy-view';
-import { MOST_OUTBOUNDS } from './explicit-outbounds';
+import { MAX_OUTBOUNDS } from './explicit-outbounds';
 import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, listener } = RESOURCE_TYPES;
@@ -175,7 +175,7 @@ describe('explicit outbounds', () => {
     },
   );
 
-  it('follow their service: told when it comes, goes, or another one takes its place', () => {
+  it('follow their service: announced when it comes, goes, or another one takes its place', () => {
     const east = service('redis', { zone: 'east' });
     const dataplane = web([
       { port: 3000, ...byName('redis', 6379) },
@@ -193,7 +193,7 @@ describe('explicit outbounds', () => {
     };
     step(() => zone.put(east), [kri('redis', 6379, 'east')]);
     step(() => zone.put(redis), [kri('redis', 6379)]);
-    // The one that is left is told to leave too.
+    // The one that is left is removed too.
     expect(watched.announced).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
     step(() => zone.delete(redis), [kri('redis', 6379, 'east')]);
     expect(watched.announced).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
@@ -232,9 +232,9 @@ describe('explicit outbounds', () => {
   });
 
   it('are bounded', () => {
-    const outbound = Array.from({ length: MOST_OUTBOUNDS + 2 }, (_, i) => ({ port: 1_000 + i, ...byName('mail', 25) }));
+    const outbound = Array.from({ length: MAX_OUTBOUNDS + 2 }, (_, i) => ({ port: 1_000 + i, ...byName('mail', 25) }));
     const { explicit, problems } = setUp([mail], web(outbound));
-    expect(explicit()).toHaveLength(MOST_OUTBOUNDS);
+    expect(explicit()).toHaveLength(MAX_OUTBOUNDS);
     expect(problems()).toEqual(Array(2).fill(expect.stringMatching(/at most 2000/)));
     const many = Array.from({ length: 1_001 }, (_, i) =>
       sketch('MeshService', `s${i}`, { ports: [{ port: 6379 }] }, { labels: { team: 'all' } }),

@@ -36,9 +36,9 @@ export interface OutboundPlan {
 }
 
 /** Most explicit outbounds of one proxy: each is a listener of about 30 kB. */
-export const MOST_OUTBOUNDS = 2_000;
+export const MAX_OUTBOUNDS = 2_000;
 /** Most ports of services that the labels of one outbound may select. */
-const MOST_CANDIDATES = 1_000;
+const MAX_CANDIDATES = 1_000;
 const LOOPBACK = '127.0.0.1';
 const SERVICE_TAG = 'kuma.io/service';
 const ZONE_TAG = 'kuma.io/zone';
@@ -159,7 +159,7 @@ export class ExplicitOutbounds {
   private serve(dataplane: Resource, outbound: Outbound, sockets: Sockets): Destination | string {
     const at = addressOf(outbound);
     if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
-    if (sockets.served >= MOST_OUTBOUNDS) return `is not served: a proxy has at most ${MOST_OUTBOUNDS}`;
+    if (sockets.served >= MAX_OUTBOUNDS) return `is not served: a proxy has at most ${MAX_OUTBOUNDS}`;
     const user = sockets.userOf(at);
     if (user !== undefined) return `${hostPort(at)} is already used by ${user}`;
     const target = targetOf(outbound);
@@ -177,7 +177,7 @@ export class ExplicitOutbounds {
     let count = 0;
     for (const ref of refs)
       for (const each of this.backends.matching(dataplane.id.mesh, ref)) {
-        if (++count > MOST_CANDIDATES) return `selects more than ${MOST_CANDIDATES} ports of services`;
+        if (++count > MAX_CANDIDATES) return `selects more than ${MAX_CANDIDATES} ports of services`;
         if (zone !== undefined && zone !== each.service.zone) continue;
         if (isWithheldFrom(dataplane, each)) withheld = each;
         else if (!best || this.order(each, best) < 0) best = each;
@@ -290,7 +290,7 @@ function isSelected({ mesh, ref: { kind, labels } }: Reference, { service, label
   return hasEffectiveLabels({ id: service, labels: held }, labels);
 }
 
-/** Whether outbounds choose, and use, both alike: what differs is told with the destination itself. */
+/** Whether outbounds choose, and use, both alike: what differs is announced with the destination itself. */
 function isSameChoice(a: Destination, b: Destination): boolean {
   return a.createdAt === b.createdAt && a.protocol === b.protocol && a.port === b.port && a.labels === b.labels;
 }

@@ -17,7 +17,7 @@ function web(refs?: readonly JsonObject[]): Resource {
   return sketch('Dataplane', 'web-1', { networking: { address: '127.0.0.1', transparentProxying } });
 }
 
-/** The listeners at addresses that the watched proxies were told of. */
+/** The listeners at addresses that were announced to the watched proxies. */
 function announced({ announced: found }: WatchedView): readonly string[] {
   const at = `${RESOURCE_TYPES.listener} `;
   const names = [...found].flatMap((each) => (each.startsWith(at) ? [each.slice(at.length)] : []));
@@ -78,7 +78,7 @@ describe('what a Dataplane declares to use', () => {
     const [a, b] = ['outbound:127.1.0.8:80', 'outbound:127.1.0.9:80'];
     const plain = [six, seven, post];
     expect(listeners()).toEqual([...plain, a, b]);
-    // All that its proxies hold is looked at again, and nobody else is told.
+    // All that its proxies hold is looked at again, and nobody else gets an announcement.
     const other = new WatchedView(source, { ...view, dataplane: { ...web().id, name: 'web-2' } });
     const change = (dataplane: Resource, ...wanted: readonly (string | undefined)[]): void => {
       watched.look();

@@ -15,7 +15,7 @@ export type BackendRef = NonNullable<Reachable['refs']>[number];
 export interface DeclaredBackends {
   /** What is listed: by the Dataplane itself, else the backends of its VirtualNode. */
   readonly refs: readonly BackendRef[];
-  /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is told of nothing else. */
+  /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is sent nothing else. */
   readonly isOwn: boolean;
   /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is withheld. */
   readonly ofNode?: ReadonlyMap<string, BackendRef>;
@@ -65,7 +65,7 @@ export function isWithheldFrom(
 }
 
 /** Most sets of labels whose services are remembered: proxies of one kind share theirs. */
-const MOST_SELECTORS = 4_096;
+const MAX_SELECTORS = 4_096;
 
 interface Selector {
   readonly mesh: string;
@@ -147,7 +147,7 @@ export class ReachableBackends {
     const selector: Selector = { mesh, kind, labels, found: new Map() };
     for (const [each, destination] of this.all)
       if (selects(selector, destination)) selector.found.set(each, destination);
-    if (this.selectors.size >= MOST_SELECTORS) this.selectors.clear();
+    if (this.selectors.size >= MAX_SELECTORS) this.selectors.clear();
     this.selectors.set(key, selector);
     return selector.found;
   }

@@ -55,20 +55,20 @@ export function callFaults({ fault }: RulePolicies): Pick<RouteFields, 'typedPer
 /** What of the policies a client does not do. */
 export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): readonly string[] {
   return [
-    ...(timeout ? told('TimeoutPolicy', TimeoutPolicy.unsupported('grpc', timeout)) : []),
-    ...(retry ? told('RetryPolicy', RetryPolicy.unsupported('grpc', retry)) : []),
-    ...(fault ? told('FaultPolicy', FaultPolicy.unsupported('grpc', fault)) : []),
-    ...(headers ? told('HeaderPolicy', HeaderPolicy.unsupported('grpc', headers)) : []),
+    ...(timeout ? describeLost('TimeoutPolicy', TimeoutPolicy.unsupported('grpc', timeout)) : []),
+    ...(retry ? describeLost('RetryPolicy', RetryPolicy.unsupported('grpc', retry)) : []),
+    ...(fault ? describeLost('FaultPolicy', FaultPolicy.unsupported('grpc', fault)) : []),
+    ...(headers ? describeLost('HeaderPolicy', HeaderPolicy.unsupported('grpc', headers)) : []),
   ];
 }
 
 /** What of the policies on a service a client does not do. */
 export function lostBackendPolicies({ breaker, balancing }: BackendRules): readonly string[] {
   return [
-    ...(breaker ? told('CircuitBreakerPolicy', CircuitBreakerPolicy.unsupported('grpc', breaker)) : []),
-    ...(balancing ? told('LoadBalancingPolicy', LoadBalancingPolicy.unsupported('grpc', balancing)) : []),
+    ...(breaker ? describeLost('CircuitBreakerPolicy', CircuitBreakerPolicy.unsupported('grpc', breaker)) : []),
+    ...(balancing ? describeLost('LoadBalancingPolicy', LoadBalancingPolicy.unsupported('grpc', balancing)) : []),
   ];
 }
 
-const told = (kind: string, found: readonly UnsupportedField[]): string[] =>
+const describeLost = (kind: string, found: readonly UnsupportedField[]): string[] =>
   found.map(({ field, reason }) => `${kind}${field === '' ? '' : ` ${field}`}: ${reason}`);

@@ -47,7 +47,7 @@ const faultFilter = { ...packFilter(FAULT_FILTER, HTTPFault, {}), isOptional: tr
 /**
  * What a channel to `xds:///<name>` does: what `routed` says of its routes. The
  * routes are in the listener, for grpc-js does not apply a listener that changes beside its routes. Without a destination calls fail
- * at once with UNAVAILABLE; a name that is told to be absent would let them wait until their deadline.
+ * at once with UNAVAILABLE; a name that is removed would let them wait until their deadline.
  */
 export function clientListener(
   name: string,

@@ -11,8 +11,13 @@ const to = (...names: readonly string[]): RouteSpec['rules'] => [
 
 const byName = ({ services }: Destination) => ({ cluster: services.map(({ name }) => name).join('+') });
 
-/** What a gRPC client is told of one route at `echo:7070`; a cluster is named after its service. */
-function told(kind: RouteKind, rules: RouteSpec['rules'], clusterOf = byName, policies: RulePolicies = {}): GrpcRoutes {
+/** What a gRPC client is sent for one route at `echo:7070`; a cluster is named after its service. */
+function translate(
+  kind: RouteKind,
+  rules: RouteSpec['rules'],
+  clusterOf = byName,
+  policies: RulePolicies = {},
+): GrpcRoutes {
   const mesh = RoutingMesh.echo();
   mesh.route(kind, 'r', { parentRefs, rules: rules ?? [] });
   const { frontend } = mesh.question({});
@@ -48,9 +53,9 @@ function words({ routes }: GrpcRoutes): string[] {
   return texts;
 }
 
-describe('a binding as gRPC clients are told it', () => {
+describe('a binding as gRPC clients get it', () => {
   it('a GRPCRoute by service, method and header, the stronger first; a call that none matches is UNIMPLEMENTED', () => {
-    const said = told('GRPCRoute', [
+    const translated = translate('GRPCRoute', [
       { matches: [{}], ...to('echo')?.[0] },
       { matches: [{ method: { service: 'a.B' } }], ...to('echo-v1')?.[0] },
       { matches: [{ method: { service: 'a.B', method: 'Say' } }], ...to('echo-v2')?.[0] },
@@ -60,20 +65,20 @@ describe('a binding as gRPC clients are told it', () => {
         ...to('echo-v1')?.[0],
       },
     ]);
-    expect(words(said)).toEqual([
+    expect(words(translated)).toEqual([
       'path /a.B/Say → echo-v2',
       'safeRegex /(?:a|b)/(?:S.*) → echo-v1',
       'prefix /a.B/ → echo-v1',
       'safeRegex /[^/]+/S\\.y x-v=1 → echo-v1',
       'prefix  → echo',
     ]);
-    expect(said.lost).toEqual([]);
-    const unmatched = said.routes.at(-1)?.typedPerFilterConfig?.['fault']?.typeUrl;
+    expect(translated.lost).toEqual([]);
+    const unmatched = translated.routes.at(-1)?.typedPerFilterConfig?.['fault']?.typeUrl;
     expect(unmatched).toBe('type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault');
   });
 
   it('an HTTPRoute by path and header; a match that no call can have takes none, and nothing is lost by it', () => {
-    const said = told('HTTPRoute', [
+    const translated = translate('HTTPRoute', [
       { matches: [{ path: { type: 'Exact', value: '/a.B/Say' }, method: 'POST' }], ...to('echo-v1')?.[0] },
       { matches: [{ path: { value: '/a.B/' } }], ...to('echo-v2')?.[0] },
       { matches: [{ path: { type: 'RegularExpression', value: '/c|/d' } }], ...to('echo-v1')?.[0] },
@@ -84,14 +89,14 @@ describe('a binding as gRPC clients are told it', () => {
         ...to('echo')?.[0],
       },
     ]);
-    expect(words(said)).toEqual([
+    expect(words(translated)).toEqual([
       'path /a.B/Say → echo-v1',
       'safeRegex (?:/c|/d) → echo-v1',
       'path /a.B → echo-v2',
       'prefix /a.B/ → echo-v2',
       'prefix  v~(?:1|2) → echo',
     ]);
-    expect(said.lost).toEqual([]);
+    expect(translated.lost).toEqual([]);
   });
 
   it('weights are exact, of one cluster added up; what leads nowhere keeps its weight; 0 is none', () => {
@@ -103,14 +108,14 @@ describe('a binding as gRPC clients are told it', () => {
       { name: 'echo', port: 7070, weight: 0 },
     ];
     const weighed = `echo-v1 55, echo-v2 30, ${NO_BACKEND} 15`;
-    expect(words(told('GRPCRoute', [{ backendRefs }]))).toEqual([`prefix  → ${weighed}`]);
-    expect(words(told('TCPRoute', [{ backendRefs }]))).toEqual([`prefix  → ${weighed}`]);
-    expect(words(told('GRPCRoute', [{}]))).toEqual([`prefix  → ${NO_BACKEND}`]);
+    expect(words(translate('GRPCRoute', [{ backendRefs }]))).toEqual([`prefix  → ${weighed}`]);
+    expect(words(translate('TCPRoute', [{ backendRefs }]))).toEqual([`prefix  → ${weighed}`]);
+    expect(words(translate('GRPCRoute', [{}]))).toEqual([`prefix  → ${NO_BACKEND}`]);
   });
 
   it('the shorter time-out ends a call', () => {
     const timeouts = { request: '2s', backendRequest: '500ms' };
-    expect(words(told('HTTPRoute', [{ timeouts, ...to('echo-v1')?.[0] }]))).toEqual([
+    expect(words(translate('HTTPRoute', [{ timeouts, ...to('echo-v1')?.[0] }]))).toEqual([
       'prefix  → echo-v1 within 0 s 500 ms',
     ]);
   });
@@ -137,24 +142,36 @@ describe('a binding as gRPC clients are told it', () => {
       },
       [`prefix  → ${NO_BACKEND} 1, echo-v2 3`],
     ],
-  ])('%s is not done, and said', (_, given, routes) => {
-    const said = told('HTTPRoute', [given]);
-    expect(words(said)).toEqual(routes);
-    expect(said.lost).toHaveLength(1);
-    expect(said.lost[0]).toMatch(new RegExp(`^${rule}`));
+  ])('%s is not done, and translated', (_, given, routes) => {
+    const translated = translate('HTTPRoute', [given]);
+    expect(words(translated)).toEqual(routes);
+    expect(translated.lost).toHaveLength(1);
+    expect(translated.lost[0]).toMatch(new RegExp(`^${rule}`));
   });
 
-  it('what of a destination cannot be reached is said once', () => {
+  it('what of a destination cannot be reached is translated once', () => {
     const clusterOf = (): { cluster: string; lost: string } => ({ cluster: 'here', lost: 'not all of it' });
-    const said = told('GRPCRoute', [...(to('echo-v1') ?? []), ...(to('echo-v2') ?? [])], clusterOf);
-    expect(said.lost).toEqual(['GRPCRoute mesh/r rule-1: not all of it', 'GRPCRoute mesh/r rule-2: not all of it']);
+    const translated = translate('GRPCRoute', [...(to('echo-v1') ?? []), ...(to('echo-v2') ?? [])], clusterOf);
+    expect(translated.lost).toEqual([
+      'GRPCRoute mesh/r rule-1: not all of it',
+      'GRPCRoute mesh/r rule-2: not all of it',
+    ]);
   });
 
   describe('of policies', () => {
     const first = (policies: RulePolicies, timeouts?: object) => {
-      const said = told('HTTPRoute', [{ ...to('echo-v1')?.[0], ...(timeouts && { timeouts }) }], byName, policies);
-      const { action, typedPerFilterConfig } = Route.fromPartial(said.routes[0] ?? {});
-      return { lost: said.lost, route: action?.$case === 'route' ? action.value : undefined, typedPerFilterConfig };
+      const translated = translate(
+        'HTTPRoute',
+        [{ ...to('echo-v1')?.[0], ...(timeouts && { timeouts }) }],
+        byName,
+        policies,
+      );
+      const { action, typedPerFilterConfig } = Route.fromPartial(translated.routes[0] ?? {});
+      return {
+        lost: translated.lost,
+        route: action?.$case === 'route' ? action.value : undefined,
+        typedPerFilterConfig,
+      };
     };
 
     it('the shorter time ends a call, but that of an attempt is not a time of calls that are repeated', () => {
@@ -175,14 +192,14 @@ describe('a binding as gRPC clients are told it', () => {
       expect(first({ retry: { attempts: 2 } }).route?.retryPolicy).toBeUndefined();
     });
 
-    it('faults stand beside the route; changes of headers are left out, and said', () => {
-      const said = first({
+    it('faults stand beside the route; changes of headers are left out, and translated', () => {
+      const translated = first({
         fault: { abort: { grpcStatus: 8, percent: 50 } },
         headers: { request: { set: { a: 'b' } } },
       });
-      expect(Object.keys(said.typedPerFilterConfig)).toEqual(['fault']);
-      expect(said.lost).toEqual([`${rule}HeaderPolicy: gRPC clients change no headers`]);
-      expect(said.route?.clusterSpecifier?.value).toBe('echo-v1');
+      expect(Object.keys(translated.typedPerFilterConfig)).toEqual(['fault']);
+      expect(translated.lost).toEqual([`${rule}HeaderPolicy: gRPC clients change no headers`]);
+      expect(translated.route?.clusterSpecifier?.value).toBe('echo-v1');
     });
   });
 });

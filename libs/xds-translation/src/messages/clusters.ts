@@ -255,7 +255,7 @@ function throughEgress(
 
 /**
  * A service outside the mesh at the egress: bytes as the client's proxy sends them, in the TLS that the service asks for. An HTTP server
- * is told by ALPN which HTTP they are.
+ * learns by ALPN which HTTP they are.
  */
 export function leavingCluster(
   name: string,

@@ -37,7 +37,7 @@ const CLIENT_HELLO = 5_000;
 const HANDSHAKE = 10_000;
 
 /** Groups of source addresses, by hash, in each mesh: so many that all meshes together have no more chains than this, but one each. */
-const MOST_CHAINS = 256;
+const MAX_CHAINS = 256;
 const GROUPS = [64, 16, 4];
 /** The same for services that policies decide about: each of their names is compared in each group. */
 const RULED_GROUPS = [4];
@@ -76,7 +76,7 @@ export function egressListener(
 }
 
 function groupsOf(chains: number, counts: readonly number[]): number {
-  return counts.find((count) => count * chains <= MOST_CHAINS) ?? 1;
+  return counts.find((count) => count * chains <= MAX_CHAINS) ?? 1;
 }
 
 /**

@@ -63,7 +63,7 @@ describe('what a hostname means, over ADS', () => {
     return response;
   };
 
-  it('is told with addresses, ports and service', async () => {
+  it('is sent with addresses, ports and service', async () => {
     zone.put(redis({ ip: '241.0.0.7' }));
     expect(meanings(await asked(REDIS))).toEqual([
       {
@@ -78,7 +78,7 @@ describe('what a hostname means, over ADS', () => {
     ]);
   });
 
-  it('is told as unknown, again when a service gets the name, and again when it loses it', async () => {
+  it('is sent as unknown, again when a service gets the name, and again when it loses it', async () => {
     expect((await asked(REDIS)).removedResources).toEqual([REDIS]);
     zone.put(redis());
     expect(meanings(await next(1))).toEqual([expect.objectContaining({ hostname: REDIS, addresses: [] })]);
@@ -96,7 +96,7 @@ describe('what a hostname means, over ADS', () => {
     expect([...response.removedResources].sort()).toEqual(names.slice(0, -1).sort());
   });
 
-  it('is not told again when only instances of the service come and go', async () => {
+  it('is not sent again when only instances of the service come and go', async () => {
     zone.put(redis({ ip: '241.0.0.7' }));
     await asked(REDIS);
     zone.put(instance('redis-1'));

@@ -22,7 +22,7 @@ const COUNTERS = 'ingress';
 /** A ClientHello that has not come after so long closes the connection, ms. */
 const CLIENT_HELLO = 5_000;
 /** A connection ends after so long, so that none outlives what allowed it by more, ms. */
-const MOST_AGE = 3_600_000;
+const MAX_AGE = 3_600_000;
 
 /**
  * The zone ingress: reads the server name and passes the bytes on, without a key of its own. What is not TLS, has no server
@@ -51,7 +51,7 @@ function chain(group: number, limits: SourceLimits): ChainFields {
     filters: [
       ...limitFilters(COUNTERS, limits),
       chooseCluster('in:%REQUESTED_SERVER_NAME%'),
-      tcpProxy('none', { statPrefix: COUNTERS, maxAge: MOST_AGE }),
+      tcpProxy('none', { statPrefix: COUNTERS, maxAge: MAX_AGE }),
     ],
   };
 }

@@ -155,9 +155,9 @@ const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
 export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
 
 /** Most identities of a destination that are read: what kinds allow. */
-const MOST_IDENTITIES = 1_024;
+const MAX_IDENTITIES = 1_024;
 /** Most hostnames of a service that are read. */
-const MOST_HOSTNAMES = 1_024;
+const MAX_HOSTNAMES = 1_024;
 
 /** The destinations of a service, one a port. Linear in its ports, its Dataplanes and its members. */
 export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
@@ -189,7 +189,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       protocol: port.protocol,
       vip: vipOf(service),
       hostnames,
-      identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
+      identities: [...new Set(identities)].sort().slice(0, MAX_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
       createdAt: creationOrder,
       // Without TLS no server name says which service is meant.
@@ -350,7 +350,7 @@ function vipOf({ status }: Resource): string {
 function hostnamesOf({ status }: Resource): readonly string[] {
   const addresses = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];
-  const found = addresses.slice(0, MOST_HOSTNAMES).flatMap((address) => {
+  const found = addresses.slice(0, MAX_HOSTNAMES).flatMap((address) => {
     if (!isJsonObject(address) || address['status'] !== 'Available') return [];
     const { hostname } = address;
     return typeof hostname === 'string' && hostname !== '' ? [hostname] : [];
@@ -362,7 +362,7 @@ function hostnamesOf({ status }: Resource): readonly string[] {
 function identitiesOf({ id, spec }: Resource): readonly string[] {
   const { identities } = spec;
   if (!isJsonArray(identities)) return [];
-  return identities.slice(0, MOST_IDENTITIES).flatMap((identity) => {
+  return identities.slice(0, MAX_IDENTITIES).flatMap((identity) => {
     if (!isJsonObject(identity)) return [];
     const { type, value } = identity;
     if (typeof value !== 'string' || value === '' || value.length > 2_048) return [];

@@ -20,7 +20,7 @@ export interface ExternalFacts {
   readonly givesKey: (source: string) => boolean;
 }
 
-const MOST_ENDPOINTS = 1_024;
+const MAX_ENDPOINTS = 1_024;
 
 /** Reads the endpoints and the TLS of a MeshExternalService. */
 export function externalTarget(spec: JsonObject, { secret, givesKey }: ExternalFacts): ExternalTarget {
@@ -39,7 +39,7 @@ const KEY_WITHOUT_EGRESS: ExternalProblem = {
 
 /** The servers of a MeshExternalService, whatever protects the way to them. */
 export function readEndpoints(spec: JsonObject): ExternalTarget['endpoints'] {
-  const listed = isJsonArray(spec['endpoints']) ? spec['endpoints'].slice(0, MOST_ENDPOINTS) : [];
+  const listed = isJsonArray(spec['endpoints']) ? spec['endpoints'].slice(0, MAX_ENDPOINTS) : [];
   return listed.flatMap((endpoint) => {
     if (!isJsonObject(endpoint)) return [];
     const { address, port, priority } = endpoint;

@@ -1,13 +1,13 @@
 import { identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
 /** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
-const MOST_MEMBERS = 4_096;
+const MAX_MEMBERS = 4_096;
 
 /** The members as the zone's multizone loop lists them; of the service's own mesh only. */
 export function listedMembers({ id: { mesh }, status }: Resource): readonly string[] {
   const listed = status?.['meshServices'];
   if (!isJsonArray(listed)) return [];
-  const keys = listed.slice(0, MOST_MEMBERS).flatMap((member) => {
+  const keys = listed.slice(0, MAX_MEMBERS).flatMap((member) => {
     if (!isJsonObject(member)) return [];
     const { name, namespace, zone } = member;
     if (typeof name !== 'string' || typeof namespace !== 'string' || typeof zone !== 'string') return [];

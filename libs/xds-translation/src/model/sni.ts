@@ -17,7 +17,7 @@ export interface SniSubject {
 export type ServiceShortName = 'msvc' | 'mzsvc' | 'extsvc';
 
 /** A part is cut to this length in the hash form; an `x` then marks it. */
-const LONGEST_PART = 62;
+const MAX_PART_LENGTH = 62;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const HASH_SUFFIX = { msvc: 'ms', mzsvc: 'mzms', extsvc: 'mes' } as const;
 
@@ -66,7 +66,7 @@ function hashedLabel(text: string, readable: string): string {
 }
 
 function shortened(part: string): string {
-  return part.length > LONGEST_PART ? `${part.slice(0, LONGEST_PART)}x` : part;
+  return part.length > MAX_PART_LENGTH ? `${part.slice(0, MAX_PART_LENGTH)}x` : part;
 }
 
 function fnv1a64(text: string): bigint {

@@ -23,7 +23,7 @@ export interface EgressChange {
 }
 
 /** Most addresses of an egress that are used; further ones are ignored. */
-const MOST_ADDRESSES = 256;
+const MAX_ADDRESSES = 256;
 
 /**
  * The egress of one zone: its ZoneEgresses together. As long as there is one, services outside the mesh are reached through it
@@ -54,7 +54,7 @@ export class ZoneEgressTable {
     this.isDeclared = own.length > 0;
     const serving = addressesOf(own.filter((each) => !isWithdrawn(each)));
     this.listening = addressesOf(own);
-    this.reached = (serving.length > 0 ? serving : this.listening).slice(0, MOST_ADDRESSES);
+    this.reached = (serving.length > 0 ? serving : this.listening).slice(0, MAX_ADDRESSES);
   }
 
   refresh(changes: readonly IndexChange[]): EgressChange {

@@ -12,7 +12,7 @@ export interface SocketAddress {
 /** What Envoy can resolve; another zone may have sent anything. */
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 /** Most addresses of one zone that are used; further ones are ignored. */
-const MOST_ADDRESSES = 256;
+const MAX_ADDRESSES = 256;
 
 /**
  * Where one zone is entered by traffic of one mesh. `sni` is the form of server name that its ingress expects: `kri` where the
@@ -82,7 +82,7 @@ export function isPort(value: unknown): value is number {
 /** Each address once, in one order, as many as are used. */
 export function sortedAddresses(found: readonly (SocketAddress | undefined)[]): readonly SocketAddress[] {
   const distinct = new Map(found.flatMap((each) => (each ? [[`${each.address} ${each.port}`, each] as const] : [])));
-  return [...distinct.values()].sort(compareAddresses).slice(0, MOST_ADDRESSES);
+  return [...distinct.values()].sort(compareAddresses).slice(0, MAX_ADDRESSES);
 }
 
 export function compareAddresses(a: SocketAddress, b: SocketAddress): number {

@@ -53,7 +53,7 @@ export const unreachableEndpoints = {
 
 /** Presets of an ejection, and its bounds: ms, percent. */
 const PRESET = { errors: 5, interval: 10_000, time: 30_000, maxPercent: 50 };
-const LONGEST_EJECTION = 300_000;
+const MAX_EJECTION_TIME = 300_000;
 
 /**
  * When endpoints are left out. Behind the address of another zone's ingress stand many instances, and one connection leads to one
@@ -80,7 +80,7 @@ export function ejection(
     }),
     interval: durationOf(msOf(spec.interval, PRESET.interval)),
     baseEjectionTime: durationOf(time),
-    maxEjectionTime: durationOf(Math.max(time, LONGEST_EJECTION)),
+    maxEjectionTime: durationOf(Math.max(time, MAX_EJECTION_TIME)),
     maxEjectionPercent: maxPercent,
   };
 }

@@ -28,12 +28,12 @@ describe('repetitions', () => {
   });
 
   it('keep what no server has begun, and have one number for all reasons', () => {
-    const told = retryFields(always, 750, {
+    const fields = retryFields(always, 750, {
       attempts: 2,
       on: ['5xx', 'refused-stream', 'unavailable'],
       statuses: [409, 429],
     });
-    expect(told).toEqual({
+    expect(fields).toEqual({
       retryOn: 'connect-failure,refused-stream,5xx,unavailable,retriable-status-codes',
       numRetries: 2,
       retriableStatusCodes: [409, 429],
@@ -42,16 +42,16 @@ describe('repetitions', () => {
   });
 
   it('wait as Envoy can: at least 1 ms, and never longer at first than at most', () => {
-    const told = (backoff: object) => {
+    const backOff = (backoff: object) => {
       const { baseInterval: base, maxInterval: max } = backoffFields(backoff).retryBackOff ?? {};
       return [base, max].map((each) => (each ? (each.seconds ?? 0) * 1_000 + (each.nanos ?? 0) / 1e6 : undefined));
     };
-    expect(told({})).toEqual([undefined, undefined]);
-    expect(told({ base: '100ms' })).toEqual([100, 1_000]);
-    expect(told({ max: '10ms' })).toEqual([10, 10]);
-    expect(told({ max: '1s' })).toEqual([25, 1_000]);
-    expect(told({ base: '2s', max: '1s' })).toEqual([2_000, 2_000]);
-    expect(told({ base: '0s', max: '0s' })).toEqual([1, 1]);
+    expect(backOff({})).toEqual([undefined, undefined]);
+    expect(backOff({ base: '100ms' })).toEqual([100, 1_000]);
+    expect(backOff({ max: '10ms' })).toEqual([10, 10]);
+    expect(backOff({ max: '1s' })).toEqual([25, 1_000]);
+    expect(backOff({ base: '2s', max: '1s' })).toEqual([2_000, 2_000]);
+    expect(backOff({ base: '0s', max: '0s' })).toEqual([1, 1]);
     expect(() => encodeMessage(RetryPolicy, backoffFields({ base: '1h' }))).not.toThrow();
   });
 });
@@ -97,12 +97,12 @@ describe('changes of headers', () => {
       response: { remove: { server: true } },
     });
     const own = [{ type: 'RequestHeaderModifier', requestHeaderModifier: { set: [{ name: 'B', value: 'rule' }] } }];
-    const told = headerFields([...policy, ...own]);
-    expect(told.requestHeadersToAdd?.map(({ header }) => `${header?.key}=${header?.value}`)).toEqual([
+    const fields = headerFields([...policy, ...own]);
+    expect(fields.requestHeadersToAdd?.map(({ header }) => `${header?.key}=${header?.value}`)).toEqual([
       'a=1',
       'B=rule',
       'c=policy',
     ]);
-    expect([told.requestHeadersToRemove, told.responseHeadersToRemove]).toEqual([['d'], ['server']]);
+    expect([fields.requestHeadersToRemove, fields.responseHeadersToRemove]).toEqual([['d'], ['server']]);
   });
 });

@@ -117,7 +117,7 @@ function answerOf({ status, grpcStatus }: NonNullable<FaultSpec['abort']>, isCal
     : { $case: 'httpStatus' as const, value: status ?? UNAVAILABLE };
 }
 
-/** What the filter is told of a route; nothing where it has no faults. */
+/** Returns the configuration of the filter for a route; nothing where it has no faults. */
 export function faultConfig(
   fault: FaultSpec | undefined,
   isCall: boolean,

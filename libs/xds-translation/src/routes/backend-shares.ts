@@ -20,7 +20,7 @@ export interface BackendShare {
 /** No cluster has this name: what is sent there is refused. */
 export const INVALID = 'invalid';
 /** Envoy's and gRPC's bound of the sum of weights. */
-const MOST_WEIGHT = 2 ** 32 - 1;
+const MAX_WEIGHT = 2 ** 32 - 1;
 const NOWHERE: readonly ClusterPart[] = [{ cluster: INVALID, instances: 1 }];
 
 /**
@@ -34,7 +34,7 @@ export function backendShares(backends: readonly WeightedBackend[], clustersOf: 
   });
   const common = found.reduce((product, { instances }) => smallestMultiple(product, instances), 1);
   const total = backends.reduce((sum, { weight }) => sum + weight, 0);
-  const scale = total * common <= MOST_WEIGHT ? common : MOST_WEIGHT / total / 2;
+  const scale = total * common <= MAX_WEIGHT ? common : MAX_WEIGHT / total / 2;
   return found.flatMap(({ backend, parts, instances }) =>
     parts.map((part) => ({
       backend,

@@ -15,8 +15,8 @@ type Rules = NonNullable<RouteSpec['rules']>;
 const clustersOf = ({ services, port }: Destination) =>
   services.map(({ name }) => ({ cluster: `${name}:${port}`, instances: 1 }));
 
-/** What is told of rules of `echo:80`, as it comes back from the wire, and its problems. */
-function told(rules: Rules, kind: RouteKind = 'HTTPRoute', policies: RulePolicies = {}) {
+/** What is sent for rules of `echo:80`, as it comes back from the wire, and its problems. */
+function translate(rules: Rules, kind: RouteKind = 'HTTPRoute', policies: RulePolicies = {}) {
   const mesh = RoutingMesh.echo();
   mesh.route(kind, 'route', { parentRefs: [{ kind: 'Service', name: 'echo', port: 80 }], rules });
   const { binding } = mesh.decide();
@@ -44,13 +44,13 @@ function valueOf(path: PathSpecifier): string {
 }
 
 const paths = (rules: Rules, kind?: RouteKind): string[] =>
-  told(rules, kind).routes.map(({ match }) => {
+  translate(rules, kind).routes.map(({ match }) => {
     const path = match?.pathSpecifier;
     return path ? `${path.$case} ${valueOf(path)}` : '';
   });
 
 const action = (rules: Rules, kind?: RouteKind) => {
-  const found = told(rules, kind).routes[0]?.action;
+  const found = translate(rules, kind).routes[0]?.action;
   return found?.$case === 'route' ? found.value : undefined;
 };
 
@@ -75,7 +75,7 @@ describe('matches', () => {
     const rewrite = (value: string, replacePrefixMatch: string) => {
       const urlRewrite = { path: { type: 'ReplacePrefixMatch', replacePrefixMatch } };
       const rules = [{ ...path('PathPrefix', value), filters: [{ type: 'URLRewrite', urlRewrite }] }];
-      const found = told(rules.map((rule) => ({ ...rule, backendRefs: [{ name: 'echo' }] })));
+      const found = translate(rules.map((rule) => ({ ...rule, backendRefs: [{ name: 'echo' }] })));
       return found.routes.map(({ match, action: to }) => [
         match?.pathSpecifier?.value,
         to?.$case === 'route' && to.value.prefixRewrite,
@@ -93,7 +93,7 @@ describe('matches', () => {
   });
 
   it('ask for headers without case, for Host by its name in HTTP/2, for encoded values of parameters', () => {
-    const [route] = told([
+    const [route] = translate([
       {
         matches: [
           {
@@ -138,7 +138,7 @@ describe('matches', () => {
       'safeRegex /[^/]+/C',
       'prefix /',
     ]);
-    const headers = told([{}], 'GRPCRoute').routes[0]?.match?.headers.map(({ name }) => name);
+    const headers = translate([{}], 'GRPCRoute').routes[0]?.match?.headers.map(({ name }) => name);
     expect(headers).toEqual([':method', 'content-type']);
   });
 });
@@ -164,7 +164,7 @@ describe('backends', () => {
 
   it('that are none are 500, UNAVAILABLE in gRPC', () => {
     const status = (kind?: RouteKind) => {
-      const found = told([{}], kind).routes[0]?.action;
+      const found = translate([{}], kind).routes[0]?.action;
       return found?.$case === 'directResponse' ? found.value.status : undefined;
     };
     expect([status(), status('GRPCRoute')]).toEqual([500, 503]);
@@ -209,7 +209,7 @@ describe('filters', () => {
         ],
       },
     };
-    const { routes, problems } = told([{ filters: [host], backendRefs: [to('echo')] }]);
+    const { routes, problems } = translate([{ filters: [host], backendRefs: [to('echo')] }]);
     expect(routes[0]?.requestHeadersToAdd.map(({ header }) => [header?.key, header?.value])).toEqual([['X', '100%%']]);
     expect(routes[0]?.requestHeadersToRemove).toEqual([]);
     expect(problems).toEqual(['the header Host is not changed: URLRewrite with hostname does that']);
@@ -237,12 +237,12 @@ describe('filters', () => {
     const specifier = action(rules)?.clusterSpecifier;
     const clusters = specifier?.$case === 'weightedClusters' ? specifier.value.clusters.map(({ name }) => name) : [];
     expect(clusters).toEqual([INVALID, 'echo-v1:80']);
-    expect(told(rules).problems).toHaveLength(1);
+    expect(translate(rules).problems).toHaveLength(1);
   });
 
   it('redirect with a port only where it is not the usual one of the scheme', () => {
     const redirect = (requestRedirect: object) => {
-      const found = told([{ filters: [{ type: 'RequestRedirect', requestRedirect }] }]).routes[0]?.action;
+      const found = translate([{ filters: [{ type: 'RequestRedirect', requestRedirect }] }]).routes[0]?.action;
       if (found?.$case !== 'redirect') return undefined;
       const { portRedirect, responseCode, schemeRewriteSpecifier: scheme } = found.value;
       return [scheme?.value, portRedirect, responseCode];
@@ -269,7 +269,9 @@ describe('filters', () => {
       ['echo-v2:80', 125_000],
     ]);
     const extension = { type: 'ExtensionRef', extensionRef: { group: 'a.b', kind: 'C', name: 'd' } };
-    expect(told([{ filters: [extension], backendRefs: [to('echo')] }]).routes[0]?.action?.$case).toBe('directResponse');
+    expect(translate([{ filters: [extension], backendRefs: [to('echo')] }]).routes[0]?.action?.$case).toBe(
+      'directResponse',
+    );
   });
 
   it('end requests after their time-outs', () => {
@@ -287,7 +289,7 @@ describe('filters', () => {
       headers: { request: { set: { x: 'policy', y: 'policy' } }, response: { remove: { server: true as const } } },
     };
     const own = { requestHeaderModifier: { set: [{ name: 'X', value: 'rule' }] }, type: 'RequestHeaderModifier' };
-    const [route] = told(
+    const [route] = translate(
       [{ timeouts: { request: '4s' }, filters: [own], backendRefs: [to('echo')] }],
       'HTTPRoute',
       policies,

@@ -24,7 +24,7 @@ export interface PolicySource {
   readonly table: EffectivePolicies;
   /** False while the table does not hold all that the index does. */
   readonly isCurrent?: boolean;
-  /** Resolves when the policies were read once: before it nobody is to be told what they would change. */
+  /** Resolves when the policies were read once: before it nobody may be sent what they would change. */
   whenLoaded(): Promise<void>;
   /** Calls the listener after each change, or when everything was derived anew, until the returned function is called. */
   subscribe(listener: (change: PolicyChange | 'reloaded') => void): () => void;

@@ -47,7 +47,7 @@ describe('the egresses of a zone', () => {
     expect(source.model.egress.addresses.map(({ address }) => address)).toEqual(wanted);
   });
 
-  it('are told who may call, a withdrawn one too', () => {
+  it('have rules about who may call, a withdrawn one too', () => {
     zone.put(egress('a', '10.0.0.1', true));
     const watched = ['10.0.0.1', '10.0.0.2'].map((address) => {
       const view: EnvoyView = {

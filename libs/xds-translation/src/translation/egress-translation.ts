@@ -16,7 +16,7 @@ export type EgressView = EnvoyView & Required<Pick<EnvoyView, 'egress'>>;
 
 const ABSENT = undefined;
 
-/** What an egress of the zone is told, for all meshes (docs/reference/xds-translation.md, The zone egress). */
+/** Translates for an egress of the zone, for all meshes (docs/reference/xds-translation.md, The zone egress). */
 export class EgressTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 

@@ -114,7 +114,7 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
 
 /** What grpc-js asks of endpoints, else it rejects them. */
 function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
-  if (resource === undefined || resource === 'pending') throw new Error('gRPC is never told that endpoints are absent');
+  if (resource === undefined || resource === 'pending') throw new Error('endpoints of gRPC are never removed');
   const { endpoints } = ClusterLoadAssignment.decode(resource.bytes);
   const addresses = endpoints.flatMap(({ lbEndpoints }) =>
     lbEndpoints.map((each) => JSON.stringify(each.hostIdentifier)),
@@ -131,7 +131,7 @@ function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
   expect(ranks).toEqual(ranks.map((_, i) => i));
 }
 
-test('what followed every change is what a fresh start makes, every difference was told, and Envoy’s rules hold', () => {
+test('what followed every change is what a fresh start makes, every difference was announced, and Envoy’s rules hold', () => {
   fc.assert(
     // With 0, a change of access makes everything be derived anew.
     fc.property(fc.array(policyOrTraffic, { maxLength: 12 }), fc.constantFrom(0, Infinity), (changes, mostAtOnce) => {
@@ -139,10 +139,10 @@ test('what followed every change is what a fresh start makes, every difference w
       const followed = new TrafficZone(shippedKinds());
       const source = sourceOf(followed, { maxAtOnce: mostAtOnce });
       source.follow();
-      const told = new Set<string>();
+      const announced = new Set<string>();
       let isAllTold = false;
       source.subscribe({
-        changed: ({ type, names, group = '' }) => names.forEach((each) => told.add(`${group} ${type} ${each}`)),
+        changed: ({ type, names, group = '' }) => names.forEach((each) => announced.add(`${group} ${type} ${each}`)),
         relisted: ({ view: only }) => {
           // As the server does: those that list what is their own alone are looked at with changes of their own.
           for (const view of only === undefined ? views.filter((each) => !source.listsOwn(each)) : [only])
@@ -163,7 +163,7 @@ test('what followed every change is what a fresh start makes, every difference w
         const wasListed = views.map((view) => listedBy(source, view));
         const listedOwn = views.map((view) => source.listsOwn(view));
         const wasAsked = asked.map((names) => new Set(names));
-        told.clear();
+        announced.clear();
         relisted.clear();
         isAllTold = false;
         const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
@@ -185,12 +185,12 @@ test('what followed every change is what a fresh start makes, every difference w
             wasAsked[i]?.has(key) === true || wasListed[i]?.has(key) === true || listedBy(source, view).has(key);
           for (const key of new Set([...now.keys(), ...then.keys()]))
             if (!isAllTold && now.get(key) !== then.get(key) && isKnown(key)) {
-              // Who lists what is its own alone is told of it with its group.
+              // Who lists what is its own alone is notified of it with its group.
               const isOwn =
                 listedOwn[i] === true && (wasListed[i]?.has(key) === true || listedBy(source, view).has(key));
               const keys = [...(isOwn ? [] : [` ${key}`]), `${source.groupOf(view) ?? 'none'} ${key}`];
-              const isTold = relisted.has(`${i} ${key}`) || keys.some((each) => told.has(each));
-              expect(isTold || `${key} was not told to view ${i}`).toBe(true);
+              const isAnnounced = relisted.has(`${i} ${key}`) || keys.some((each) => announced.has(each));
+              expect(isAnnounced || `${key} was not announced to view ${i}`).toBe(true);
             }
         });
         before = after;
@@ -219,15 +219,15 @@ test('a route that makes a service without an address one of requests tells its 
   source.follow();
   const [, view = { mesh: '', listed: 'all' }] = allViews;
   expect(source.names({ id: 'p', view }, cluster).size).toBe(0);
-  const told: string[] = [];
-  const relisted = () => void told.push(...source.takeRelisted(view, cluster));
+  const announced: string[] = [];
+  const relisted = () => void announced.push(...source.takeRelisted(view, cluster));
   source.subscribe({ changed: () => undefined, relisted, allChanged: () => undefined });
   const parentRefs = [{ kind: 'MeshMultiZoneService', name: 'a' }];
   zone.put(sketch('HTTPRoute', 'a', { parentRefs, rules: [{ backendRefs: [] }] }));
-  expect(told).toContain('kri_mzsvc_default___a_6379');
+  expect(announced).toContain('kri_mzsvc_default___a_6379');
 });
 
-test('a load in slices, with changes between its steps, gives what a fresh start makes, and is told at its end', () => {
+test('a load in slices, with changes between its steps, gives what a fresh start makes, and is announced at its end', () => {
   fc.assert(
     fc.property(
       fc.array(policyOrTraffic, { maxLength: 12 }),
@@ -256,11 +256,11 @@ test('a load in slices, with changes between its steps, gives what a fresh start
         });
         const source = sourceOf(store, { run, routes });
         source.follow();
-        const told: number[] = [];
+        const announced: number[] = [];
         source.subscribe({
           changed: () => undefined,
           relisted: () => undefined,
-          allChanged: (at) => void told.push(at),
+          allChanged: (at) => void announced.push(at),
         });
         const before = source.revision;
         changes.slice(half).forEach((each, n) => {
@@ -274,7 +274,7 @@ test('a load in slices, with changes between its steps, gives what a fresh start
         for (let n = 0; n < steps.length; n++) {
           while (steps[n]?.next().done === false);
         }
-        expect(told).toContain(before + 1);
+        expect(announced).toContain(before + 1);
         expect(source.revision).toBe(store.index.point?.revision);
         const again = new TrafficZone([...held.values()].reverse());
         const fresh = sourceOf(again);

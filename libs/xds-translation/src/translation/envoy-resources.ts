@@ -37,11 +37,11 @@ import { WithheldServices } from './withheld';
 const { cluster, listener, secret } = RESOURCE_TYPES;
 
 /** Most that is announced without giving the event loop back, where policies change. */
-const MOST_IN_STEP = 64;
+const MAX_IN_STEP = 64;
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
- * served are encoded again and told where their bytes differ. A resource that Envoy's rules refuse keeps its last good content.
+ * served are encoded again and announced where their bytes differ. A resource that Envoy's rules refuse keeps its last good content.
  */
 export class EnvoyResources implements ResourceSource<EnvoyView> {
   /**
@@ -306,7 +306,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *announceLater(since: number): Generator<undefined> {
-    for (const _ of this.announce(since, MOST_IN_STEP)) {
+    for (const _ of this.announce(since, MAX_IN_STEP)) {
       this.relist(since);
       yield;
     }
@@ -371,7 +371,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /**
    * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `group`: only the proxies of
-   * this Dataplane are told.
+   * this Dataplane are notified.
    */
   private tell(
     type: string,

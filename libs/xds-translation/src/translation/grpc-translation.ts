@@ -13,7 +13,7 @@ import { lostBackendPolicies } from '../grpc/grpc-policies';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from '../grpc/grpc-resources';
 
 /**
- * Resources for proxyless gRPC by type and name (docs/reference/xds-translation.md, gRPC). No name is ever told to be absent, but
+ * Resources for proxyless gRPC by type and name (docs/reference/xds-translation.md, gRPC). No name is ever removed, but
  * the listener of a server that is none: grpc-js does not recover from a deletion.
  */
 export class GrpcTranslation {

@@ -25,10 +25,10 @@ interface JudgedModel extends Selecting {
 }
 
 /** Most instances of a port that are looked at: they differ by their other services and by modes only. */
-const MOST_INSTANCES = 256;
+const MAX_INSTANCES = 256;
 
 /**
- * The instances in this zone behind a port of a service of this zone, as their inbounds are told who may call; `pending` while access to
+ * The instances in this zone behind a port of a service of this zone, with the rules of their inbounds about who may call; `pending` while access to
  * the mesh is not known. Of more than 256 the first. Linear in them and in the services that select them.
  */
 export function judgedInstances(
@@ -50,7 +50,7 @@ export function judgedInstances(
       const behind = rules.map((each) => model.rules.behind(dataplane, inbound.at.port, each));
       found.push({ mtls, rules, callers, revoked, behind, dataplane: dataplane.id, isHttp: isHttp(inbound) });
     }
-    if (found.length >= MOST_INSTANCES) break;
+    if (found.length >= MAX_INSTANCES) break;
   }
   return found;
 }

@@ -46,7 +46,7 @@ interface ListedType {
 }
 
 /** Changed destinations that are remembered; who looks more seldom makes its lists anew. */
-const MOST_CHANGED = 16_384;
+const MAX_CHANGED = 16_384;
 const OWN = '';
 /** The list of the addresses that have a filter chain in the redirect listener of a view. */
 const CHAINS = 'chains';
@@ -95,8 +95,8 @@ export class ListedNames {
   destinationChanged(name: string): void {
     this.readers.delete(name);
     this.changed.push(name);
-    if (this.changed.length <= MOST_CHANGED) return;
-    const dropped = this.changed.length - MOST_CHANGED / 2;
+    if (this.changed.length <= MAX_CHANGED) return;
+    const dropped = this.changed.length - MAX_CHANGED / 2;
     this.changed = this.changed.slice(dropped);
     this.forgotten += dropped;
   }
@@ -252,7 +252,7 @@ export class ListedNames {
     return [...tables().model.destinations()].map(({ name }) => name);
   }
 
-  /** Says of a destination whether its clients are told of it without asking. */
+  /** Whether the clients of a destination are sent it without asking. */
   private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
     const listed = this.listedIn(view);
     const { withheld } = this.parts;
@@ -271,7 +271,7 @@ export class ListedNames {
 
   private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
     const declared = declaredBackends(this.parts.tables().dataplane(dataplane));
-    // With `redirect` services are told when they are used.
+    // With `redirect` services are sent when they are used.
     const isAll = !declared?.isOwn && capture !== undefined && capture.type !== 'redirect';
     return isAll ? 'all' : this.parts.tables().backends.names(mesh, declared?.refs ?? []);
   }

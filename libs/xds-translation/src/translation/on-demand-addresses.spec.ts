@@ -31,11 +31,11 @@ describe('an address that a proxy uses on demand', () => {
       capture: { type: 'redirect', at: at(15001), reentry: at(15011) },
     };
     const proxy = { id: 'web', view };
-    const told = new Set<string>();
+    const announced = new Set<string>();
     source.subscribe({
-      changed: ({ names }) => names.forEach((name) => told.add(name)),
+      changed: ({ names }) => names.forEach((name) => announced.add(name)),
       relisted: () => {
-        for (const name of source.takeRelisted(view, cluster)) told.add(name);
+        for (const name of source.takeRelisted(view, cluster)) announced.add(name);
       },
       allChanged: () => undefined,
     });
@@ -49,11 +49,11 @@ describe('an address that a proxy uses on demand', () => {
       return loadAssignment?.endpoints.length === 1 ? 'by its chain' : 'refused';
     };
     const listed = () => [...source.names(proxy, cluster)];
-    return { zone, source, view, proxy, told, ask, led, listed };
+    return { zone, source, view, proxy, announced, ask, led, listed };
   };
 
   it('waits for the chain and the routes of an HTTP service, and is listed from then on', () => {
-    const { ask, led, listed, source, proxy, told } = setUp(service('web', 'http'));
+    const { ask, led, listed, source, proxy, announced } = setUp(service('web', 'http'));
     expect(listed()).toEqual([]);
     ask(cluster, `vip:${VIP}`);
     expect([led(), listed()]).toEqual(['pending', [nameOf('web')]]);
@@ -61,21 +61,21 @@ describe('an address that a proxy uses on demand', () => {
     source.acked(proxy, filterChain);
     expect(led()).toBe('pending');
     ask(routes, nameOf('web'));
-    told.clear();
+    announced.clear();
     source.acked(proxy, routes);
-    expect([led(), [...told]]).toEqual(['by its chain', [`vip:${VIP}`]]);
+    expect([led(), [...announced]]).toEqual(['by its chain', [`vip:${VIP}`]]);
   });
 
   it('is let through as bytes until its chain is there where its service becomes HTTP', () => {
-    const { zone, source, proxy, ask, led, listed, told } = setUp(service('web', 'tcp'));
+    const { zone, source, proxy, ask, led, listed, announced } = setUp(service('web', 'tcp'));
     ask(cluster, `vip:${VIP}`);
     expect([led(), listed()]).toEqual(['to the service', []]);
     zone.put(service('web', 'http'));
-    expect(told).toContain(`vip:${VIP}`);
-    told.clear();
-    // A proxy keeps what it has while it is told nothing.
+    expect(announced).toContain(`vip:${VIP}`);
+    announced.clear();
+    // A proxy keeps what it has while it is sent nothing.
     expect([led(), listed()]).toEqual(['pending', [nameOf('web')]]);
-    expect([...told]).toEqual([nameOf('web'), 'outbound', 'outbound:reentry']);
+    expect([...announced]).toEqual([nameOf('web'), 'outbound', 'outbound:reentry']);
     ask(filterChain, `fc:${VIP}`);
     ask(routes, nameOf('web'));
     source.acked(proxy, filterChain);
@@ -159,7 +159,7 @@ test('capture translate: every service by its address, HTTP as bytes, one object
   }));
   expect(one).toMatchObject({ names: [`vip:${VIP}`, 'vip:241.0.0.2:80'], listeners: [undefined] });
   expect(two?.web).toBe(one?.web);
-  // A proxy that has chains is led to them, also after the others were told.
+  // A proxy that has chains is led to them, also after the others were notified.
   const at = { address: '127.0.0.1', port: 15001 };
   const chained: EnvoyView = { mesh: 'default', listed: 'all', capture: { type: 'redirect', at, reentry: at } };
   for (const [type, name] of [
@@ -188,7 +188,7 @@ test('capture translate: an endpoint that takes plaintext is marked so, though p
   const source = zoneResources(zone, 'west');
   source.follow();
   /** The name of each cluster's transport sockets, and what marks its endpoint. */
-  const told = (type: 'translate' | 'bind'): unknown => {
+  const securityOf = (type: 'translate' | 'bind'): unknown => {
     const view: EnvoyView = { mesh: 'default', listed: 'declared', capture: { type } };
     const found = source.get(view, cluster, `vip:${VIP}`);
     if (found === undefined || found === 'pending') return found;
@@ -203,9 +203,9 @@ test('capture translate: an endpoint that takes plaintext is marked so, though p
     [[], { tls: 'off' }],
     [[], undefined],
   ];
-  expect([told('translate'), told('bind')]).toEqual([plaintext, plaintext]);
+  expect([securityOf('translate'), securityOf('bind')]).toEqual([plaintext, plaintext]);
   zone.takeTls(own);
-  expect([told('translate'), told('bind')]).toEqual([plaintext, tls]);
+  expect([securityOf('translate'), securityOf('bind')]).toEqual([plaintext, tls]);
   zone.put(settings({ mtls: 'Permissive', defaultAccess: 'Deny' }));
-  expect([told('translate'), told('bind')]).toEqual([tls, tls]);
+  expect([securityOf('translate'), securityOf('bind')]).toEqual([tls, tls]);
 });

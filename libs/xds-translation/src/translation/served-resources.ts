@@ -6,7 +6,7 @@ import type { EncodedResource, RefusedResource } from '@causeway/xds-server';
 import type { Plan } from './plan';
 
 /** Most refused resources that are remembered of one scope. */
-const MOST_REFUSED = 1_000;
+const MAX_REFUSED = 1_000;
 const NONE: readonly RefusedResource[] = [];
 
 /** Until a change touches it, a resource is served again without a look at the model. */
@@ -19,7 +19,7 @@ interface Kept<V> {
   readonly touches: number;
 }
 
-/** What resources are told apart by: those of a scope are the same for all proxies that are served from it. */
+/** The key of a served resource: those of a scope are the same for all proxies that are served from it. */
 export interface ServedName {
   readonly scope: string;
   readonly type: string;
@@ -124,7 +124,7 @@ export class ServedResources<V> {
     this.refusedIn.set(scope, known);
     const key = `${type} ${name}`;
     const before = known.get(key);
-    if (isDeepStrictEqual(before?.violations, violations) || (known.size >= MOST_REFUSED && !before)) return;
+    if (isDeepStrictEqual(before?.violations, violations) || (known.size >= MAX_REFUSED && !before)) return;
     known.set(key, { type, name, violations });
     this.refusals += 1;
   }
@@ -142,7 +142,7 @@ function keyOf({ scope, type, name }: ServedName): string {
 }
 
 /** Trust secrets that are remembered of each mesh: a proxy that lags further behind has its authorities with its next ack. */
-const MOST_VERSIONS = 16;
+const MAX_VERSIONS = 16;
 
 /** Which authorities the trust secrets hold that were served lately, by version: proxies ack versions. */
 export class TrustVersions {
@@ -162,7 +162,7 @@ export class TrustVersions {
     if (place >= 0) latest.splice(place, 1);
     else this.hold(version, domains);
     latest.push(version);
-    const oldest = latest.length > MOST_VERSIONS ? latest.shift() : undefined;
+    const oldest = latest.length > MAX_VERSIONS ? latest.shift() : undefined;
     if (oldest !== undefined) this.release(oldest);
   }
 

@@ -43,9 +43,9 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
   const source = zoneResources(zone, 'west');
   source.follow();
   const whole: EnvoyView = { mesh: 'default', listed: 'declared', dataplane: dataplane.id, ...view };
-  const told = new Set<string>();
+  const announced = new Set<string>();
   const note = (names: Iterable<string>, isOwn: boolean): void => {
-    for (const name of names) told.add(`${isOwn ? 'own' : 'all'} ${name}`);
+    for (const name of names) announced.add(`${isOwn ? 'own' : 'all'} ${name}`);
   };
   source.subscribe({
     changed: ({ group, names }) => note(names, group !== undefined),
@@ -59,14 +59,14 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
     return typeof found === 'object' ? found.bytes : String(found);
   };
   const listed = (type: string) => [...source.names({ id: 'web', view: whole }, type)].sort();
-  return { zone, source, view: whole, told, bytesOf, listed };
+  return { zone, source, view: whole, announced, bytesOf, listed };
 }
 
 /** What the cluster of an address is to the view: that of a service, or one that closes each connection. */
 function led(bytes: Uint8Array | string): string {
   if (typeof bytes === 'string') return bytes;
   const { edsClusterConfig, loadAssignment } = Cluster.decode(bytes);
-  return edsClusterConfig || (loadAssignment?.endpoints.length ?? 0) > 0 ? 'told' : 'closed';
+  return edsClusterConfig || (loadAssignment?.endpoints.length ?? 0) > 0 ? 'sent' : 'closed';
 }
 
 const vip = (n: number): string => `vip:241.0.0.${n}:80`;
@@ -74,17 +74,17 @@ const vip = (n: number): string => `vip:241.0.0.${n}:80`;
 describe('what comes from App Mesh and is no backend of the VirtualNode of a Dataplane (T003-35)', () => {
   // Services by the last part of their address: vs-a, vs-b (HTTP), vn-b, and plain, which does not come from App Mesh.
   it.each<[string, readonly string[] | undefined, JsonObject, readonly string[]]>([
-    ['no VirtualNode', undefined, {}, ['told', 'pending', 'told', 'pending']],
+    ['no VirtualNode', undefined, {}, ['sent', 'pending', 'sent', 'pending']],
     ['no backend', [], {}, ['closed', 'closed', 'closed', 'pending']],
-    ['vs-a', ['vs-a'], {}, ['told', 'closed', 'closed', 'pending']],
-    ['both', ['vs-a', 'vs-b'], {}, ['told', 'told', 'closed', 'pending']],
+    ['vs-a', ['vs-a'], {}, ['sent', 'closed', 'closed', 'pending']],
+    ['both', ['vs-a', 'vs-b'], {}, ['sent', 'sent', 'closed', 'pending']],
     [
       'vs-a, and it lists vs-b itself',
       ['vs-a'],
       { transparentProxying: { reachableBackends: { refs: [{ kind: 'MeshService', name: 'vs-b' }] } } },
-      ['told', 'closed', 'closed', 'pending'],
+      ['sent', 'closed', 'closed', 'pending'],
     ],
-  ])('is not told on demand: %s', (_, backends, networking, wanted) => {
+  ])('is not sent on demand: %s', (_, backends, networking, wanted) => {
     const { bytesOf } = setUp({ capture: REDIRECT }, web(backends, networking));
     expect([1, 2, 3, 4].map((n) => led(bytesOf(cluster, vip(n))))).toEqual(wanted);
   });
@@ -116,26 +116,26 @@ describe('what comes from App Mesh and is no backend of the VirtualNode of a Dat
     expect(own instanceof Uint8Array && FilterChain.decode(own).filters).toHaveLength(1);
   });
 
-  it('is told when the node names it, is gone when the node names it no more, and nobody else is told', () => {
-    const { zone, source, view, told, bytesOf, listed } = setUp({ capture: REDIRECT }, web([]));
+  it('is sent when the node names it, is gone when the node names it no more, and nobody else is notified', () => {
+    const { zone, source, view, announced, bytesOf, listed } = setUp({ capture: REDIRECT }, web([]));
     source.subscribed({ id: 'web', view }, cluster, [vip(1), vip(2)]);
     for (const n of [1, 2]) bytesOf(cluster, vip(n));
     const change = (backends?: readonly string[]): unknown => {
-      told.clear();
+      announced.clear();
       zone.put(web(backends));
-      return [told.has('own everything'), ...[1, 2].map((n) => led(bytesOf(cluster, vip(n))))];
+      return [announced.has('own everything'), ...[1, 2].map((n) => led(bytesOf(cluster, vip(n))))];
     };
-    expect(change(['vs-a'])).toEqual([true, 'told', 'closed']);
-    expect(change(['vs-a', 'vs-b'])).toEqual([true, 'told', 'told']);
+    expect(change(['vs-a'])).toEqual([true, 'sent', 'closed']);
+    expect(change(['vs-a', 'vs-b'])).toEqual([true, 'sent', 'sent']);
     expect(listed(cluster)).toContain('kri_msvc_default_east__vs-b_80');
     expect(change([])).toEqual([true, 'closed', 'closed']);
     expect(listed(cluster)).toEqual([]);
-    expect(change()).toEqual([true, 'told', 'pending']);
-    expect([...told].filter((each) => each.startsWith('all '))).toEqual([]);
+    expect(change()).toEqual([true, 'sent', 'pending']);
+    expect([...announced].filter((each) => each.startsWith('all '))).toEqual([]);
   });
 
   it('is no gRPC channel: calls fail at once, until the node names it', () => {
-    const { zone, told, bytesOf } = setUp({ wire: 'grpc' }, web(['vs-a']));
+    const { zone, announced, bytesOf } = setUp({ wire: 'grpc' }, web(['vs-a']));
     const routes = (target: string): number => {
       const bytes = bytesOf(listener, target);
       const api = bytes instanceof Uint8Array ? Listener.decode(bytes).apiListener?.apiListener : undefined;
@@ -145,9 +145,9 @@ describe('what comes from App Mesh and is no backend of the VirtualNode of a Dat
     };
     const targets = ['vs-a.mesh', 'vs-b.mesh', 'vs-b.mesh:80', 'vn-b.mesh', 'plain.mesh'];
     expect(targets.map(routes)).toEqual([1, 0, 0, 0, 1]);
-    told.clear();
+    announced.clear();
     zone.put(web(['vs-b']));
-    expect([...told]).toEqual(['own everything']);
+    expect([...announced]).toEqual(['own everything']);
     expect(targets.map(routes)).toEqual([0, 1, 1, 0, 1]);
   });
 
@@ -156,7 +156,7 @@ describe('what comes from App Mesh and is no backend of the VirtualNode of a Dat
       port: 7001 + i,
       backendRef: { kind: 'MeshService', name, port: 80 },
     }));
-    const { zone, source, view, told, listed } = setUp({}, web(['vs-a'], { outbound }));
+    const { zone, source, view, announced, listed } = setUp({}, web(['vs-a'], { outbound }));
     expect(listed(listener)).toEqual(['explicit:127.0.0.1:7001', 'explicit:127.0.0.1:7003']);
     const reasons = [...source.refused({ id: 'web', view })].flatMap(({ violations }) => violations);
     expect(reasons).toMatchObject([
@@ -167,6 +167,6 @@ describe('what comes from App Mesh and is no backend of the VirtualNode of a Dat
     ]);
     zone.put(web(['vs-b'], { outbound }));
     expect(listed(listener)).toEqual(['explicit:127.0.0.1:7002', 'explicit:127.0.0.1:7003']);
-    expect([1, 2].map((n) => told.has(`own explicit:127.0.0.1:700${n}`))).toEqual([true, true]);
+    expect([1, 2].map((n) => announced.has(`own explicit:127.0.0.1:700${n}`))).toEqual([true, true]);
   });
 });

@@ -31,7 +31,7 @@ export class WithheldServices {
     return found && !this.has(view, found) ? found : undefined;
   }
 
-  /** What is told in place of a resource that leads to a withheld service: `absent`, or what leads nowhere; undefined for others. */
+  /** Returns what is sent in place of a resource that leads to a withheld service: `absent`, or what leads nowhere; undefined for others. */
   inPlaceOf(view: EnvoyView, type: string, name: string): Plan | 'absent' | undefined {
     const entered = view.dataplane && this.entered(view, type, name);
     if (!entered || !this.has(view, entered)) return undefined;

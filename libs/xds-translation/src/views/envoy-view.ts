@@ -43,7 +43,7 @@ export interface EnvoyView {
 /**
  * `bind`: a listener at each address of a service; `redirect`: one listener to which the kernel redirects, and one on loopback
  * for first connections to HTTP services; `translate`: none, the kernel replaces addresses by endpoints, so a cluster for each
- * address is all that is told. `withoutChains`: an Envoy before 1.40, which takes no filter chains one by one; HTTP services are then
+ * address is all that is sent. `withoutChains`: an Envoy before 1.40, which takes no filter chains one by one; HTTP services are then
  * passed on as bytes. `ipv6`: redirected connections to IPv6 addresses arrive at ::1.
  */
 export type Capture =
