@@ -33,7 +33,7 @@ export interface CompiledRouter {
 }
 
 /** Most rules of one route (Gateway API, HTTPRoute.spec.rules). */
-const MOST_RULES = 16;
+const MAX_RULES = 16;
 const FIELDS = {
   http: ['http', 'httpRoute'],
   http2: ['http2', 'http2Route'],
@@ -70,7 +70,7 @@ function compileAnew({ listeners = [], routes = [] }: VirtualRouterSpec, at = Fi
     const { port, protocol } = each.portMapping;
     const meant = all.filter((one) => one?.protocol === protocol && (one.port === undefined || one.port === port));
     const rules = meant.flatMap((one) => (one ? [one] : []));
-    const most = protocol === 'tcp' ? 1 : MOST_RULES;
+    const most = protocol === 'tcp' ? 1 : MAX_RULES;
     if (rules.length > most)
       found.push(place.violation(`must have at most ${most} routes of ${protocol}, has ${rules.length}`, 'too-many'));
     else found.push(...priorityViolations(rules, at.field('routes')));

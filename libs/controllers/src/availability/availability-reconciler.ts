@@ -19,7 +19,7 @@ import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
 /** Other zones are told of other instances of a service at most so often, ms. */
-const TELL_EVERY = 10_000;
+const REPORT_INTERVAL = 10_000;
 
 /**
  * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, says whether the service is
@@ -96,7 +96,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     const facts = { uris, ...this.connections() };
     const change = planAvailability(service, dataplanes, facts);
     if (!change?.spec || change.spec['instances'] === service.spec.instances) return { change };
-    const next = (this.toldAt.get(key) ?? -Infinity) + TELL_EVERY;
+    const next = (this.toldAt.get(key) ?? -Infinity) + REPORT_INTERVAL;
     if (now < next)
       return { change: planAvailability(service, dataplanes, { ...facts, keepsInstances: true }), dueAt: next };
     this.toldAt.set(key, now);

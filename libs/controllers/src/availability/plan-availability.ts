@@ -38,12 +38,12 @@ export function planAvailability(
   const before = status?.['dataplaneProxies'];
   const connected = isConnected ? { connected: all.filter(isConnected).length } : connectedBefore(before);
   const count = { ...countProxies(spec.ports ?? [], all), ...connected };
-  const { identities: known = [], instances: told, ...rest } = spec;
+  const { identities: known = [], instances: reported, ...rest } = spec;
   const identities = serviceIdentities(uris);
-  const instances = instancesPart(keepsInstances ? told : instancesToReport(told, count.healthy));
+  const instances = instancesPart(keepsInstances ? reported : instancesToReport(reported, count.healthy));
   const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities), ...instances };
   const counted = jsonEqual(before, count);
-  const isCounted = told === instances['instances'];
+  const isCounted = reported === instances['instances'];
   const stated = spec.state === wanted.state && jsonEqual(known, identities) && isCounted;
   if (counted && stated) return undefined;
   return {

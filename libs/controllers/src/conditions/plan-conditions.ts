@@ -148,7 +148,7 @@ function believedByMesh({ id: { mesh }, spec, generation }: Resource, inputs: Co
     isJsonObject(one) &&
     (one['type'] === 'ServiceTag' ||
       (typeof one['value'] === 'string' && one['value'].startsWith(`spiffe://${mesh}/`)));
-  if (!identities.slice(0, MOST_IDENTITIES).some(isOfMesh)) return [];
+  if (!identities.slice(0, MAX_IDENTITIES).some(isOfMesh)) return [];
   const message = `its callers believe the authority of Mesh.mtls of mesh "${mesh}", whose key every zone of Kuma has: whoever reads it there can pose as this service`;
   return [trueCondition(SyncCondition.meshMtls, 'SharedAuthority', message, generation)];
 }
@@ -162,7 +162,7 @@ function withOldCredential({ id, generation }: Resource, inputs: ConditionInputs
 }
 
 /** Identities of a service that are looked at: what the kind allows. */
-const MOST_IDENTITIES = 1_024;
+const MAX_IDENTITIES = 1_024;
 
 function trueCondition(type: string, reason: string, message: string, observedGeneration: number): Condition {
   return { type, status: 'True', reason, message, observedGeneration };

@@ -113,8 +113,8 @@ function created(
     backings.map(({ dataplane }) => dataplane),
   );
   const instances = instancesPart(instancesToReport(undefined, dataplaneProxies.healthy));
-  const told = { ...identitiesPart(serviceIdentities(uris)), ...instances };
-  const spec = { ...generated, state: stateOf(dataplaneProxies), ...told };
+  const derived = { ...identitiesPart(serviceIdentities(uris)), ...instances };
+  const spec = { ...generated, state: stateOf(dataplaneProxies), ...derived };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 

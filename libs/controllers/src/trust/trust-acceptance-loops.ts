@@ -23,7 +23,7 @@ import {
 import { AUTHORITY_PUBLISHER } from './trust-publisher';
 
 /** How often the sessions of proxies are looked at, ms. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
 /**
@@ -58,7 +58,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
   }
 
   plan(now: number): LoopPlan {
-    const idle = { changes: [], wakeAt: now + LOOK_EVERY };
+    const idle = { changes: [], wakeAt: now + POLL_INTERVAL };
     if (!this.index || !this.proxies.isLoaded) return idle;
     const { next, owners } = this.proxies.changesSince(this.lookedAt);
     this.lookedAt = next;

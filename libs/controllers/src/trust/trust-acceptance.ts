@@ -22,10 +22,10 @@ interface ZoneAcceptance extends TrustAcceptance {
 }
 
 /** Bounds of `status.trust`: a Zone goes to every zone. */
-const MOST_MESHES = 200;
-const MOST_IDS = 1_000;
-const MOST_NAMED = 3;
-const LONGEST_NAME = 100;
+const MAX_MESHES = 200;
+const MAX_IDS = 1_000;
+const MAX_NAMED = 3;
+const MAX_NAME_LENGTH = 100;
 
 /** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are told of it. */
 export type RotatingAuthorities = ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -49,8 +49,7 @@ export function rotatingAuthorities(
     for (const id of ids)
       known.set(id, Math.min(known.get(id) ?? Infinity, before.get(mesh)?.get(id) ?? trust.revision));
   }
-  const sorted = (ids: ReadonlyMap<string, number>) =>
-    [...ids].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_IDS);
+  const sorted = (ids: ReadonlyMap<string, number>) => [...ids].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_IDS);
   return new Map([...byMesh].map(([mesh, ids]) => [mesh, new Map(sorted(ids))]));
 }
 
@@ -94,7 +93,7 @@ export function acceptanceOf(
     [...rotating].map(([mesh, ids]) => {
       const without = lacking.get(mesh);
       const names = (waiting.get(mesh) ?? []).sort(compareText);
-      const missing = { total: names.length, items: names.slice(0, MOST_NAMED).map(shortName) };
+      const missing = { total: names.length, items: names.slice(0, MAX_NAMED).map(shortName) };
       const accepted = [...ids].flatMap(([id, since]) => (since <= heardUpTo && without?.has(id) !== true ? [id] : []));
       return [mesh, { accepted, missing }];
     }),
@@ -126,8 +125,8 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
     const said = statedAcceptance(trust);
     if (said && !byMesh.has(trust.id.mesh)) byMesh.set(trust.id.mesh, said);
   }
-  let left = MOST_IDS;
-  const sorted = [...byMesh].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_MESHES);
+  let left = MAX_IDS;
+  const sorted = [...byMesh].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_MESHES);
   return sorted.map(([mesh, said]) => {
     const accepted = said.accepted.slice(0, left);
     left -= accepted.length;
@@ -138,7 +137,7 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
 /** What the global says of a zone's proxies. */
 function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
   const entries = status?.['trust'];
-  return (isJsonArray(entries) ? entries.slice(0, MOST_MESHES) : []).flatMap((entry) => {
+  return (isJsonArray(entries) ? entries.slice(0, MAX_MESHES) : []).flatMap((entry) => {
     const said = decodeAcceptance(entry);
     const mesh = isJsonObject(entry) ? entry['mesh'] : undefined;
     return said && typeof mesh === 'string' ? [{ ...said, mesh }] : [];
@@ -148,10 +147,10 @@ function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcc
 /** Bounded whatever a zone sends. */
 function decodeAcceptance(value: unknown): TrustAcceptance | undefined {
   if (!isJsonObject(value) || !isJsonArray(value['accepted'])) return undefined;
-  const accepted = value['accepted'].slice(0, MOST_IDS).filter((id) => typeof id === 'string' && isAuthorityId(id));
+  const accepted = value['accepted'].slice(0, MAX_IDS).filter((id) => typeof id === 'string' && isAuthorityId(id));
   const missing = isJsonObject(value['missing']) ? value['missing'] : {};
   const { total, items } = missing;
-  const names = (isJsonArray(items) ? items.slice(0, MOST_NAMED) : []).filter((name) => typeof name === 'string');
+  const names = (isJsonArray(items) ? items.slice(0, MAX_NAMED) : []).filter((name) => typeof name === 'string');
   const count = typeof total === 'number' && Number.isSafeInteger(total) && total > 0 ? total : 0;
   return { accepted: accepted.map(String), missing: { total: count, items: names.map(shortName) } };
 }
@@ -161,7 +160,7 @@ function isAuthorityId(id: string): boolean {
 }
 
 function shortName(name: unknown): string {
-  return shortened(String(name), LONGEST_NAME, '…');
+  return shortened(String(name), MAX_NAME_LENGTH, '…');
 }
 
 /** Which zones have not learned of new authorities. */

@@ -24,7 +24,7 @@ export interface TrustPublisherConfig {
 }
 
 /** How often the certificates are looked at, ms: no event of the index says that they changed. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
 /** The trust domains of a zone for which its authority signs, by the MeshIdentities of one mesh and their settings. */
@@ -51,17 +51,17 @@ export function unspreadDomains(
   { zone, isFederated }: { readonly zone: string; readonly isFederated: boolean },
   certificates: readonly string[],
 ): readonly string[] {
-  const told = new Map<string, Set<string>>();
+  const publishers = new Map<string, Set<string>>();
   for (const trust of index.ofKind(MeshTrust.name)) {
     if (!MeshTrust.is(trust) || !hasAll(trust.spec.caBundles, certificates)) continue;
     const from = trust.id.zone === zone ? 'zone' : trust.id.zone === '' ? 'global' : undefined;
     const key = domainKey(trust.id.mesh, trust.spec.trustDomain);
-    if (from !== undefined) told.set(key, (told.get(key) ?? new Set()).add(from));
+    if (from !== undefined) publishers.set(key, (publishers.get(key) ?? new Set()).add(from));
   }
   const missing = [...domainsOf(index.ofKind(MeshIdentity.name), index, zone)].flatMap(([key, mesh]) => {
     const domain = `trust domain ${key.slice(mesh.length + 1)} of mesh ${mesh}`;
-    if (told.get(key)?.has('zone') !== true) return [`${domain}: its MeshTrust is not published yet`];
-    const isPassedOn = !isFederated || told.get(key)?.has('global') === true;
+    if (publishers.get(key)?.has('zone') !== true) return [`${domain}: its MeshTrust is not published yet`];
+    const isPassedOn = !isFederated || publishers.get(key)?.has('global') === true;
     return isPassedOn ? [] : [`${domain}: the global has not passed it on yet`];
   });
   return missing.sort(compareText);
@@ -107,7 +107,7 @@ export class TrustPublisher implements ControlLoop {
   plan(now: number): LoopPlan {
     const certificates = this.config.certificates();
     if (!jsonEqual(certificates, this.published)) this.isStale = true;
-    const idle = { changes: [], wakeAt: now + LOOK_EVERY };
+    const idle = { changes: [], wakeAt: now + POLL_INTERVAL };
     if (!this.index || !this.isStale || certificates.length === 0) return idle;
     const all = planPublishedTrust(this.index, this.config.zone, certificates);
     this.published = certificates;

@@ -5,7 +5,7 @@ import type { ProxyDirectory } from '../proxies/proxy-directory';
 /** What decides how long a zone keeps tombstones. */
 export interface TombstoneHolders {
   readonly index: Pick<IndexReader, 'tombstones' | 'point'>;
-  readonly proxies: Pick<ProxyDirectory, 'floor' | 'storeNow'>;
+  readonly proxies: Pick<ProxyDirectory, 'ackWatermark' | 'storeNow'>;
   /** How long certificates of workloads are valid, ms. */
   readonly validity: number;
 }
@@ -17,10 +17,10 @@ export interface TombstoneHolders {
  */
 export function tombstoneRetention({ index, proxies, validity }: TombstoneHolders): number {
   const least = 2 * Math.max(validity, HELD_WITHOUT_CERTIFICATE);
-  const floor = proxies.floor(index.point?.incarnation ?? '');
+  const watermark = proxies.ackWatermark(index.point?.incarnation ?? '');
   const { storeNow } = proxies;
   let oldest = storeNow - least;
   for (const { freed, revision, deletedAt } of index.tombstones())
-    if (freed.length > 0 && revision > floor) oldest = Math.min(oldest, deletedAt - 1);
+    if (freed.length > 0 && revision > watermark) oldest = Math.min(oldest, deletedAt - 1);
   return storeNow - oldest;
 }

@@ -53,7 +53,7 @@ class ForgingZone {
   }
 
   /** The creation orders that the global has told of. */
-  told(): readonly CountedOrder[] {
+  receivedOrders(): readonly CountedOrder[] {
     return this.rough.heard.flatMap((request) => (request.type === 'subscribe' ? [] : (request.orders ?? [])));
   }
 
@@ -214,15 +214,15 @@ describe('a zone that forges the age of its resources', () => {
     const id = zone.id('MeshService', 'mine');
     const creationOrder = await orderOf(id);
     const { mesh, namespace, name } = id;
-    await until('the order that counts', () => zone.told().length === 1);
-    expect(zone.told()).toEqual([{ mesh, zone: 'evil', namespace, name, creationOrder }]);
+    await until('the order that counts', () => zone.receivedOrders().length === 1);
+    expect(zone.receivedOrders()).toEqual([{ mesh, zone: 'evil', namespace, name, creationOrder }]);
     const again = await zone.join();
     expect(zone.resumed).toEqual([]);
     again('MeshService', [zone.forged('MeshService', 'mine')]);
-    await until('the order that counts', () => zone.told().length === 2);
+    await until('the order that counts', () => zone.receivedOrders().length === 2);
     again('MeshService', [zone.forged('MeshService', 'mine', { order: creationOrder })]);
     again('MeshService', [zone.forged('MeshService', 'other')]);
-    await until('the order that counts', () => zone.told().length === 3);
+    await until('the order that counts', () => zone.receivedOrders().length === 3);
     await zone.join();
     expect(zone.resumed).toEqual(['MeshService']);
   });

@@ -5,11 +5,11 @@ const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' }
 
 /** Ages of changes as a control plane was told of them, by kind. */
 class Ages {
-  readonly told: [string, number][] = [];
-  readonly propagated = (kind: string, age: number): void => void this.told.push([kind, age]);
+  readonly reported: [string, number][] = [];
+  readonly propagated = (kind: string, age: number): void => void this.reported.push([kind, age]);
 
   of(kind: string): number[] {
-    return this.told.flatMap(([of, age]) => (of === kind ? [age] : []));
+    return this.reported.flatMap(([of, age]) => (of === kind ? [age] : []));
   }
 }
 
@@ -22,7 +22,7 @@ describe('how long changes take', () => {
   let westPlane: TestZone;
 
   beforeEach(async () => {
-    for (const ages of [global, west]) ages.told.length = 0;
+    for (const ages of [global, west]) ages.reported.length = 0;
     globalPlane = new TestGlobal({ clock: ahead, onPropagated: global.propagated });
     east = new TestZone('east');
     westPlane = new TestZone('west', { clock: behind, onPropagated: west.propagated });
@@ -33,7 +33,7 @@ describe('how long changes take', () => {
     await globalPlane.report('east', 'MeshService', 'up');
     await globalPlane.report('west', 'MeshService');
     await westPlane.holds(east.id('MeshService', 'old'));
-    for (const ages of [global, west]) ages.told.length = 0;
+    for (const ages of [global, west]) ages.reported.length = 0;
   });
 
   afterEach(async () => {

@@ -10,7 +10,7 @@ const DECISIVE_OF_KUMA = ['Mesh'];
 
 const NOTE = { area: 'zone', key: 'first-state' } as const;
 /** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
 /** What a session contributes to the first state. */
 export interface FirstStateReport {
@@ -108,7 +108,7 @@ export class FirstState {
         if (!signal.aborted)
           logger.warn('whether the first state is complete is not known', { error: errorText(error) });
       }
-      await clock.sleep(LOOK_EVERY, signal);
+      await clock.sleep(POLL_INTERVAL, signal);
     }
   }
 

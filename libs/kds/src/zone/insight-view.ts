@@ -24,9 +24,9 @@ export interface InsightSource {
 }
 
 /** Insights are told at most so often, what has changed in between at once, ms. */
-const TELL_EVERY = 5_000;
+const REPORT_INTERVAL = 5_000;
 /** How often it is looked whether anything is known yet, ms. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
 /**
  * What a global may have of a zone: resources of the index, and the insights of proxies. An insight is told when a proxy connects, leaves
@@ -71,7 +71,7 @@ export class InsightView extends PeerIndexView {
     let until = 0;
     const flush = (): void => {
       this.timer = undefined;
-      until = clock.elapsed() + TELL_EVERY;
+      until = clock.elapsed() + REPORT_INTERVAL;
       for (const key of this.stale) {
         const was = this.made.get(key);
         half.mark(parseIdentityKey(key).kind, key, () => was && outboundItem(this.source.encoder, was, this.form()));
@@ -88,7 +88,7 @@ export class InsightView extends PeerIndexView {
     };
     const wait = (): void => {
       if (this.insights.isLoaded) half.resume();
-      else this.loading = clock.after(LOOK_EVERY, wait);
+      else this.loading = clock.after(POLL_INTERVAL, wait);
     };
     wait();
     const unsubscribe = [
@@ -108,10 +108,10 @@ export class InsightView extends PeerIndexView {
   private insight(key: string): Resource | undefined {
     const owner = this.source.index.byIdentityKey(ownerKey(key));
     const kind = owner && this.source.registry.kind(owner.id.kind);
-    const told = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.insightOf(owner) : undefined;
-    if (!owner || !told) return undefined;
+    const insight = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.insightOf(owner) : undefined;
+    if (!owner || !insight) return undefined;
     const before = this.made.get(key);
-    const spec = withoutCounters(told, before?.spec);
+    const spec = withoutCounters(insight, before?.spec);
     if (before && spec === before.spec) return before;
     const made = this.resourceOf(key, owner, spec);
     this.made.set(key, made);

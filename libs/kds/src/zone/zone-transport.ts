@@ -34,13 +34,13 @@ const OPTIONS: ChannelOptions = {
 };
 
 /** Longest pause that a global can request, ms. */
-const LONGEST_HINT = 60_000;
+const MAX_HINT = 60_000;
 
 /** The pause that a global requested as it refused a call, ms; 0 where it requested none. */
 export function retryHint(error: unknown): number {
   if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
   const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
-  return hint > 0 ? Math.min(hint, LONGEST_HINT) : 0;
+  return hint > 0 ? Math.min(hint, MAX_HINT) : 0;
 }
 
 /** Whether a global refused a call for the token that it showed. */

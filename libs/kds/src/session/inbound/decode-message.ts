@@ -79,7 +79,9 @@ export function* decodeMessage(
     const received = decodeEntry(response.kind, entry, dialect, bounds);
     const wireKey = formatWireKey(received.ok ? received.resource : received.fault);
     facts.set(wireKey, { version: received.version, bytes: entry.length });
-    const arrival = received.ok ? judged(received.resource, kind, context) : { wireKey, reason: received.fault.reason };
+    const arrival = received.ok
+      ? evaluated(received.resource, kind, context)
+      : { wireKey, reason: received.fault.reason };
     if ('reason' in arrival) rejected.push(arrival);
     else arrivals.push(arrival);
     yield;
@@ -91,7 +93,11 @@ export function* decodeMessage(
 }
 
 /** A resource whose validation throws is rejected alone, as any other invalid one. */
-function judged(wire: WireResource, kind: Kind | undefined, context: MessageContext): InboundItem<CopyPut> | Rejection {
+function evaluated(
+  wire: WireResource,
+  kind: Kind | undefined,
+  context: MessageContext,
+): InboundItem<CopyPut> | Rejection {
   try {
     return arrivalOf(wire, kind, context);
   } catch (error) {
@@ -146,17 +152,17 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
   // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose
   // status only the global writes: without one in the message the copy loses its status.
   const goes = context.receiver.role === 'global' ? status : isStatusSentDown(id.kind) ? (status ?? {}) : undefined;
-  const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
+  const statusPart = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
   // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) {
     const isRelayed = context.receiver.role === 'zone' && goes === undefined;
     const origin =
       isRelayed && held && context.hasSeen(key) ? unmovedOrigin(held, { labels, spec, facts }) : facts.origin;
-    return { ...put, ...told, copy: { ...facts, origin } };
+    return { ...put, ...statusPart, copy: { ...facts, origin } };
   }
   const ages = countedHere({ labels, spec }, held, context.now());
   const generation = context.dialect.meta ? facts.generation : ages.generation;
-  return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
+  return { ...put, ...statusPart, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
 }
 
 /**

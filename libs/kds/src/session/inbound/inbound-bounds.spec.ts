@@ -141,9 +141,9 @@ describe('refusals', () => {
       const outcome = 'rejected' as const;
       return { kind: 'MeshService', name: `s${i}`, mesh: 'm', version: '', outcome, reason };
     });
-    const told = boundedResults(results);
-    expect(told.length).toBeGreaterThan(500);
-    expect(told.reduce((sum, { reason }) => sum + Buffer.byteLength(reason), 0)).toBeLessThan(512 * 1024);
+    const bounded = boundedResults(results);
+    expect(bounded.length).toBeGreaterThan(500);
+    expect(bounded.reduce((sum, { reason }) => sum + Buffer.byteLength(reason), 0)).toBeLessThan(512 * 1024);
   });
 
   it('hold only what a store and a header can', () => {

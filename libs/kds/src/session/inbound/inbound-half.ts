@@ -191,7 +191,7 @@ export class InboundHalf implements SessionHalf {
   }
 
   reports(): readonly KindReport[] {
-    return this.received.reports(directionOf(this.session), (kind) => this.applier.absences.countOf(kind));
+    return this.received.reports(directionOf(this.session), (kind) => this.applier.pendingDeletion.countOf(kind));
   }
 
   /** Takes no further message; resolves when no write is under way. */
