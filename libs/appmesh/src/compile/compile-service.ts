@@ -13,7 +13,7 @@ export type Provider =
 
 /** What a service becomes. */
 export interface CompiledService {
-  /** Its frontend, in each zone. No other zone is told of it: what it routes by is known where the service is. */
+  /** Its frontend, in each zone. It is sent to no other zone: what it routes by is known where the service is. */
   readonly service: Generated;
   /** Its implicit routes and what the router says besides, where the service was made. */
   readonly rules: readonly Generated[];

@@ -21,7 +21,7 @@ export interface AvailabilityFacts {
   readonly uris?: Iterable<string>;
   /** Whether the proxy of a Dataplane is connected; absent where nobody knows: what was counted stays. */
   readonly isConnected?: (dataplane: DataplaneResource) => boolean;
-  /** Other zones were told lately how many instances there are, and are not told again yet. */
+  /** The number of instances was sent to other zones lately, and is not sent again yet. */
   readonly keepsInstances?: boolean;
 }
 

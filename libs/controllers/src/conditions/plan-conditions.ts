@@ -134,7 +134,7 @@ function unsupportedCondition({ generation }: Resource, fault: string | undefine
     trueCondition(
       SyncCondition.unsupportedByKuma,
       'NotExpressible',
-      `Kuma zones are not told of it: ${fault}`,
+      `it is not sent to Kuma zones: ${fault}`,
       generation,
     ),
   ];

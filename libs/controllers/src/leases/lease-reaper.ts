@@ -58,7 +58,7 @@ const MAX_RETURN = 60_000;
 const MAX_BATCH_SIZE = 500;
 /** How often Dataplanes that say they are leased and have no lease are looked for, ms. */
 const ADOPTION_INTERVAL = 300_000;
-/** How often all leases are read, ms: of those that are gone nothing is told. */
+/** Interval at which all leases are read, ms: a read of changes does not show leases that are gone. */
 const FULL_READ_INTERVAL = 600_000;
 /** Changes may become visible so long after their time, ms. */
 const COMMIT_DELAY = 10_000;

@@ -28,8 +28,8 @@ const CHANGES_PER_PLAN = 500;
 
 /**
  * Says at the MeshTrusts that a zone publishes which new authorities all its connected proxies have accepted (`status.proxies`): the zone
- * whose authority is rotated waits for that. A proxy that connects later is told of them first of all, so what is accepted stays so; one
- * that connected shortly before is waited for, too, because each replica must first have told of its proxies.
+ * whose authority is rotated waits for that. A proxy that connects later is sent them first of all, so what is accepted stays so; one
+ * that connected shortly before is waited for, too, because each replica must first have reported its proxies.
  * While nothing is rotated it writes nothing.
  */
 export class TrustAcceptanceReporter implements ControlLoop {
@@ -37,7 +37,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
   private index: IndexReader | undefined;
   private isStale = false;
   private rotating: RotatingAuthorities = new Map();
-  /** Some proxies may not be known yet that connected before they could be told of what is new. */
+  /** Proxies may have connected before the new authorities could be sent to them, and are not known yet. */
   private isUnheard = false;
   private lookedAt: number | undefined;
 

@@ -27,7 +27,7 @@ const MAX_IDS = 1_000;
 const MAX_NAMED = 3;
 const MAX_NAME_LENGTH = 100;
 
-/** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are told of it. */
+/** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are sent it. */
 export type RotatingAuthorities = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
@@ -68,7 +68,7 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
 
 /**
  * What the connected proxies that ask for trust have accepted of `rotating`, by mesh; egresses in each of theirs. Nothing is accepted that
- * was told after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
+ * was sent after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
  */
 export function acceptanceOf(
   proxies: Iterable<KnownProxy>,
@@ -100,7 +100,7 @@ export function acceptanceOf(
   );
 }
 
-/** Whether some of it was told after `heardUpTo`. */
+/** Whether some of the authorities were sent only after `heardUpTo`. */
 export function isUnheard(rotating: RotatingAuthorities, heardUpTo: number): boolean {
   return [...rotating.values()].some((ids) => [...ids.values()].some((since) => since > heardUpTo));
 }

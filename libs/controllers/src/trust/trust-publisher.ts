@@ -42,7 +42,7 @@ function domainsOf(identities: Iterable<Resource>, index: IndexReader, zone: str
 }
 
 /**
- * The trust domains, in the words of an operator, in which not everybody is told of all `certificates` (PEM) yet: the zone's
+ * Returns the trust domains, as text for an operator, in which not everybody was sent all `certificates` (PEM) yet: the zone's
  * own MeshTrust has to list them, and in a federated zone what the global passes on to all zones too. Sorted. Linear in
  * MeshIdentities and MeshTrusts. A zone that has no session with the global does not count here: it learns of them when it is back.
  */

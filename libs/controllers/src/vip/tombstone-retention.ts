@@ -13,7 +13,7 @@ export interface TombstoneHolders {
 /**
  * How old a tombstone must be before a zone forgets it, ms: twice as long as a certificate lives, a day at least, for a tombstone says
  * which address was freed (docs/design.md §9, I11). Older than the oldest one whose address a proxy may still use for the service that is
- * gone: connected, and not applying what it is told. Linear in the tombstones.
+ * gone: connected, and not applying what it is sent. Linear in the tombstones.
  */
 export function tombstoneRetention({ index, proxies, validity }: TombstoneHolders): number {
   const least = 2 * Math.max(validity, HELD_WITHOUT_CERTIFICATE);

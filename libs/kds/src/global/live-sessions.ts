@@ -52,7 +52,7 @@ export class LiveSessions {
 
   /**
    * Adds a stream and closes those of older sessions. False when this session or a later one has had a stream of this
-   * direction already: its writes could not be told from those of this one.
+   * direction already: its writes could not be distinguished from those of this one.
    */
   add(zone: string, member: LiveStream): boolean {
     const key = keyOf(zone, member.direction);

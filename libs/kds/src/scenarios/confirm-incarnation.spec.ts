@@ -10,7 +10,7 @@ const HOLD = 300_000;
 /** How often a replica looks for the operator's word. */
 const POLL_INTERVAL = 5_000;
 
-/** A store that takes no deletions while it is told to. */
+/** A store that refuses deletions while a test wants it to. */
 class UncertainStore extends MemoryStore {
   refusesDeletions = false;
 

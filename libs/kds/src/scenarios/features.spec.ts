@@ -63,7 +63,7 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
   });
 
   it('say which resource was refused and take in the others', async () => {
-    // Too long to be told apart on the wire (docs/design.md §5 Strict at the door, tolerant on the wire).
+    // Too long to be distinguished on the wire (docs/design.md §5 Strict at the door, tolerant on the wire).
     const bad = { ...west.id('MeshService', 'x'), name: 'x'.repeat(254) };
     await west.write([
       {

@@ -3,7 +3,7 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 
-/** Ages of changes as a control plane was told of them, by kind. */
+/** Ages of changes that a control plane was notified of, by kind. */
 class Ages {
   readonly reported: [string, number][] = [];
   readonly propagated = (kind: string, age: number): void => void this.reported.push([kind, age]);
@@ -41,7 +41,7 @@ describe('how long changes take', () => {
     await globalPlane.close();
   });
 
-  it('is told from the commit at the origin to the write here, on the way and at the end; a clock behind says 0', async () => {
+  it('is measured from the commit at the origin to the write here, on the way and at the end; a clock behind says 0', async () => {
     await east.put('MeshService', 'new', SPEC);
     const copy = await westPlane.holds(east.id('MeshService', 'new'));
     await globalPlane.report('west', 'MeshService');
@@ -49,7 +49,7 @@ describe('how long changes take', () => {
     expect(west.of('MeshService')).toEqual([0]);
   });
 
-  it('is not told of a first state, whose resources may be of any age', async () => {
+  it('is not reported for a first state, whose resources may be of any age', async () => {
     const north = new Ages();
     const zone = new TestZone('north', { onPropagated: north.propagated });
     await zone.join(globalPlane);
@@ -59,7 +59,7 @@ describe('how long changes take', () => {
     await zone.close();
   });
 
-  it('is told of what a zone missed when it resumes: it did take that long', async () => {
+  it('is reported for what a zone missed when it resumes: it did take that long', async () => {
     await westPlane.leave();
     await globalPlane.left('west');
     await east.put('MeshService', 'missed', SPEC);

@@ -148,7 +148,7 @@ async function evaluateResumePoints(
   }
   if (doubtful) {
     const { kind, revision } = doubtful;
-    logger.warn('the global claims to hold state that this store never issued; it is told the whole state', {
+    logger.warn('the global claims to hold state that this store never issued; it is sent the whole state', {
       kind,
       revision,
     });

@@ -23,17 +23,17 @@ export interface InsightSource {
   subscribe(listener: (owners: ReadonlySet<string>) => void): () => void;
 }
 
-/** Insights are told at most so often, what has changed in between at once, ms. */
+/** Shortest time between two reports of insights, ms; what has changed in between is sent in one. */
 const REPORT_INTERVAL = 5_000;
 /** How often it is looked whether anything is known yet, ms. */
 const POLL_INTERVAL = 1_000;
 
 /**
- * What a global may have of a zone: resources of the index, and the insights of proxies. An insight is told when a proxy connects, leaves
- * or gets another certificate; counters alone are not told.
+ * What a global may have of a zone: resources of the index, and the insights of proxies. An insight is sent when a proxy connects, leaves
+ * or gets another certificate; a change of counters alone is not sent.
  */
 export class InsightView extends PeerIndexView {
-  /** The insights as they were told, or are about to be. */
+  /** The insights as they were sent, or are about to be. */
   private readonly made = new Map<string, Resource>();
   private readonly stale = new Set<string>();
   private timer: Timer | undefined;

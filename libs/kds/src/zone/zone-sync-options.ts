@@ -47,7 +47,7 @@ export interface ZoneSyncOptions {
   readonly inbound?: InboundBounds;
   /** Seals keys that a Kuma global sends (`Mesh.mtls`) before they are stored. */
   readonly sealing?: SealingKeys;
-  /** The connections of the zone's proxies, of which the global is told; without it there are none. */
+  /** The connections of the zone's proxies, which the global is sent; without it there are none. */
   readonly insights?: InsightSource;
   /** Pauses between connections. */
   readonly backoff?: BackoffOptions;

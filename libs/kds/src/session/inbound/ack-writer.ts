@@ -14,7 +14,7 @@ import type { RaisedOrder } from './inbound-applier';
 /** The response that is answered. */
 export type AnsweredResponse = Pick<OpenedResponse, 'kind' | 'nonce'>;
 
-/** Most bytes of creation orders in an answer; the origin is told of the others in its next session. */
+/** Most bytes of creation orders in an answer; the origin is sent the others in its next session. */
 const MAX_ORDER_BYTES = 1024 * 1024;
 /** Bytes of a creation order beside the names. */
 const ORDER_BYTES = 80;

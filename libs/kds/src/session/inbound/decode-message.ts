@@ -167,7 +167,7 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
 
 /**
  * The origin of a relayed copy. Where only the origin's status has changed, of which the copy has nothing, it stays as it is: a session
- * that resumes before such a change is told of it, and must not make a write of it. `held` must be what is stored: the store refuses
+ * that resumes before such a change is sent it, and must not make a write of it. `held` must be what is stored: the store refuses
  * the origin of an older one.
  */
 function unmovedOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labels' | 'spec' | 'facts'>): CopyOrigin {

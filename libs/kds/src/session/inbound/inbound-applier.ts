@@ -21,7 +21,7 @@ export interface InboundApplierOptions extends Omit<PendingDeletionOptions, 'bat
   /** Whether other peers write at this time, who would wait for a large batch. */
   readonly isShared: () => boolean;
   readonly tracer?: Tracer | undefined;
-  /** Whether the peer is told the creation orders that count (cw-order). */
+  /** Whether the peer is sent the creation orders that count (cw-order). */
   readonly tellsOrders: boolean;
 }
 
@@ -51,7 +51,7 @@ export class InboundApplier {
   private viewsAt = 0;
   /**
    * By kind, the keys of resources whose origin still sends another order than the one that counts. As long as there are some
-   * no later resume point is noted: an origin that has not heard of an order sends the resource again, and is told again.
+   * no later resume point is noted: an origin that has not heard of an order sends the resource again, and is sent the order again.
    */
   private readonly raised = new Map<string, Set<string>>();
 

@@ -62,7 +62,7 @@ export interface StoredPosition {
 const MAX_IDENTITIES = 200_000;
 /** A first state that takes longer than this, ms, counts as whole: a zone that never completes it gains no age by that. */
 const FIRST_STATE_LIMIT = 600_000;
-/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
+/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are sent what becomes of them. */
 const MAX_TRUSTS_OF_ZONE = 4_096;
 
 /**
