@@ -16,7 +16,7 @@ const RANGES = {
   MeshExternalService: '242.0.0.0/8',
   MeshMultiZoneService: '243.0.0.0/8',
 };
-/** What `planBatch` looks at in one plan at most, and what one look reads at most here. */
+/** Most keys that `planBatch` checks in one plan, and most reads of one check here. */
 const MAX_CHECKS = 10_000;
 const READS_PER_CHECK = 3;
 /** Rows that a loop walks over in one plan, where they cost it little. */
@@ -86,7 +86,7 @@ async function indexed(changes: readonly Change[]): Promise<CountingIndex> {
   return index;
 }
 
-/** What the loop reads from the index in each plan until it writes or has nothing more to look at. */
+/** Returns the reads of the index in each plan until the loop writes or has nothing more to check. */
 function readsOfPlans(loop: ControlLoop, index: CountingIndex): { walked: number; looked: number }[] {
   const reads: { walked: number; looked: number }[] = [];
   loop.reset(index);

@@ -27,7 +27,7 @@ export interface ZoneReconcilersConfig {
   readonly grace?: number;
   /** Called for a Dataplane (index key) that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
-  /** What each mesh means here; without it every mesh that has a Mesh is served, with the zone's settings. */
+  /** State of each mesh here; without it every mesh that has a Mesh is served, with the zone's settings. */
   readonly meshes?: Meshes;
   /** See VipConfig. */
   readonly leastCooldown?: number;

@@ -26,7 +26,7 @@ export interface RouterRule extends OrderedRule {
   readonly retry?: JsonObject;
 }
 
-/** What a router's spec says, by listener in their order; with violations it is not compiled. */
+/** Result of compiling a router's spec, by listener in their order; with violations it is not compiled. */
 export interface CompiledRouter {
   readonly listeners: readonly { readonly listener: PortMapping; readonly rules: readonly RouterRule[] }[];
   readonly violations: readonly Violation[];
@@ -56,7 +56,7 @@ export function compileRouter(spec: VirtualRouterSpec): CompiledRouter {
   return made;
 }
 
-/** What of a router's spec cannot be compiled exactly, by field; for admission. */
+/** Returns the parts of a router's spec that cannot be compiled exactly, by field; for admission. */
 export function routerViolations(spec: VirtualRouterSpec, at: FieldPath): readonly Violation[] {
   return compileAnew(spec, at).violations;
 }

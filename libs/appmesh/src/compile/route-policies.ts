@@ -3,7 +3,7 @@ import type { RouterRoute, RetryEvents, Protocol } from '../model';
 import { gatewayDuration, millisecondsOf } from './durations';
 import { checkFields } from './known-fields';
 
-/** What RetryPolicy calls the events of App Mesh, or the statuses that they are. */
+/** Names in RetryPolicy of the events of App Mesh, or the statuses that they stand for. */
 const HTTP_EVENTS: Readonly<Record<string, { readonly on?: string; readonly statuses?: readonly number[] }>> = {
   'server-error': { statuses: [500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511] },
   'gateway-error': { statuses: [502, 503, 504] },

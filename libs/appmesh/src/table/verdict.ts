@@ -52,7 +52,7 @@ function violationsOf(row: Row) {
   return source.kind === 'VirtualRouter' ? compileRouter(source.spec).violations : [];
 }
 
-/** What a reference leads to; `why` where that is nothing that is compiled (T003-13). */
+/** Resolves a reference; `why` where it leads to nothing that is compiled (T003-13). */
 export function resolve(
   row: Row,
   ref: Named,

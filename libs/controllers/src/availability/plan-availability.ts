@@ -15,7 +15,7 @@ export type ProxyCount = {
 
 type MeshServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
 
-/** What a plan depends on besides the service and its Dataplanes. */
+/** Inputs of a plan besides the service and its Dataplanes. */
 export interface AvailabilityFacts {
   /** SPIFFE ids of the Dataplanes, in any order and with doubles. */
   readonly uris?: Iterable<string>;
@@ -26,7 +26,7 @@ export interface AvailabilityFacts {
 }
 
 /**
- * What to write so that a service says how many Dataplanes it has, whether it is available and which SPIFFE ids its
+ * Plans the change after which a service states how many Dataplanes it has, whether it is available and which SPIFFE ids its
  * Dataplanes have; undefined when it does.
  */
 export function planAvailability(

@@ -29,7 +29,7 @@ export class WorkloadIds {
   private signed: ReadonlySet<string> = new Set();
   /** The index from which the forms of preset paths are read. */
   private index: Pick<IndexReader, 'get'> | undefined;
-  /** What is to be read before the next id. */
+  /** The index that is to be read before the next id. */
   private unread: Pick<IndexReader, 'get' | 'ofKind'> | undefined;
   private known = new WeakMap<DataplaneResource, readonly string[]>();
 

@@ -38,7 +38,7 @@ class ConditionsReconciler implements KeyedReconciler {
    * never held a condition does not show its removal.
    */
   readonly recheckWritten = true;
-  /** What the walk looks for. */
+  /** Filters of the resources that the walk looks for. */
   private wanted: ((id: Identity) => boolean)[] = [];
 
   constructor(private readonly config: ConditionsConfig) {}

@@ -25,12 +25,12 @@ export interface MeshFault {
   readonly message: string;
 }
 
-/** What the conditions of a resource depend on besides the resource. */
+/** Inputs of the conditions of a resource besides the resource. */
 export interface ConditionInputs {
   readonly cp: ControlPlane;
   /** Why services of this mesh are not served here; undefined where they are. */
   meshFault(mesh: string): MeshFault | undefined;
-  /** What `designate` says of a new resource in the namespace and mesh of an identity. */
+  /** Returns the result of `designate` for a new resource in the namespace and mesh of an identity. */
   designation(id: Identity): Designation;
   /** Of the zone and for the mesh of an identity. */
   lostState(id: Identity): LostState | undefined;
@@ -171,7 +171,7 @@ function trueCondition(type: string, reason: string, message: string, observedGe
 /** Violations that the condition spells out; the others are counted. */
 const MAX_SHOWN = 5;
 
-/** What a broken rule prevents. */
+/** Effect of a broken rule: what it prevents. */
 interface Consequence {
   readonly field: RegExp;
   /** Codes of the rules; any rule where absent. */

@@ -104,7 +104,7 @@ function* eachMissing(
   }
 }
 
-/** What a Dataplane is enrolled with at the upgrade: a user's own says by itself which services it has. */
+/** Returns the enrolment of a Dataplane at the upgrade: one that a user wrote names its services itself. */
 function adoptedSpec(
   dataplane: DataplaneResource,
   named: ReadonlyMap<string, readonly ServiceResource[]>,

@@ -42,7 +42,7 @@ const WRITE_INTERVAL = 10_000;
 /** Interval at which a step that is held is looked at, ms. */
 const POLL_INTERVAL = 10_000;
 
-/** What the forms of ids in a zone are changed by. */
+/** Options of the loop that changes the forms of ids in a zone. */
 export interface IdentityPathOptions {
   readonly cp: ControlPlane;
   readonly zone: string;
@@ -193,7 +193,7 @@ function stepOf(spec: IdentityPathStateSpec | undefined): PathStep {
   return step;
 }
 
-/** What is written of a step. During one, namespaces are added only: an id of before may be shown after its last Dataplane has gone. */
+/** Returns the stored spec of a step. During one, namespaces are only added: an earlier id may be shown after its last Dataplane has gone. */
 function stateSpec(
   step: PathStep,
   ids: IdsOfMesh | undefined,

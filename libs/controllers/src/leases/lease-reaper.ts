@@ -26,7 +26,7 @@ export interface LeaseReaperOptions {
   readonly logger: Logger;
 }
 
-/** What a leader knows of the leases; for metrics. */
+/** Counts of the leader's leases, for metrics. */
 export interface LeaseCounts {
   readonly total: number;
   readonly expired: number;
@@ -194,7 +194,7 @@ function* leasedDataplanes(index: IndexReader, zone: string, into: LeaseKey[]): 
   }
 }
 
-/** What is said where a mass end is held. */
+/** State of a held mass end: since when, and how many leases it concerns. */
 export interface LeaseHold {
   /** ms since 1970 by the store's clock. */
   readonly since: number;

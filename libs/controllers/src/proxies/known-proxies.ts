@@ -2,7 +2,7 @@ import type { ProxyFacts, ReplicaSessions, StoredProxySession } from '@causeway/
 
 /** A replica that has not reported for so long is gone, ms by the store's clock. */
 const REPLICA_EXPIRY = 15_000;
-/** What a proxy without a certificate held when it was seen last is believed to be in use for so long, ms. */
+/** Time for which the resources of a proxy without a certificate count as in use after it was last seen, ms. */
 export const HELD_WITHOUT_CERTIFICATE = 24 * 3_600_000;
 /** Between the clock of a replica, which certificates end by, and that of the store, ms. */
 const CLOCK_SLACK = 5 * 60_000;

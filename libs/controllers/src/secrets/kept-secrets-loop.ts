@@ -30,7 +30,7 @@ const CHANGES_PER_PLAN = 500;
 /** Users that a condition names. */
 const MAX_NAMED = 10;
 
-/** What the loop works with. */
+/** Configuration of the loop. */
 export interface KeptSecretsConfig {
   readonly cp: ControlPlane;
   readonly logger: Logger;
@@ -141,7 +141,7 @@ class KeptSecretsLoop implements ControlLoop {
     });
   }
 
-  /** What is to be done after the upgrade. */
+  /** Returns the changes that remain to be made after the upgrade. */
   private upkeep(index: IndexReader, now: number): readonly PatchChange[] {
     return [...index.ofKind(Secret.name)].flatMap((secret): readonly PatchChange[] => {
       const { id, spec, revision, generation, status = {} } = secret;

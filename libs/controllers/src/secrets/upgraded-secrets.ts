@@ -5,7 +5,7 @@ import { UPGRADE_NOTE } from './kept-secrets-loop';
 /** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
 const POLL_INTERVAL = 1_000;
 
-/** What the lookup reads. */
+/** Sources that the lookup reads. */
 export interface UpgradedSecretsOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;

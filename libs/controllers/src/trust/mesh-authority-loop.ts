@@ -24,7 +24,7 @@ import { errorText, type Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, PatchChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
-/** What the loop works with. */
+/** Configuration of the loop. */
 export interface MeshAuthorityConfig {
   /** Seal the key at rest; without them no authority is made. */
   readonly sealing: SealingKeys | undefined;

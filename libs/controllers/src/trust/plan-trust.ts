@@ -40,7 +40,7 @@ export interface DomainInputs {
   readonly holder: string | undefined;
 }
 
-/** What holds for one domain: what it is derived from, and which claims do not count. */
+/** Evaluation of one domain: the claim that it is derived from, and the claims that do not count. */
 export interface DomainVerdict {
   readonly source: TrustResource | undefined;
   /** By index key. */
@@ -143,7 +143,7 @@ function compareClaims(a: TrustResource, b: TrustResource): number {
   );
 }
 
-/** What to write so that the derived MeshTrust of a domain says what its source says; undefined when it does. */
+/** Plans the change after which the derived MeshTrust of a domain equals its source; undefined when it does. */
 export function planDerivedTrust(
   id: Identity,
   source: TrustResource | undefined,

@@ -131,7 +131,7 @@ class ZoneTrustReconciler implements KeyedReconciler {
   }
 }
 
-/** What zones say of their proxies, as a control loop of the global's leader. */
+/** Creates the control loop of the global's leader that stores the acceptance which zones report of their proxies. */
 export function createZoneTrustLoop(): KeyedLoop {
   return new KeyedLoop(new ZoneTrustReconciler());
 }

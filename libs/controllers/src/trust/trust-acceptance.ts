@@ -6,7 +6,7 @@ import { acceptedTrustOf, type KnownProxy } from '../proxies/known-proxies';
 import type { TrustResource } from './plan-trust';
 
 /**
- * What the connected proxies of a zone have accepted of the trust in one mesh. It stands as `status.proxies` at the MeshTrusts that the zone
+ * Authorities of one mesh that the connected proxies of a zone have accepted. It stands as `status.proxies` at the MeshTrusts that the zone
  * publishes, and goes with them to the global; the global says it in `status.trust` of the Zone, which goes to all zones.
  */
 export interface TrustAcceptance {
@@ -67,8 +67,8 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
 }
 
 /**
- * What the connected proxies that ask for trust have accepted of `rotating`, by mesh; egresses in each of theirs. Nothing is accepted that
- * was sent after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
+ * Returns the part of `rotating` that the connected proxies which ask for trust have accepted, by mesh; egresses in each of theirs.
+ * Nothing is accepted that was sent after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
  */
 export function acceptanceOf(
   proxies: Iterable<KnownProxy>,
@@ -113,7 +113,7 @@ export function renderAcceptance({ accepted, missing: { total, items } }: TrustA
   return { accepted: [...accepted], ...(total > 0 ? { missing: { total, items: [...items] } } : {}) };
 }
 
-/** What a zone says in the status of a MeshTrust; undefined where it says nothing that can be read. */
+/** Reads the acceptance that a zone reports in the status of a MeshTrust; undefined where there is none that can be read. */
 function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance | undefined {
   return decodeAcceptance(status?.['proxies']);
 }
@@ -134,7 +134,7 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
   });
 }
 
-/** What the global says of a zone's proxies. */
+/** Reads the acceptance of a zone's proxies that the global states in its Zone. */
 function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
   const entries = status?.['trust'];
   return (isJsonArray(entries) ? entries.slice(0, MAX_MESHES) : []).flatMap((entry) => {

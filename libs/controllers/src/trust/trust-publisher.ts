@@ -16,7 +16,7 @@ import { trustName, type TrustResource } from './plan-trust';
 /** The value of the label `kuma.io/managed-by` on the MeshTrusts that a zone publishes. */
 export const AUTHORITY_PUBLISHER = 'workload-authority';
 
-/** What a zone publishes its trust from. */
+/** Sources from which a zone publishes its trust. */
 export interface TrustPublisherConfig {
   readonly zone: string;
   /** The certificates of the zone's authorities in PEM, all that are trusted now; none before the first is made. */
@@ -120,7 +120,7 @@ export class TrustPublisher implements ControlLoop {
   }
 }
 
-/** What to write so that the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
+/** Plans the changes after which the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
 function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
   const wanted = new Map<string, PutChange>();
   for (const [key, mesh] of domainsOf(index.ofKind(MeshIdentity.name), index, zone)) {

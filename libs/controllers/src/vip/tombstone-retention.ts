@@ -2,7 +2,7 @@ import type { IndexReader } from '@causeway/store';
 import { HELD_WITHOUT_CERTIFICATE } from '../proxies/known-proxies';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 
-/** What decides how long a zone keeps tombstones. */
+/** Inputs of the decision how long a zone keeps tombstones. */
 export interface TombstoneHolders {
   readonly index: Pick<IndexReader, 'tombstones' | 'point'>;
   readonly proxies: Pick<ProxyDirectory, 'ackWatermark' | 'storeNow'>;

@@ -37,13 +37,13 @@ export interface AcceptedStream {
 
 const NO_POINTS: ReadonlyMap<string, ResumePoint> = new Map();
 
-/** What a handshake keeps for the streams of its session. */
+/** Result of a handshake, kept for the streams of its session. */
 interface CompletedHandshake {
   readonly session: number;
   readonly points: ReadonlyMap<string, ResumePoint>;
 }
 
-/** What handshakes depend on beside the options. */
+/** Dependencies of handshakes beside the options. */
 export interface HandshakeHandlerParts {
   readonly live: LiveSessions;
   /** Extensions that this global offers. */

@@ -13,7 +13,7 @@ export interface LiveStream {
   /** ms since 1970. */
   readonly openedAt: number;
   readonly half: SessionHalf;
-  /** What is remembered of the zone, where its state is received. */
+  /** Stored state of the zone as a peer, where its resources are received. */
   readonly peerState?: PeerState;
   /** Where the zone's state is received: see InboundHalf. */
   incomplete?(): readonly string[] | undefined;

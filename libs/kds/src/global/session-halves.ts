@@ -16,7 +16,7 @@ import type { KumaGate } from './kuma-gate';
 import type { Quarantines } from './zones/zone-decisions';
 import { zoneRefusal } from './zones/zone-rights';
 
-/** What the halves of all sessions of a global share. */
+/** Parts that the halves of all sessions of a global share. */
 export interface SessionHalfParts {
   readonly options: GlobalSyncOptions;
   readonly fanOut: FanOut;

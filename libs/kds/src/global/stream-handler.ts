@@ -26,7 +26,7 @@ export interface IncomingStream {
   readonly address?: string;
 }
 
-/** What serving streams depends on. */
+/** Dependencies of serving streams. */
 export interface StreamHandlerParts extends SessionHalfParts {
   readonly live: LiveSessions;
   readonly handshakes: HandshakeHandler;

@@ -10,7 +10,7 @@ const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };
 const DATAPLANE = { networking: { address: '10.0.0.1', inbound: [{ port: 80, tags: { app: 'a' } }] } };
 const SINCE = '2026-11-23T06:00:00.000Z';
 
-/** What a zone knows of its proxies, said by the test. */
+/** Insights of a zone's proxies, set by the test. */
 class Insights implements InsightSource {
   isLoaded = true;
   readonly known = new Map<string, JsonObject>();

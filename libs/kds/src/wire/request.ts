@@ -23,7 +23,7 @@ const OUTCOMES = {
   superseded: ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED,
 } as const;
 
-/** What a peer did with one resource that it was sent (docs/design.md §5 cw-result). All three acknowledge it. */
+/** Result of one resource that a peer was sent (docs/design.md §5 cw-result). All three acknowledge it. */
 export interface AppliedResult extends WireKey {
   readonly kind: string;
   /** Version of the resource; empty for a removal. */

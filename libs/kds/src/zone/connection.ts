@@ -35,7 +35,7 @@ export interface Connection {
   readonly global: GlobalReplica | undefined;
   /** ms since 1970. */
   readonly openedAt: number;
-  /** What is remembered of the global. */
+  /** Stored state of the global as a peer. */
   readonly peerState: PeerState;
   /** Resolves when this session writes nothing any more. */
   close(): Promise<void>;

@@ -12,7 +12,7 @@ const NOTE = { area: 'zone', key: 'first-state' } as const;
 /** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
 const POLL_INTERVAL = 1_000;
 
-/** What a session contributes to the first state. */
+/** Contribution of a session to the first state. */
 export interface FirstStateReport {
   readonly store: Pick<ResourceStore, 'write' | 'readMetadata'>;
   readonly fence: { readonly epoch: number; readonly holder: string };
@@ -58,7 +58,7 @@ async function noteOnce(store: FirstStateReport['store'], fence: FirstStateRepor
   await store.write({ changes: [], onRefusal: 'skip', metadata: notes, fence });
 }
 
-/** What the gate reads. */
+/** Sources that the gate reads. */
 export interface FirstStateOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;

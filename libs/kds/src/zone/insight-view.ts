@@ -13,7 +13,7 @@ import {
 } from '../session/outbound/peer-index-view';
 import type { Dialect } from '../wire/dialect';
 
-/** What a zone knows of the connections of its proxies, beside its log. */
+/** State of the connections of a zone's proxies, which is not in its log. */
 export interface InsightSource {
   /** False as long as nothing can be said of any proxy. */
   readonly isLoaded: boolean;
@@ -29,7 +29,7 @@ const REPORT_INTERVAL = 5_000;
 const POLL_INTERVAL = 1_000;
 
 /**
- * What a global may have of a zone: resources of the index, and the insights of proxies. An insight is sent when a proxy connects, leaves
+ * Resources of a zone that a global may have: those of the index, and the insights of proxies. An insight is sent when a proxy connects, leaves
  * or gets another certificate; a change of counters alone is not sent.
  */
 export class InsightView extends PeerIndexView {

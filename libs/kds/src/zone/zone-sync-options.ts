@@ -8,7 +8,7 @@ import type { InsightSource } from './insight-view';
 import type { ZoneTokenSource } from './zone-token-source';
 import type { ZoneTransport } from './zone-transport';
 
-/** What a zone's side of sync depends on. */
+/** Dependencies of a zone's side of sync. */
 export interface ZoneSyncOptions {
   readonly zone: string;
   /** Identifies the zone's store through all its incarnations: the global binds the zone's name to it. */

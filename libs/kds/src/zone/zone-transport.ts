@@ -122,7 +122,7 @@ export class GrpcZoneTransport implements ZoneTransport {
 /** Interval where the global requests none, ms (docs/reference/kds-wire.md §6). */
 const DEFAULT_INTERVAL = 300_000;
 
-/** What pinging a plain Kuma global depends on. */
+/** Dependencies of pinging a plain Kuma global. */
 export interface HealthPings {
   readonly transport: ZoneTransport;
   readonly headers: () => Metadata;

@@ -29,7 +29,7 @@ export type Keys = readonly string[];
 /** No key is stale. */
 export const NO_KEYS: Keys = [];
 
-/** What one key needs now: a change, a time (ms since 1970) at which to look again, both or neither. */
+/** Result of reconciling one key: a change, a time (ms since 1970) of the next check, both or neither. */
 export interface ReconcileResult {
   readonly change?: Change | undefined;
   readonly dueAt?: number | undefined;

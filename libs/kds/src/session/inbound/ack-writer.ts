@@ -19,13 +19,13 @@ const MAX_ORDER_BYTES = 1024 * 1024;
 /** Bytes of a creation order beside the names. */
 const ORDER_BYTES = 80;
 
-/** What of a message is not as the peer sent it. */
+/** Parts of a message that are not stored as the peer sent them. */
 export interface Differences {
   readonly rejected: readonly Rejection[];
   readonly raised: readonly RaisedOrder[];
 }
 
-/** What answers are written to, and logged by. */
+/** Stream that answers are written to, and their logger. */
 export interface AckWriterParts {
   readonly session: Pick<Session, 'zone' | 'extensions'>;
   readonly stream: Pick<PeerStream, 'write'>;

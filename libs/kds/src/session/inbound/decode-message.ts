@@ -24,7 +24,7 @@ import { decodeEntry, type OpenedResponse } from '../../wire/response';
 /** The write of a copy. */
 export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };
 
-/** What decoding a message depends on. */
+/** Dependencies of decoding a message. */
 export interface MessageContext {
   readonly receiver: Receiver;
   /** The kind of what the peer sends; undefined for kinds that were not asked for. */

@@ -14,7 +14,7 @@ const POINT_INTERVAL = 1_000;
 /** How many changed rules of the peer are noted at once within that time, so that a session resumes by them. */
 const VIEW_CHANGES = 10;
 
-/** What applying a peer's state depends on. */
+/** Dependencies of applying a peer's state. */
 export interface InboundApplierOptions extends Omit<PendingDeletionOptions, 'batches' | 'write'> {
   /** Writes with the fence of this session or term. */
   readonly write: FencedWrite;

@@ -23,11 +23,11 @@ import { InboundApplier } from './inbound-applier';
 import { InboundShare, type InboundChannel } from './inbound-capacity';
 import { ReceivedKinds } from './received-kinds';
 
-/** What the inbound half of one session needs beside the session. */
+/** Dependencies of the inbound half of one session beside the session. */
 export interface InboundHalfOptions {
   readonly stream: PeerStream;
   readonly channel: InboundChannel;
-  /** What is remembered of the peer. */
+  /** Stored state of the peer. */
   readonly peerState: PeerState;
   /** Writes with the fence of this session or term. */
   readonly write: FencedWrite;

@@ -11,7 +11,7 @@ import { HeldConditionWriter, type HeldConditionOptions } from './held-condition
 /** How often a confirmation is looked for while something is held, and a failed release is repeated, ms. */
 const CONFIRMATION_POLL = 5_000;
 
-/** What holding absences back depends on. */
+/** Dependencies of holding deletions back. */
 export interface PendingDeletionOptions extends Omit<HeldConditionOptions, 'holdPeriod'> {
   readonly batches: BatchWriter;
   readonly peerState: PeerState;
@@ -62,7 +62,7 @@ export class PendingDeletion implements ConfirmationListener {
     return this.releasing;
   }
 
-  /** What of the absent resources of a message is to be deleted now; the others are held. */
+  /** Returns the absent resources of a message that are to be deleted now, and holds the others. */
   evaluate(
     kind: string,
     { absent, completed }: Pick<InboundChanges<CopyPut>, 'absent' | 'completed'>,

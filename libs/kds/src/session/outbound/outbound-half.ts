@@ -24,7 +24,7 @@ import type { Direction, Session, SessionHalf } from '../session';
 import { traceSent } from '../session-traces';
 import type { OutboundItem } from './peer-index-view';
 
-/** What the outbound half of one session needs beside the session. */
+/** Dependencies of the outbound half of one session beside the session. */
 export interface OutboundHalfOptions {
   readonly stream: PeerStream;
   readonly source: OutboundSource<OutboundItem>;
