@@ -1,6 +1,6 @@
 /*
  * 1,000 agents at one zone: the registration storm after a restart of the zone settles within 10 s, and no lease is
- * lost: times by `bench/agents.ts`. Also: libs/controllers/src/leases/lease-ender.spec.ts,
+ * lost: times by `bench/agents.ts`. Also: libs/controllers/src/leases/lease-reaper.spec.ts,
  * libs/agent-service/src/proxies/proxy-certificates.spec.ts, test/scenarios/agent-leases.spec.ts.
  */
 import { SimulatedAgent } from '../support/simulated-agent';

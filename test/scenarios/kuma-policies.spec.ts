@@ -139,7 +139,7 @@ describe('policies in zones of Kuma', () => {
     await east.put('MeshService', 'web', { ...HTTP, ports: [{ port: 80, appProtocol: 'http2' }] });
     await explains('RetryPolicy', 'again', 'where appProtocol is http2');
     await put('HeaderPolicy', 'h', policy({ request: { set: { a: 'b' } } }));
-    await explains('HeaderPolicy', 'h', 'do not obey the rest: kz; a HeaderPolicy is not translated');
+    await explains('HeaderPolicy', 'h', 'do not apply the rest: kz; a HeaderPolicy is not translated');
     kuma = [];
     await explains('HeaderPolicy', 'h', '');
   });

@@ -98,7 +98,7 @@ describe('Programmed of routes', () => {
     expect(global.get(all)?.revision).toBe(revision);
   });
 
-  it('says at each parent which zones of Kuma are not told of the route, as long as there are some', async () => {
+  it('says at each parent which zones of Kuma are not sent the route, as long as there are some', async () => {
     await global.put('HTTPRoute', 'all', ROUTE);
     const all = global.id('HTTPRoute', 'all');
     const told = (): boolean => parentsOf(global, all)[0]?.includes('UnsupportedByKuma=True/NotExpressible') ?? false;

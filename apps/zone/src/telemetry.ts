@@ -10,7 +10,7 @@ import {
   type SharedTelemetry,
   type SyncReports,
 } from '@causeway/control-plane';
-import type { LeaseEnder } from '@causeway/controllers';
+import type { LeaseReaper } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
 import type { Queries } from '@causeway/queries';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
@@ -72,7 +72,7 @@ function zoneMetrics(leader: ZoneLeader, federated: boolean): readonly Metric[] 
         value: Number(value),
       })),
   });
-  const lease = (name: string, help: string, read: (counts: LeaseEnder['counts']) => number): Metric => ({
+  const lease = (name: string, help: string, read: (counts: LeaseReaper['counts']) => number): Metric => ({
     name,
     help,
     read: () => {

@@ -19,7 +19,7 @@ import {
   EnrolmentAdoption,
   EnrolmentMaintenance,
   IdentityPathReplicas,
-  LeaseEnder,
+  LeaseReaper,
   LeaseHealth,
   ProxyDirectory,
   policyCounts,
@@ -100,7 +100,7 @@ class ZoneTerm implements LeaderWork {
   readonly loops: readonly ControlLoop[];
   private readonly runner: LoopRunner;
   private readonly authorities: AuthorityLifecycle;
-  private readonly leases: LeaseEnder;
+  private readonly leases: LeaseReaper;
   private readonly adoption: EnrolmentAdoption;
   private readonly enrolments: EnrolmentMaintenance;
   private readonly replicas: IdentityPathReplicas;
@@ -123,7 +123,7 @@ class ZoneTerm implements LeaderWork {
     });
     const zone = core.settings.CAUSEWAY_ZONE_NAME;
     const health = new LeaseHealth(zone);
-    this.leases = new LeaseEnder({
+    this.leases = new LeaseReaper({
       ...core,
       zone,
       leases: backend.agentLeases,
@@ -184,7 +184,7 @@ class ZoneTerm implements LeaderWork {
   }
 
   /** The leases of agents, as this leader knows them; undefined after the term. */
-  leaseCounts(): LeaseEnder['counts'] | undefined {
+  leaseCounts(): LeaseReaper['counts'] | undefined {
     return this.isOver ? undefined : this.leases.counts;
   }
 
@@ -242,7 +242,7 @@ export class ZoneLeader {
   }
 
   /** Undefined while another replica leads. */
-  leases(): LeaseEnder['counts'] | undefined {
+  leases(): LeaseReaper['counts'] | undefined {
     return this.latest?.leaseCounts();
   }
 

@@ -117,7 +117,7 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     cp,
     meshes,
     proxies,
-    floor: () => proxies.floor(index.point?.incarnation ?? ''),
+    ackWatermark: () => proxies.ackWatermark(index.point?.incarnation ?? ''),
     waitedFor: (revision) => proxies.waitedFor(index.point?.incarnation ?? '', revision),
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,

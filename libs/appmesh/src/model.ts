@@ -4,7 +4,7 @@ import type { LabelSelector, Resource } from '@causeway/resources';
 export const sourceKinds = ['VirtualNode', 'VirtualRouter', 'VirtualService'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
-/** What a listener speaks. */
+/** Protocols of a listener. */
 export const listenerProtocols = ['http', 'http2', 'grpc', 'tcp'] as const;
 export type Protocol = (typeof listenerProtocols)[number];
 
@@ -53,7 +53,7 @@ export interface VirtualNodeSpec {
   readonly backendDefaults?: Client;
 }
 
-/** What a header, a piece of metadata or a query parameter must be; without one it must be there. */
+/** Condition on a header, a metadata entry or a query parameter; an empty one only requires its presence. */
 export interface TextMatch {
   readonly exact?: string;
   readonly prefix?: string;
@@ -150,7 +150,7 @@ export interface Member extends Pick<Resource, 'id' | 'labels'> {
   readonly boundTo?: string;
 }
 
-/** What the Dataplanes of a node may call within App Mesh: frontends by namespace and name (T003-35). */
+/** Frontends that the Dataplanes of a node may call within App Mesh, by namespace and name (T003-35). */
 export type Reachable = readonly { readonly namespace: string; readonly name: string }[];
 
 /** The selector of a node, by either word (T003-30). */

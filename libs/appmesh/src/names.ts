@@ -9,7 +9,7 @@ export function derivedAwsName(kind: SourceKind, { name, namespace }: Pick<Ident
 /** The MeshService of a node stands in its namespace under this name; that of a service under `frontendOfVirtualService`. */
 export const nodeServiceName = (node: string): string => `vn-${node}`;
 
-/** What a reference names: its namespace and name, literally (T003-11). */
+/** Returns the namespace and name of a reference, literally (T003-11). */
 export function resolvedRef(
   { namespace }: Identity,
   ref: ObjectRef,

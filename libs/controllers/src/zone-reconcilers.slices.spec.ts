@@ -16,9 +16,9 @@ const RANGES = {
   MeshExternalService: '242.0.0.0/8',
   MeshMultiZoneService: '243.0.0.0/8',
 };
-/** What `planBatch` looks at in one plan at most, and what one look reads at most here. */
-const LOOKS = 10_000;
-const READS_A_LOOK = 3;
+/** Most keys that `planBatch` checks in one plan, and most reads of one check here. */
+const MAX_CHECKS = 10_000;
+const READS_PER_CHECK = 3;
 /** Rows that a loop walks over in one plan, where they cost it little. */
 const WALKS: Readonly<Record<string, number>> = { vip: ROWS_PER_SLICE };
 
@@ -86,7 +86,7 @@ async function indexed(changes: readonly Change[]): Promise<CountingIndex> {
   return index;
 }
 
-/** What the loop reads from the index in each plan until it writes or has nothing more to look at. */
+/** Returns the reads of the index in each plan until the loop writes or has nothing more to check. */
 function readsOfPlans(loop: ControlLoop, index: CountingIndex): { walked: number; looked: number }[] {
   const reads: { walked: number; looked: number }[] = [];
   loop.reset(index);
@@ -119,7 +119,7 @@ describe('however much there is, between two turns of the event loop', () => {
     const reads = readsOfPlans(loop, index);
     const walks = WALKS[loop.name] ?? SLICE;
     expect(Math.max(...reads.map(({ walked }) => walked))).toBeLessThanOrEqual(walks + 1);
-    expect(Math.max(...reads.map(({ looked }) => looked))).toBeLessThanOrEqual(walks + LOOKS * READS_A_LOOK);
+    expect(Math.max(...reads.map(({ looked }) => looked))).toBeLessThanOrEqual(walks + MAX_CHECKS * READS_PER_CHECK);
     expect(reads.reduce((sum, { walked }) => sum + walked, 0)).toBeGreaterThan(12_000);
   });
 });

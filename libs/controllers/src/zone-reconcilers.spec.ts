@@ -169,8 +169,8 @@ describe('the loops of a zone', () => {
   });
 
   it('a service whose range is used up reports it, shows no name as Available, and is logged once; all heals by itself', async () => {
-    const told: string[] = [];
-    const onExhausted = (...words: string[]): void => void told.push(words.join(' '));
+    const reports: string[] = [];
+    const onExhausted = (...words: string[]): void => void reports.push(words.join(' '));
     const narrow = { ...ranges, MeshService: '10.0.0.0/31' };
     const other = harness.replica('b');
     await other.lead(createZoneReconcilers({ cp: EAST, ranges: narrow, onExhausted }));
@@ -195,7 +195,7 @@ describe('the loops of a zone', () => {
       without,
       without,
     ]);
-    expect(told).toEqual(['MeshService 10.0.0.0-10.0.0.1 MeshService east/default/c']);
+    expect(reports).toEqual(['MeshService 10.0.0.0-10.0.0.1 MeshService east/default/c']);
     const wide = harness.replica('c');
     await wide.lead(createZoneReconcilers({ cp: EAST, ranges: { ...ranges, MeshService: '10.0.0.0/30' } }));
     await wide.settle();

@@ -27,7 +27,7 @@ export interface ZoneReconcilersConfig {
   readonly grace?: number;
   /** Called for a Dataplane (index key) that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
-  /** What each mesh means here; without it every mesh that has a Mesh is served, with the zone's settings. */
+  /** State of each mesh here; without it every mesh that has a Mesh is served, with the zone's settings. */
   readonly meshes?: Meshes;
   /** See VipConfig. */
   readonly leastCooldown?: number;
@@ -38,7 +38,7 @@ export interface ZoneReconcilersConfig {
   /** Many registered Dataplanes are without a proxy: none is removed. */
   readonly onHeld?: NonNullable<AbandonedDataplanesOptions['onHeld']>;
   /** See VipConfig. */
-  readonly floor?: NonNullable<VipConfig['floor']>;
+  readonly ackWatermark?: NonNullable<VipConfig['ackWatermark']>;
   /** See VipConfig. */
   readonly waitedFor?: NonNullable<VipConfig['waitedFor']>;
   readonly onExhausted?: NonNullable<VipConfig['onExhausted']>;
@@ -50,7 +50,7 @@ export interface ZoneReconcilersConfig {
  * address ranges contradict each other: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
-  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes, proxies, floor } = config;
+  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes, proxies, ackWatermark } = config;
   const { abandonedAfter: after = 900_000 } = config;
   if (cp.role !== 'zone') throw new Error('these loops run on zones only');
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
@@ -68,7 +68,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
       }),
     ),
     new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies, ids)),
-    new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
+    new VipReconciler({ ...config, ...(ackWatermark ? { ackWatermark } : {}), ranges: plan.owned, cooldown }),
     ...(proxies ? [createProxyConditionsLoop(cp.zone, proxies)] : []),
     ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),
     ...(proxies

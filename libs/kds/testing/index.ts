@@ -1,5 +1,5 @@
 /**
- * What tests need that play a peer on the wire or a transport in memory: the messages, their encoders and decoders, and the
+ * Support for tests that play a peer on the wire or a transport in memory: the messages, their encoders and decoders, and the
  * interfaces of streams. Nothing that runs in production imports it.
  */
 export { DEFAULT_ATTEMPTS } from '../src/global/attempt-limits';

@@ -117,7 +117,7 @@ export {
   ServerReflectionService,
 } from './gen/grpc/reflection/v1/reflection';
 export { ServerReflectionService as ServerReflectionV1AlphaService } from './gen/grpc/reflection/v1alpha/reflection';
-/** What Envoy and gRPC are told; `$type` of each is its full name. Trimmed by tools/envoy-protos.mjs. */
+/** Messages of the resources that Envoy and gRPC clients are sent; `$type` of each is its full name. Trimmed by tools/envoy-protos.mjs. */
 export { AggregatedDiscoveryServiceService } from './gen/envoy/service/discovery/v3/ads';
 export { DiscoveryRequest } from './gen/envoy/service/discovery/v3/discovery';
 export { ENVOY_MESSAGES, type FieldSchema, type MessageSchema, type ValueRules } from './gen/envoy-messages';

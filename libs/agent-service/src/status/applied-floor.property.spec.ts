@@ -202,7 +202,7 @@ class World {
   /** A revision that every proxy which may still use what it holds applies; checked against what the directory says. */
   async check(): Promise<void> {
     await this.directory.refresh();
-    const floor = this.directory.floor('i');
+    const floor = this.directory.ackWatermark('i');
     for (const { id, lacks, usableUntil } of this.proxies)
       if (lacks < Infinity && usableUntil > this.clock.now() && lacks <= floor)
         throw new Error(`${id} may lack the changes of ${lacks}, and the floor is ${floor}`);
@@ -344,7 +344,7 @@ describe('I11: the revision that all proxies of a zone apply', () => {
           await world.act(days < 11 ? 'wait hours' : 'wait long', 0, 0);
         }
         await world.check();
-        expect(world.directory.floor('i')).toBe(world.head);
+        expect(world.directory.ackWatermark('i')).toBe(world.head);
       }),
       { numRuns: 60 },
     );

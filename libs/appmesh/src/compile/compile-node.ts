@@ -5,7 +5,7 @@ import { period } from './durations';
 import { checkFields, type FieldRules } from './known-fields';
 import { generated, policyOf, type Generated } from './generated';
 
-/** What a node becomes; with violations nothing of it. */
+/** Result of compiling a node: nothing of it is used where there are violations. */
 export interface CompiledNode {
   /** The MeshService of its Dataplanes, in each zone that has some. */
   readonly service: Generated;
@@ -83,7 +83,7 @@ function checkClient(
   if (given.clientPolicy) checkFields(given.clientPolicy, CLIENT_POLICY, at.field('clientPolicy'), found);
 }
 
-/** What of a node's spec cannot be compiled exactly, by field; for admission. */
+/** Returns the parts of a node's spec that cannot be compiled exactly, by field; for admission. */
 export function nodeViolations(spec: VirtualNodeSpec, at: FieldPath): readonly Violation[] {
   return compileNode({ kind: 'VirtualNode', mesh: '', zone: '', namespace: '', name: '' }, spec, at).violations;
 }

@@ -26,14 +26,14 @@ export interface RouterRule extends OrderedRule {
   readonly retry?: JsonObject;
 }
 
-/** What a router's spec says, by listener in their order; with violations it is not compiled. */
+/** Result of compiling a router's spec, by listener in their order; with violations it is not compiled. */
 export interface CompiledRouter {
   readonly listeners: readonly { readonly listener: PortMapping; readonly rules: readonly RouterRule[] }[];
   readonly violations: readonly Violation[];
 }
 
 /** Most rules of one route (Gateway API, HTTPRoute.spec.rules). */
-const MOST_RULES = 16;
+const MAX_RULES = 16;
 const FIELDS = {
   http: ['http', 'httpRoute'],
   http2: ['http2', 'http2Route'],
@@ -56,7 +56,7 @@ export function compileRouter(spec: VirtualRouterSpec): CompiledRouter {
   return made;
 }
 
-/** What of a router's spec cannot be compiled exactly, by field; for admission. */
+/** Returns the parts of a router's spec that cannot be compiled exactly, by field; for admission. */
 export function routerViolations(spec: VirtualRouterSpec, at: FieldPath): readonly Violation[] {
   return compileAnew(spec, at).violations;
 }
@@ -70,7 +70,7 @@ function compileAnew({ listeners = [], routes = [] }: VirtualRouterSpec, at = Fi
     const { port, protocol } = each.portMapping;
     const meant = all.filter((one) => one?.protocol === protocol && (one.port === undefined || one.port === port));
     const rules = meant.flatMap((one) => (one ? [one] : []));
-    const most = protocol === 'tcp' ? 1 : MOST_RULES;
+    const most = protocol === 'tcp' ? 1 : MAX_RULES;
     if (rules.length > most)
       found.push(place.violation(`must have at most ${most} routes of ${protocol}, has ${rules.length}`, 'too-many'));
     else found.push(...priorityViolations(rules, at.field('routes')));

@@ -5,15 +5,15 @@ import { portsOf } from './compile-node';
 import type { CompiledRouter, RouterRule } from './compile-router';
 import { generated, policyOf, type Generated } from './generated';
 
-/** What answers for a service: a node, a router with its rules, or nothing. */
+/** Provider of a service: a node, a router with its rules, or none. */
 export type Provider =
   | { readonly type: 'node'; readonly id: Identity; readonly spec: VirtualNodeSpec }
   | { readonly type: 'router'; readonly id: Identity; readonly router: CompiledRouter }
   | { readonly type: 'none' };
 
-/** What a service becomes. */
+/** Result of compiling a service. */
 export interface CompiledService {
-  /** Its frontend, in each zone. No other zone is told of it: what it routes by is known where the service is. */
+  /** Its frontend, in each zone. It is sent to no other zone: what it routes by is known where the service is. */
   readonly service: Generated;
   /** Its implicit routes and what the router says besides, where the service was made. */
   readonly rules: readonly Generated[];

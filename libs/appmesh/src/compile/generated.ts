@@ -9,7 +9,7 @@ export interface Generated {
   readonly spec: JsonObject;
 }
 
-/** What is generated: its kind and name, and the kind of what it comes from. */
+/** A generated resource: its kind and name, and the kind of its source. */
 export interface Making {
   readonly kind: string;
   readonly name: string;

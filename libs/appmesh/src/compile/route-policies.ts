@@ -3,7 +3,7 @@ import type { RouterRoute, RetryEvents, Protocol } from '../model';
 import { gatewayDuration, millisecondsOf } from './durations';
 import { checkFields } from './known-fields';
 
-/** What RetryPolicy calls the events of App Mesh, or the statuses that they are. */
+/** Names in RetryPolicy of the events of App Mesh, or the statuses that they stand for. */
 const HTTP_EVENTS: Readonly<Record<string, { readonly on?: string; readonly statuses?: readonly number[] }>> = {
   'server-error': { statuses: [500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511] },
   'gateway-error': { statuses: [502, 503, 504] },
@@ -15,9 +15,9 @@ const RETRY = {
   known: ['httpRetryEvents', 'tcpRetryEvents', 'grpcRetryEvents', 'maxRetries', 'perRetryTimeout'],
   refused: {},
 };
-const MOST_RETRIES = 10;
+const MAX_RETRIES = 10;
 /** The longest duration of policies and routes: 99,999 hours, ms. */
-const LONGEST = 99_999 * 3_600_000;
+const MAX_DURATION = 99_999 * 3_600_000;
 const TOO_LONG = 'must be at most 99999 hours';
 
 type Timeouts = NonNullable<NonNullable<RouterRoute['http']>['timeout']>;
@@ -42,7 +42,7 @@ export function timeoutsOf(
     ['perRequest', perRequest],
     ['idle', idle],
   ] as const)
-    if (given && millisecondsOf(given) > LONGEST) found.push(at.field(field).violation(TOO_LONG, 'out-of-range'));
+    if (given && millisecondsOf(given) > MAX_DURATION) found.push(at.field(field).violation(TOO_LONG, 'out-of-range'));
   const request = perRequest && { request: gatewayDuration(perRequest) };
   const ownRule = protocol !== 'grpc' && request ? { rule: request } : {};
   const rest = { ...(protocol === 'grpc' && request), ...(idle && { idle: gatewayDuration(idle) }) };
@@ -77,11 +77,11 @@ export function retryOf(
     if (GRPC_EVENTS.includes(event)) on.add(event);
     else found.push(unknownEvent(at.field('grpcRetryEvents').index(i), event, GRPC_EVENTS));
   });
-  if (maxRetries !== undefined && (maxRetries < 1 || maxRetries > MOST_RETRIES)) {
-    const reason = `must be 1 to ${MOST_RETRIES}: what no server has begun is repeated in any case; got ${maxRetries}`;
+  if (maxRetries !== undefined && (maxRetries < 1 || maxRetries > MAX_RETRIES)) {
+    const reason = `must be 1 to ${MAX_RETRIES}: what no server has begun is repeated in any case; got ${maxRetries}`;
     found.push(at.field('maxRetries').violation(reason, 'out-of-range'));
   }
-  if (perRetryTimeout && millisecondsOf(perRetryTimeout) > LONGEST)
+  if (perRetryTimeout && millisecondsOf(perRetryTimeout) > MAX_DURATION)
     found.push(at.field('perRetryTimeout').violation(TOO_LONG, 'out-of-range'));
   if (on.size + statuses.size === 0) return undefined;
   return {

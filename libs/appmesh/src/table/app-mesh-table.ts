@@ -18,13 +18,13 @@ import { Members } from './members';
 import { nameOf, Sources, type Named, type Row } from './sources';
 import { compiledNode, conditionsOf, listed, MEMBERSHIP_CONFLICT, refusalOf, resolve } from './verdict';
 
-/** What a change may have changed, by keys: what sources become and what is said of them, and to which nodes Dataplanes belong. */
+/** Keys that a change may affect: compiled sources and their conditions, and the nodes that Dataplanes belong to. */
 export interface Touched {
   readonly sources: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
 }
 
-/** What a node, a router or a service becomes. */
+/** Result of compiling a node, a router or a service. */
 export interface Compiled {
   readonly awsName: string;
   /** The MeshService, of each zone; absent of routers and of what is not accepted. That of a node of the global is of zones with members. */
@@ -118,7 +118,7 @@ export class AppMeshTable {
     for (const { key } of this.sources.all()) yield key;
   }
 
-  /** What a source becomes; undefined where there is none. Kept until something touches it. */
+  /** Returns the compiled source; undefined where there is none. Kept until a change affects it. */
   compile(key: string): Compiled | undefined {
     const known = this.compiled.get(key);
     const row = this.sources.get(key);

@@ -3,14 +3,14 @@ import type { ObjectRef, RouterRoute, Source, SourceKind, VirtualRouterSpec } fr
 import { derivedAwsName, resolvedRef } from '../names';
 import { compareRanks, meet } from './rank';
 
-/** What a reference names: a kind, a namespace and a name. */
+/** Target of a reference: a kind, a namespace and a name. */
 export interface Named {
   readonly kind: SourceKind;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What a source is looked up by. */
+/** Row by which a source is looked up. */
 export interface Row {
   readonly key: string;
   readonly source: Source;
@@ -58,7 +58,7 @@ export class Sources {
     return row;
   }
 
-  /** What refers to something of this name. */
+  /** Returns the sources that refer to something of this name. */
   referringTo(named: Named): Iterable<Row> {
     return this.referring.get(nameKey(named));
   }
@@ -79,7 +79,7 @@ export class Sources {
   }
 
   /**
-   * What a reference of `from` finds: what was made where `from` was, else on the global, of its own mesh. Without it, the mesh in
+   * Resolves a reference of `from`: to what was made where `from` was, else on the global, of its own mesh. Without it, the mesh in
    * which there is something of this name, if any (T003-12).
    */
   find(from: Source, named: Named): Row | { readonly elsewhere: string } | undefined {

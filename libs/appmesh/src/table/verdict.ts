@@ -52,7 +52,7 @@ function violationsOf(row: Row) {
   return source.kind === 'VirtualRouter' ? compileRouter(source.spec).violations : [];
 }
 
-/** What a reference leads to; `why` where that is nothing that is compiled (T003-13). */
+/** Resolves a reference; `why` where it leads to nothing that is compiled (T003-13). */
 export function resolve(
   row: Row,
   ref: Named,
@@ -84,11 +84,11 @@ export function conditionsOf(row: Row, sources: Sources): readonly Condition[] {
   return [accepted, resolved];
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The first of several, and how many there are more. */
 export function listed(all: readonly string[]): string {
   const distinct = [...new Set(all)];
-  const more = distinct.length - MOST_NAMED;
-  return distinct.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = distinct.length - MAX_NAMED;
+  return distinct.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

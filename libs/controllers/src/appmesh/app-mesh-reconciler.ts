@@ -36,7 +36,7 @@ import { KeptSuffixesLoop } from './kept-suffixes-loop';
 import { planGenerated } from './plan-generated';
 import { nameTakenCondition, planSourceStatus, routedCondition } from './source-status';
 
-/** What the objects of App Mesh are made from. */
+/** Inputs from which the objects of App Mesh are made. */
 export interface AppMeshOptions {
   readonly cp: ControlPlane;
   /** The routes of this replica, of the same index. */

@@ -2,7 +2,7 @@ import type { Compiled, Generated } from '@causeway/appmesh';
 import { identityKey, isMadeHere, jsonEqual, ownZone, type ControlPlane, type Resource } from '@causeway/resources';
 
 /**
- * What is to be generated here, by the key of each object and what it comes from. MeshServices are of zones: a zone makes those of its
+ * Objects to be generated here, by the key of each object and of its source. MeshServices are of zones: a zone makes those of its
  * own sources and of the global's, that of a node of the global only where the node has Dataplanes, for one without would hide the
  * other zones' from its callers. Routes and policies are made where their source was, and known where that is.
  */

@@ -17,7 +17,7 @@ import type { IndexReader } from '@causeway/store';
 export const NOT_NAMED = 'causeway.io/NotNamed';
 
 /** Most zones that a message names. */
-const MOST_ZONES = 3;
+const MAX_ZONES = 3;
 
 /** The frontends of a VirtualService that was made here: that of this zone, or on the global those of all zones. */
 export function frontendsOf({ mesh, namespace, name }: Identity, index: IndexReader, cp: ControlPlane): Resource[] {
@@ -60,8 +60,8 @@ export function unnamedCondition(
     return reason === undefined ? [] : [`in zone ${id.zone}: ${reason}`];
   });
   if (lost.length === 0) return undefined;
-  const more = lost.length > MOST_ZONES ? `, and in ${lost.length - MOST_ZONES} more zones` : '';
-  return condition('Lost', `awsName "${awsName}" is no hostname ${lost.slice(0, MOST_ZONES).join(', ')}${more}`);
+  const more = lost.length > MAX_ZONES ? `, and in ${lost.length - MAX_ZONES} more zones` : '';
+  return condition('Lost', `awsName "${awsName}" is no hostname ${lost.slice(0, MAX_ZONES).join(', ')}${more}`);
 }
 
 /** The reason in `status.addresses` for which a name is not Available. */

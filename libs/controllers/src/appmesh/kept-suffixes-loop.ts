@@ -80,7 +80,7 @@ export class KeptSuffixesLoop implements ControlLoop {
     this.pending = undefined;
   }
 
-  /** What is to be kept, and with the last of it the note. */
+  /** Plans the suffixes that are to be kept, and with the last of them the metadata entry. */
   private keep(): LoopPlan {
     this.creations ??= [...this.suffixes].map(([mesh, counts]) => creation(mesh, counts, this.cp));
     const changes = this.creations.splice(0, CHANGES_PER_PLAN);

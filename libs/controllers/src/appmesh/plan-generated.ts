@@ -11,11 +11,11 @@ import {
 } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 
-/** What of a generated MeshService its source decides; the rest is of other loops. */
+/** Fields of a generated MeshService that its source decides; the others are of other loops. */
 const OWN_FIELDS = ['selector', 'ports', 'export'];
 
 /**
- * What to do with one object. What somebody wrote by hand under its name is never changed, and what is as it should be is not written
+ * Plans the change of one object. An object written by hand under its name is never changed, and one that is as it should be is not written
  * again. Each change expects what it was planned from: of two leaders one is refused, and after a crash the plan is made again.
  */
 export function planGenerated(

@@ -25,7 +25,7 @@ export function planSourceStatus(
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 
-/** What the generated routes of a VirtualService say of routes that replace them; undefined where none does. */
+/** Returns the condition that names the routes which replace generated routes of a VirtualService; undefined where none does. */
 export function routedCondition(
   routes: Iterable<string>,
   table: RouteTable,

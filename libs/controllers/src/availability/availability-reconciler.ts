@@ -18,8 +18,8 @@ import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
-/** Other zones are told of other instances of a service at most so often, ms. */
-const TELL_EVERY = 10_000;
+/** Shortest time between two changes of the number of instances that other zones are sent for a service, ms. */
+const REPORT_INTERVAL = 10_000;
 
 /**
  * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, says whether the service is
@@ -30,8 +30,8 @@ export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
   private lookedAt: number | undefined;
-  /** When other zones were told how many instances a service has, ms since 1970. */
-  private readonly toldAt = new Map<string, number>();
+  /** When the number of instances of a service was last sent to other zones, ms since 1970. */
+  private readonly reportedAt = new Map<string, number>();
 
   /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. `ids` follows the index by this loop. */
   constructor(
@@ -88,7 +88,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const service = asService(index.byIdentityKey(key));
     if (!service) {
-      this.toldAt.delete(key);
+      this.reportedAt.delete(key);
       return undefined;
     }
     const dataplanes = [...this.dataplanesOf(selectorOf(service), index)];
@@ -96,10 +96,10 @@ export class AvailabilityReconciler implements KeyedReconciler {
     const facts = { uris, ...this.connections() };
     const change = planAvailability(service, dataplanes, facts);
     if (!change?.spec || change.spec['instances'] === service.spec.instances) return { change };
-    const next = (this.toldAt.get(key) ?? -Infinity) + TELL_EVERY;
+    const next = (this.reportedAt.get(key) ?? -Infinity) + REPORT_INTERVAL;
     if (now < next)
       return { change: planAvailability(service, dataplanes, { ...facts, keepsInstances: true }), dueAt: next };
-    this.toldAt.set(key, now);
+    this.reportedAt.set(key, now);
     return { change };
   }
 

@@ -43,7 +43,7 @@ describe('planAvailability', () => {
       { status: counted(2, 1) },
     ],
     [
-      'one more: other zones are told',
+      'one more: other zones are sent it',
       service({ ports: PORTS, state: 'Available' }, counted(1, 1)),
       [ready, ready],
       { status: counted(2, 2), spec: { ports: PORTS, state: 'Available', instances: 2 } },

@@ -15,18 +15,18 @@ export type ProxyCount = {
 
 type MeshServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
 
-/** What a plan depends on besides the service and its Dataplanes. */
+/** Inputs of a plan besides the service and its Dataplanes. */
 export interface AvailabilityFacts {
   /** SPIFFE ids of the Dataplanes, in any order and with doubles. */
   readonly uris?: Iterable<string>;
   /** Whether the proxy of a Dataplane is connected; absent where nobody knows: what was counted stays. */
   readonly isConnected?: (dataplane: DataplaneResource) => boolean;
-  /** Other zones were told lately how many instances there are, and are not told again yet. */
+  /** The number of instances was sent to other zones lately, and is not sent again yet. */
   readonly keepsInstances?: boolean;
 }
 
 /**
- * What to write so that a service says how many Dataplanes it has, whether it is available and which SPIFFE ids its
+ * Plans the change after which a service states how many Dataplanes it has, whether it is available and which SPIFFE ids its
  * Dataplanes have; undefined when it does.
  */
 export function planAvailability(
@@ -38,12 +38,12 @@ export function planAvailability(
   const before = status?.['dataplaneProxies'];
   const connected = isConnected ? { connected: all.filter(isConnected).length } : connectedBefore(before);
   const count = { ...countProxies(spec.ports ?? [], all), ...connected };
-  const { identities: known = [], instances: told, ...rest } = spec;
+  const { identities: known = [], instances: reported, ...rest } = spec;
   const identities = serviceIdentities(uris);
-  const instances = instancesPart(keepsInstances ? told : instancesToReport(told, count.healthy));
+  const instances = instancesPart(keepsInstances ? reported : instancesToReport(reported, count.healthy));
   const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities), ...instances };
   const counted = jsonEqual(before, count);
-  const isCounted = told === instances['instances'];
+  const isCounted = reported === instances['instances'];
   const stated = spec.state === wanted.state && jsonEqual(known, identities) && isCounted;
   if (counted && stated) return undefined;
   return {

@@ -14,7 +14,7 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 
 /** Ids of one service; the kind has this bound. */
-const MOST_IDENTITIES = 1_024;
+const MAX_IDENTITIES = 1_024;
 
 /** `spec.identities` of a MeshService. */
 export type ServiceIdentities = NonNullable<ServiceResource['spec']['identities']>;
@@ -29,7 +29,7 @@ export class WorkloadIds {
   private signed: ReadonlySet<string> = new Set();
   /** The index from which the forms of preset paths are read. */
   private index: Pick<IndexReader, 'get'> | undefined;
-  /** What is to be read before the next id. */
+  /** The index that is to be read before the next id. */
   private unread: Pick<IndexReader, 'get' | 'ofKind'> | undefined;
   private known = new WeakMap<DataplaneResource, readonly string[]>();
 
@@ -77,7 +77,7 @@ export function movesMeshAuthority({ id, before, after }: IndexChange): boolean 
 
 /** The identities of a service with these SPIFFE ids, sorted; of more than the kind allows the first. */
 export function serviceIdentities(uris: Iterable<string>): ServiceIdentities {
-  const sorted = [...new Set(uris)].sort(compareText).slice(0, MOST_IDENTITIES);
+  const sorted = [...new Set(uris)].sort(compareText).slice(0, MAX_IDENTITIES);
   return sorted.map((value) => ({ type: 'SpiffeID', value }));
 }
 

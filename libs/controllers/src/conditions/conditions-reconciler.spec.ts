@@ -234,7 +234,7 @@ describe('ConditionsLoop', () => {
     await apply(put(secret, { data: data('no key') }), put(copy('web'), SPEC));
     const condition = await said(secret, 'UnsupportedByKuma');
     expect(condition).toMatchObject({ status: 'True', reason: 'NotExpressible' });
-    expect(condition?.['message']).toMatch(/^Kuma zones are not told of it: /);
+    expect(condition?.['message']).toMatch(/^it is not sent to Kuma zones: /);
     expect((await harness.get(copy('web')))?.status).toBeUndefined();
     await apply(put(secret, { data: data(pem) }));
     expect(await said(secret, 'UnsupportedByKuma')).toBeUndefined();

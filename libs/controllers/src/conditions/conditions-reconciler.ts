@@ -38,7 +38,7 @@ class ConditionsReconciler implements KeyedReconciler {
    * never held a condition does not show its removal.
    */
   readonly recheckWritten = true;
-  /** What the walk looks for. */
+  /** Filters of the resources that the walk looks for. */
   private wanted: ((id: Identity) => boolean)[] = [];
 
   constructor(private readonly config: ConditionsConfig) {}
@@ -130,12 +130,12 @@ function affectsConditions({ before, after }: IndexChange): boolean {
 function meshFault(meshes: Pick<Meshes, 'state'>, mesh: string): MeshFault | undefined {
   const state = meshes.state(mesh);
   if (!state) {
-    const message = `there is no Mesh "${mesh}": no other zone is told of this and it gets no hostname`;
+    const message = `there is no Mesh "${mesh}": this is sent to no other zone and gets no hostname`;
     return { reason: 'NoSuchMesh', message };
   }
   if (state.claim !== 'foreign') return undefined;
   const controller = state.resource?.spec.controllerName ?? '';
-  const message = `Mesh "${mesh}" belongs to the controller "${controller}": this gets no address and no hostname here, and no other zone is told of it`;
+  const message = `Mesh "${mesh}" belongs to the controller "${controller}": this gets no address and no hostname here, and is sent to no other zone`;
   return { reason: 'ForeignMesh', message };
 }
 

@@ -10,15 +10,15 @@ import {
 } from '@causeway/resources';
 
 /** Most characters of a message: a resource may have many parts that are not obeyed, each with a text of its own. */
-const LONGEST_MESSAGE = 1_024;
+const MAX_MESSAGE_LENGTH = 1_024;
 
-/** Whose entries a plan writes, and when it is, ms since 1970. */
+/** The controller whose entries a plan writes, and the time, ms since 1970. */
 export interface StatusWriter {
   readonly controllerName: string;
   readonly now: number;
 }
 
-/** What one controller says of one object that a resource refers to. */
+/** Conditions of one controller on one object that a resource refers to. */
 export interface WantedEntry {
   readonly ref: JsonObject;
   readonly conditions: readonly Condition[];
@@ -97,7 +97,7 @@ function entryOf(
 
 /** A condition whose message has a bound. */
 export function withShortMessage(condition: Condition): Condition {
-  return { ...condition, message: shortened(condition.message, LONGEST_MESSAGE, '…') };
+  return { ...condition, message: shortened(condition.message, MAX_MESSAGE_LENGTH, '…') };
 }
 
 /** The stored conditions that are written again, for the time of their last transition. */

@@ -169,7 +169,10 @@ describe('planConditions', () => {
 
   it.each<[string, Parameters<typeof planned>[1]]>([
     ['a resource made here whose name is that of no lost zone', { zone: 'east' }],
-    ['a broken rule of a resource made here: its writer was told', { zone: 'east', spec: { ports: [{ port: 0 }] } }],
+    [
+      'a broken rule of a resource made here: its writer saw the violation',
+      { zone: 'east', spec: { ports: [{ port: 0 }] } },
+    ],
   ])('%s has none', (_, part) => expect(planned(lost, part)).toBeUndefined());
 
   it('a service with ids of its own only is not of Mesh.mtls', () => {

@@ -25,12 +25,12 @@ export interface MeshFault {
   readonly message: string;
 }
 
-/** What the conditions of a resource depend on besides the resource. */
+/** Inputs of the conditions of a resource besides the resource. */
 export interface ConditionInputs {
   readonly cp: ControlPlane;
   /** Why services of this mesh are not served here; undefined where they are. */
   meshFault(mesh: string): MeshFault | undefined;
-  /** What `designate` says of a new resource in the namespace and mesh of an identity. */
+  /** Returns the result of `designate` for a new resource in the namespace and mesh of an identity. */
   designation(id: Identity): Designation;
   /** Of the zone and for the mesh of an identity. */
   lostState(id: Identity): LostState | undefined;
@@ -134,7 +134,7 @@ function unsupportedCondition({ generation }: Resource, fault: string | undefine
     trueCondition(
       SyncCondition.unsupportedByKuma,
       'NotExpressible',
-      `Kuma zones are not told of it: ${fault}`,
+      `it is not sent to Kuma zones: ${fault}`,
       generation,
     ),
   ];
@@ -148,7 +148,7 @@ function believedByMesh({ id: { mesh }, spec, generation }: Resource, inputs: Co
     isJsonObject(one) &&
     (one['type'] === 'ServiceTag' ||
       (typeof one['value'] === 'string' && one['value'].startsWith(`spiffe://${mesh}/`)));
-  if (!identities.slice(0, MOST_IDENTITIES).some(isOfMesh)) return [];
+  if (!identities.slice(0, MAX_IDENTITIES).some(isOfMesh)) return [];
   const message = `its callers believe the authority of Mesh.mtls of mesh "${mesh}", whose key every zone of Kuma has: whoever reads it there can pose as this service`;
   return [trueCondition(SyncCondition.meshMtls, 'SharedAuthority', message, generation)];
 }
@@ -162,7 +162,7 @@ function withOldCredential({ id, generation }: Resource, inputs: ConditionInputs
 }
 
 /** Identities of a service that are looked at: what the kind allows. */
-const MOST_IDENTITIES = 1_024;
+const MAX_IDENTITIES = 1_024;
 
 function trueCondition(type: string, reason: string, message: string, observedGeneration: number): Condition {
   return { type, status: 'True', reason, message, observedGeneration };
@@ -171,7 +171,7 @@ function trueCondition(type: string, reason: string, message: string, observedGe
 /** Violations that the condition spells out; the others are counted. */
 const MAX_SHOWN = 5;
 
-/** What a broken rule prevents. */
+/** Effect of a broken rule: what it prevents. */
 interface Consequence {
   readonly field: RegExp;
   /** Codes of the rules; any rule where absent. */

@@ -25,14 +25,14 @@ class DefinitionsReconciler implements KeyedReconciler {
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
-    const judged = this.judgedIn(index).get(key);
-    if (!judged) return undefined;
-    const { id, revision, status: before = {} } = judged.definition;
-    const status = withCondition(before, conditionOf(judged), now);
+    const evaluated = this.evaluatedIn(index).get(key);
+    if (!evaluated) return undefined;
+    const { id, revision, status: before = {} } = evaluated.definition;
+    const status = withCondition(before, conditionOf(evaluated), now);
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
-  private judgedIn(index: IndexReader): ReadonlyMap<string, EvaluatedDefinition> {
+  private evaluatedIn(index: IndexReader): ReadonlyMap<string, EvaluatedDefinition> {
     if (this.declared?.of !== index) this.declared = { of: index, kinds: new DeclaredKinds(index) };
     const { evaluated } = this.declared.kinds;
     if (evaluated !== this.seen) this.byKey = new Map(evaluated.map((one) => [identityKey(one.definition.id), one]));

@@ -22,7 +22,7 @@ export interface EnrolmentAdoptionOptions {
 /** Where replicas say that they know enrolments, each by its instance. */
 export const ENROLMENT_REPLICAS = 'enrolment-replicas';
 /** Dataplanes enrolled in one write. */
-const MOST_AT_ONCE = 500;
+const MAX_BATCH_SIZE = 500;
 
 /**
  * Enrols what a zone had before it went by enrolments: each stored Dataplane with exactly the services that it has now. The zone goes by them
@@ -82,7 +82,7 @@ export class EnrolmentAdoption {
       }),
       { clock, signal: term.signal },
     );
-    for (const batch of splitIntoBatches(changes, MOST_AT_ONCE))
+    for (const batch of splitIntoBatches(changes, MAX_BATCH_SIZE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
     if (changes.length > 0)
       logger.info('Dataplanes were enrolled as they are: their old tokens are good for that', {
@@ -104,7 +104,7 @@ function* eachMissing(
   }
 }
 
-/** What a Dataplane is enrolled with at the upgrade: a user's own says by itself which services it has. */
+/** Returns the enrolment of a Dataplane at the upgrade: one that a user wrote names its services itself. */
 function adoptedSpec(
   dataplane: DataplaneResource,
   named: ReadonlyMap<string, readonly ServiceResource[]>,

@@ -15,7 +15,7 @@ export interface EnrolmentMaintenanceOptions {
   readonly logger: Logger;
 }
 
-const MOST_AT_ONCE = 500;
+const MAX_BATCH_SIZE = 500;
 
 /**
  * Keeps a zone's enrolments: notes that the store was restored, and forgets what means nothing any more: revocations whose last
@@ -33,7 +33,7 @@ export class EnrolmentMaintenance {
       this.eachOver((resource) => changes.push(deletion(resource))),
       { clock, signal: term.signal },
     );
-    for (const batch of splitIntoBatches(changes, MOST_AT_ONCE))
+    for (const batch of splitIntoBatches(changes, MAX_BATCH_SIZE))
       await store.write({ changes: batch, onRefusal: 'skip', fence: term });
     if (changes.length > 0) logger.debug('enrolments were looked through', { changes: changes.length });
   }

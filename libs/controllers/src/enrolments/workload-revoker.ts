@@ -40,7 +40,7 @@ export interface WorkloadRevokerOptions {
   readonly logger: Logger;
 }
 
-/** What a revocation ends, or would end. */
+/** Effects of a revocation, done or planned. */
 export interface RevocationPlan {
   readonly dataplane: Identity;
   readonly services: readonly string[];

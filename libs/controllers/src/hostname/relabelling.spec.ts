@@ -6,7 +6,7 @@ import { generator, mesh, NamingZone, put, service } from '../../../../test/supp
 const seed =
   '{{ label "k8s.kuma.io/service-name" }}.{{ label "k8s.kuma.io/namespace" }}.svc.mesh.{{ label "kuma.io/zone" }}';
 
-/** What an operator who writes such a generator is warned of. */
+/** Returns the warnings for an operator who writes such a generator. */
 function warnings(template: string, labels: Labels = {}): readonly string[] {
   return HostnameGenerator.warnings('g', { selector: { meshService: { labels } }, template });
 }

@@ -14,7 +14,7 @@ export type ZoneControlPlane = Extract<ControlPlane, { role: 'zone' }>;
 /** Which meshes have hostnames; without it those that have a Mesh. */
 export type ServedMeshes = Pick<Meshes, 'served' | 'isServed' | 'state'>;
 
-/** Whose claims a table has. */
+/** The owner of the claims of a table. */
 export interface ClaimsOf {
   readonly cp: ZoneControlPlane;
   readonly meshes?: ServedMeshes | undefined;

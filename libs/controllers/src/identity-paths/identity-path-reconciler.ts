@@ -38,11 +38,11 @@ import { IdsOfMesh, type IdBearer } from './ids-of-mesh';
 /** Time for which the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
 const ANNOUNCED = 600_000;
 /** Other namespaces, or other shared ids, of one mesh are written at most so often, ms. */
-const WRITE_EVERY = 10_000;
+const WRITE_INTERVAL = 10_000;
 /** Interval at which a step that is held is looked at, ms. */
-const LOOK_EVERY = 10_000;
+const POLL_INTERVAL = 10_000;
 
-/** What the forms of ids in a zone are changed by. */
+/** Options of the loop that changes the forms of ids in a zone. */
 export interface IdentityPathOptions {
   readonly cp: ControlPlane;
   readonly zone: string;
@@ -110,7 +110,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     const isKept = spec.signs !== 'Workload' || spec.step !== undefined || spec.shared !== undefined;
     if (held ? isKept && jsonEqual(held.spec, spec) : !isKept) return this.dueAt(step, now);
     const isSameStep = before.signs === step.signs && before.step === step.step && before.until === step.until;
-    const next = (this.writtenAt.get(key) ?? -Infinity) + WRITE_EVERY;
+    const next = (this.writtenAt.get(key) ?? -Infinity) + WRITE_INTERVAL;
     if (isSameStep && now < next) return { dueAt: next };
     this.writtenAt.set(key, now);
     const { dueAt } = this.dueAt(step, now);
@@ -153,7 +153,7 @@ class IdentityPathReconciler implements KeyedReconciler {
   }
 
   private dueAt({ step, until = 0 }: PathStep, now: number): ReconcileResult {
-    return step === undefined ? {} : { dueAt: until > now ? until : now + LOOK_EVERY };
+    return step === undefined ? {} : { dueAt: until > now ? until : now + POLL_INTERVAL };
   }
 
   /** Files every Dataplane first; what is shared is known when the last one is. */
@@ -193,7 +193,7 @@ function stepOf(spec: IdentityPathStateSpec | undefined): PathStep {
   return step;
 }
 
-/** What is written of a step. During one, namespaces are added only: an id of before may be shown after its last Dataplane has gone. */
+/** Returns the stored spec of a step. During one, namespaces are only added: an earlier id may be shown after its last Dataplane has gone. */
 function stateSpec(
   step: PathStep,
   ids: IdsOfMesh | undefined,

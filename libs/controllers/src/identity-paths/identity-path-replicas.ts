@@ -6,7 +6,7 @@ import type { ProxyDirectory } from '../proxies/proxy-directory';
 export const IDENTITY_PATH_REPLICAS = 'identity-path-replicas';
 
 /** How often it is asked again once all replicas know, ms. */
-const ASK_EVERY = 30_000;
+const POLL_INTERVAL = 30_000;
 /** How long the note of a replica that is gone is kept, ms. */
 const KEPT = 30 * 86_400_000;
 
@@ -32,7 +32,7 @@ export class IdentityPathReplicas {
   /** One look at the notes of the replicas. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { store, proxies, clock } = this.options;
-    if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < ASK_EVERY)) return;
+    if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < POLL_INTERVAL)) return;
     const live = proxies.liveReplicas();
     if (live.length === 0) return;
     const notes = await store.listMetadata(IDENTITY_PATH_REPLICAS);

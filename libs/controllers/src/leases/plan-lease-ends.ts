@@ -7,7 +7,7 @@ export const LEASED_BY = Label.leasedBy;
 /** Leases that end at once are held only where they are more than so many. */
 const HELD_FROM = 3;
 
-/** What is decided from. */
+/** Input of the decision which leases end. */
 export interface LeaseEndsView extends LeaseSurvey {
   /** How many leases were ended within the last lease length. */
   readonly recent: number;
@@ -17,7 +17,7 @@ export interface LeaseEndsView extends LeaseSurvey {
   readonly releasedUntil?: number;
 }
 
-/** What is to be ended now. */
+/** Leases that are to be ended now. */
 export interface LeaseEnds {
   readonly end: LeaseSurvey['expired'];
   /** True where too many end at once: the others are kept. */

@@ -15,7 +15,7 @@ import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop'
 import { believedDomains, isTrustedHere } from '../trust/believed-domains';
 import { planMesh, type AccessVerdict, type MeshAcceptor } from './plan-mesh';
 
-/** What the status of Meshes is written from. */
+/** Configuration from which the status of Meshes is written. */
 interface MeshStatusConfig {
   readonly meshes: Meshes;
   readonly acceptor: MeshAcceptor;
@@ -63,7 +63,7 @@ class MeshReconciler implements KeyedReconciler {
   }
 }
 
-/** What the loops of Meshes need. */
+/** Configuration of the loops of Meshes. */
 export type MeshLoopsConfig = ExpectedMeshConfig & MeshStatusConfig;
 
 /** The loops of Meshes, for one term of the leader of any control plane. */

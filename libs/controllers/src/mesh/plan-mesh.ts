@@ -29,7 +29,7 @@ export interface AccessVerdict extends Pick<MeshAccess, 'mtls' | 'defaultAccess'
   readonly trustDomains?: readonly string[];
 }
 
-/** What is to be said of a Mesh of ours. */
+/** Desired status of a Mesh of this control plane. */
 export interface MeshVerdict {
   /** Why its parameters are refused; undefined where it is accepted. */
   readonly fault?: string | undefined;

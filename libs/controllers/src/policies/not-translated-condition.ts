@@ -20,7 +20,7 @@ export function notTranslatedCondition(
   if (why === undefined) return undefined;
   if (why === '') return 'absent';
   const who = formatNames(zones, zones.length);
-  const message = `zones of Kuma are not told all of it, and their proxies do not obey the rest: ${who}; ${why}`;
+  const message = `zones of Kuma are sent only a part of it, and their proxies do not apply the rest: ${who}; ${why}`;
   return {
     type: UNSUPPORTED_BY_KUMA,
     status: 'True',

@@ -24,7 +24,7 @@ type Type = (typeof policyConditionTypes)[number];
 /** The reason and the message of a condition. */
 type Reason = Readonly<Record<'reason' | 'message', string>>;
 
-const DECIDED = 'decided by the policies alone: no proxy is told of this kind';
+const DECIDED = 'decided by the policies alone: this kind is sent to no proxy';
 
 /** Returns the conditions of a policy (T004-44 to -50). */
 export function policyConditions(

@@ -51,7 +51,7 @@ export interface PolicyStatusOptions {
   readonly patience?: ReportTimes & { readonly zones?: number };
 }
 
-/** What is derived of a policy until a change affects it. */
+/** Evaluation of a policy, kept until a change affects it. */
 interface Evaluated {
   readonly verdict: PolicyEvaluation;
   /** Undefined for kinds that no proxy is sent. */

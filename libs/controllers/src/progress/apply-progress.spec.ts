@@ -111,7 +111,7 @@ describe('the progress on the global', () => {
   const resource = storedResource(id, {});
   const key = identityKey(id);
 
-  /** What the global knows by the reports of zones. */
+  /** Returns the progress that the global knows by the reports of zones. */
   function reported(zones: Readonly<Record<string, JsonObject>>): ApplyProgress {
     const reports = new Map<string, Resource>(
       Object.entries(zones).map(([zone, spec]) => [zone, storedResource(routeInsightId(zone), { spec })]),

@@ -39,7 +39,7 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
 
   constructor(private readonly options: AbandonedDataplanesOptions) {}
 
-  /** What is known of absent proxies stays: loops are reset within a term too. */
+  /** Keeps what is known of absent proxies: loops are reset within a term too. */
   *seed(index: IndexReader): Iterable<Keys> {
     this.registered.clear();
     for (const key of this.absentSince.keys()) if (!index.byIdentityKey(key)) this.absentSince.delete(key);

@@ -2,7 +2,7 @@ import type { ProxyFacts, ReplicaSessions, StoredProxySession } from '@causeway/
 
 /** A replica that has not reported for so long is gone, ms by the store's clock. */
 const REPLICA_EXPIRY = 15_000;
-/** What a proxy without a certificate held when it was seen last is believed to be in use for so long, ms. */
+/** Time for which the resources of a proxy without a certificate count as in use after it was last seen, ms. */
 export const HELD_WITHOUT_CERTIFICATE = 24 * 3_600_000;
 /** Between the clock of a replica, which certificates end by, and that of the store, ms. */
 const CLOCK_SLACK = 5 * 60_000;
@@ -118,21 +118,21 @@ export function mayBeInUse({ isLive, isEnd, seenAt }: ProxyReplica, now: number)
  * nobody; -1 where what somebody holds is unknown (docs/design.md §9, I11). `incarnation`: that of the log; what was reported of
  * another one does not compare.
  */
-export function appliedFloor(
+export function ackWatermark(
   zone: { readonly replicas: Iterable<ProxyReplica>; readonly proxies: Iterable<readonly SessionAtReplica[]> },
   at: { readonly now: number; readonly incarnation: string },
 ): number {
-  let floor = Infinity;
+  let watermark = Infinity;
   for (const replica of zone.replicas)
     if (mayBeInUse(replica, at.now))
-      floor = Math.min(floor, replica.incarnation === at.incarnation ? replica.revision : -1);
+      watermark = Math.min(watermark, replica.incarnation === at.incarnation ? replica.revision : -1);
   for (const sessions of zone.proxies)
     for (const { replica, session } of sessionsInUse(sessions, at.now))
-      floor = Math.min(
-        floor,
+      watermark = Math.min(
+        watermark,
         replica.incarnation === at.incarnation ? (session.facts.applied ?? replica.revision) : -1,
       );
-  return floor;
+  return watermark;
 }
 
 /** The proxies and replicas that may still use resources which were changed up to a revision of the log: how many, and the first by name. */
@@ -144,14 +144,14 @@ export interface WaitedFor {
 /** Names in a list. */
 const MAX_NAMED = 5;
 
-/** Returns the proxies because of which `appliedFloor` is below a revision, and replicas that are gone without a word. */
+/** Returns the proxies because of which `ackWatermark` is below a revision, and replicas that are gone without a word. */
 export function waitedFor(
-  zone: Parameters<typeof appliedFloor>[0],
-  at: Parameters<typeof appliedFloor>[1],
+  zone: Parameters<typeof ackWatermark>[0],
+  at: Parameters<typeof ackWatermark>[1],
   revision: number,
 ): WaitedFor {
   const none: ProxyReplica[] = [];
-  const isBehind = (part: Parameters<typeof appliedFloor>[0]): boolean => appliedFloor(part, at) < revision;
+  const isBehind = (part: Parameters<typeof ackWatermark>[0]): boolean => ackWatermark(part, at) < revision;
   const proxies = [...zone.proxies].flatMap((sessions) => {
     const [first] = sessions;
     return first && isBehind({ replicas: none, proxies: [sessions] }) ? [first.session.proxy] : [];

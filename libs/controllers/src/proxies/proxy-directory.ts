@@ -2,7 +2,7 @@ import { identityKey } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
 import {
-  appliedFloor,
+  ackWatermark,
   isLiveReplica,
   isSessionOver,
   knownProxy,
@@ -60,7 +60,7 @@ export class ProxyDirectory {
   private reads = 0;
   private now = 0;
   private isFailing = false;
-  private floors: { readonly incarnation: string; readonly floor: number } | undefined;
+  private cachedWatermark: { readonly incarnation: string; readonly ackWatermark: number } | undefined;
 
   constructor(private readonly options: ProxyDirectoryOptions) {}
 
@@ -85,7 +85,7 @@ export class ProxyDirectory {
     const known = isWhole ? [] : [...this.replicas].map(([instance, { state }]) => [instance, state.version] as const);
     const read = await this.options.store.read(new Map(known));
     this.reads += 1;
-    this.floors = undefined;
+    this.cachedWatermark = undefined;
     const changed = new Set<string>();
     const found = new Set(read.map(({ instance }) => instance));
     for (const [instance, { sessions }] of this.replicas)
@@ -130,12 +130,15 @@ export class ProxyDirectory {
     return () => void this.listeners.delete(listener);
   }
 
-  /** See `appliedFloor`; -1 before the first read. Computed once a read. */
-  floor(incarnation: string): number {
+  /** See `ackWatermark`; -1 before the first read. Computed once a read. */
+  ackWatermark(incarnation: string): number {
     if (!this.isLoaded) return -1;
-    if (this.floors?.incarnation !== incarnation)
-      this.floors = { incarnation, floor: appliedFloor(this.everything(), { now: this.now, incarnation }) };
-    return this.floors.floor;
+    if (this.cachedWatermark?.incarnation !== incarnation)
+      this.cachedWatermark = {
+        incarnation,
+        ackWatermark: ackWatermark(this.everything(), { now: this.now, incarnation }),
+      };
+    return this.cachedWatermark.ackWatermark;
   }
 
   /**
@@ -150,7 +153,7 @@ export class ProxyDirectory {
     return Math.min(...live.map((each) => (each.incarnation === incarnation ? each.revision : -1)));
   }
 
-  /** Returns the proxies because of which `floor` is below a revision; linear in all proxies. */
+  /** Returns the proxies because of which `ackWatermark` is below a revision; linear in all proxies. */
   waitedFor(incarnation: string, revision: number): WaitedFor {
     return waitedFor(this.everything(), { now: this.now, incarnation }, revision);
   }
@@ -182,7 +185,7 @@ export class ProxyDirectory {
       await store.forgetReplicas(gone.map(({ state: { instance, version } }) => ({ instance, version })));
   }
 
-  private everything(): Parameters<typeof appliedFloor>[0] {
+  private everything(): Parameters<typeof ackWatermark>[0] {
     const replicas = [...this.replicas.values()].map(({ state }) => state);
     return { replicas, proxies: [...this.merged.keys()].map((proxy) => this.sessionsOf(proxy)) };
   }

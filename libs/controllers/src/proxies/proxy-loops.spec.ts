@@ -212,7 +212,7 @@ describe('what loops make of the proxies of a zone', () => {
     });
   });
 
-  it('a replica is heard up to its last report; one that lives and has told nothing of this log holds back', async () => {
+  it('a replica is heard up to its last report; one that lives and has reported nothing of this log holds back', async () => {
     const { revision } = await replica.store.head();
     expect(directory.heardUpTo('i')).toBe(-1);
     await directory.refresh();

@@ -29,7 +29,7 @@ const proxy = (name: string, more: Partial<KnownProxy['facts']> = {}, connected 
   },
 });
 
-/** What is said of an HTTPRoute that came into force at revision 10. */
+/** Returns the condition of an HTTPRoute that came into force at revision 10. */
 function said(
   proxies: readonly KnownProxy[],
   namespace?: string,

@@ -31,7 +31,7 @@ export const NO_GATEWAY = 'NoGateway';
 
 /** Returns the condition at a Gateway: routes that name one are evaluated, and no proxy applies them. */
 export function withoutGateway(observedGeneration: number): Condition {
-  const message = 'no gateway is run: the route is judged and not obeyed';
+  const message = 'no gateway is run: the route is evaluated and not applied';
   return { type: PROGRAMMED, status: 'False', reason: NO_GATEWAY, message, observedGeneration };
 }
 
@@ -42,7 +42,7 @@ export const UNSUPPORTED_BY_KUMA = SyncCondition.unsupportedByKuma;
 export function unsupportedByKuma(zones: readonly string[], observedGeneration: number, why?: string): Condition {
   const who = formatNames(zones, zones.length);
   const because = why === undefined ? '' : `; ${why}`;
-  const message = `zones of Kuma are not told of it, and their proxies do not obey it: ${who}${because}`;
+  const message = `it is not sent to zones of Kuma, and their proxies do not apply it: ${who}${because}`;
   return { type: UNSUPPORTED_BY_KUMA, status: 'True', reason: 'NotExpressible', message, observedGeneration };
 }
 

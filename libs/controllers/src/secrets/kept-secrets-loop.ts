@@ -28,9 +28,9 @@ const USERS_KEPT = 'UsersKept';
 /** Changes of one plan. */
 const CHANGES_PER_PLAN = 500;
 /** Users that a condition names. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
-/** What the loop works with. */
+/** Configuration of the loop. */
 export interface KeptSecretsConfig {
   readonly cp: ControlPlane;
   readonly logger: Logger;
@@ -141,7 +141,7 @@ class KeptSecretsLoop implements ControlLoop {
     });
   }
 
-  /** What is to be done after the upgrade. */
+  /** Returns the changes that remain to be made after the upgrade. */
   private upkeep(index: IndexReader, now: number): readonly PatchChange[] {
     return [...index.ofKind(Secret.name)].flatMap((secret): readonly PatchChange[] => {
       const { id, spec, revision, generation, status = {} } = secret;
@@ -174,8 +174,8 @@ export function createKeptSecretsLoop(config: KeptSecretsConfig): ControlLoop {
 function keepUsers(secret: Resource, users: readonly JsonObject[], cp: ControlPlane, now: number): PatchChange {
   const { id, revision, spec, generation: observedGeneration } = secret;
   const isOwn = isMadeHere(secret, cp);
-  const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
-  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MOST_NAMED).map(nameOf).join(', ')}${more}; write spec.usedBy without those that should not`;
+  const more = users.length > MAX_NAMED ? ` and ${users.length - MAX_NAMED} more` : '';
+  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MAX_NAMED).map(nameOf).join(', ')}${more}; write spec.usedBy without those that should not`;
   const condition: Condition = { type: USERS_KEPT, status: 'True', reason: 'Upgrade', message, observedGeneration };
   const status = withCondition({ ...secret.status, ...(!isOwn && { [KEPT_USERS]: users }) }, condition, now);
   return { type: 'patch', id, expect: revision, status, ...(isOwn && { spec: { ...spec, usedBy: users } }) };

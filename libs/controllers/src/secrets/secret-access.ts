@@ -6,7 +6,7 @@ import { keptUsers } from './kept-references';
 /** The status field of a MeshExternalService whose client key clients had when the zone was upgraded. */
 export const KEPT_CLIENT_KEY = 'keptClientKey';
 
-/** What one resource may take of the Secrets of its mesh. */
+/** Secrets of its mesh that one resource may use. */
 export interface SecretsOfUser {
   readonly secret: (name: string) => SecretAnswer;
   /** Whether clients that dial the service themselves may have the key of its client certificate. */

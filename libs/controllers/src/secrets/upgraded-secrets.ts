@@ -3,9 +3,9 @@ import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causew
 import { UPGRADE_NOTE } from './kept-secrets-loop';
 
 /** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
-/** What the lookup reads. */
+/** Sources that the lookup reads. */
 export interface UpgradedSecretsOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;
@@ -42,7 +42,7 @@ export class UpgradedSecrets {
       } catch (error) {
         if (!signal.aborted) logger.warn('whether Secrets list their users is not known', { error: errorText(error) });
       }
-      await clock.sleep(LOOK_EVERY, signal);
+      await clock.sleep(POLL_INTERVAL, signal);
     }
   }
 

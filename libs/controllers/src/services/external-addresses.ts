@@ -25,8 +25,8 @@ export interface ExternalHosts {
 }
 
 /** Addresses that the message spells out. */
-const MOST_SHOWN = 5;
-const LONGEST_MESSAGE = 1_024;
+const MAX_SHOWN = 5;
+const MAX_MESSAGE_LENGTH = 1_024;
 
 /** The patch that brings the condition up to date; undefined when it is, and while a name is not resolved yet. */
 export function planExternalAddresses(
@@ -49,14 +49,14 @@ export function planExternalAddresses(
 }
 
 function refusal(refused: readonly string[], observedGeneration: number): Condition {
-  const shown = refused.slice(0, MOST_SHOWN).join(', ');
-  const more = refused.length > MOST_SHOWN ? ` and ${refused.length - MOST_SHOWN} more` : '';
+  const shown = refused.slice(0, MAX_SHOWN).join(', ');
+  const more = refused.length > MAX_SHOWN ? ` and ${refused.length - MAX_SHOWN} more` : '';
   const message = `proxies without an agent do not reach it: CAUSEWAY_EXTERNAL_MAY_DIAL of the zone refuses ${shown}${more}`;
   return {
     type: ADDRESSES_REFUSED,
     status: 'True',
     reason: 'MayNotBeDialled',
-    message: shortened(message, LONGEST_MESSAGE, '…'),
+    message: shortened(message, MAX_MESSAGE_LENGTH, '…'),
     observedGeneration,
   };
 }

@@ -56,7 +56,7 @@ export function isGenerated(resource: Resource): boolean {
 }
 
 /**
- * What to do with one service (docs/design.md §4 services). A service written by hand is never changed. An update keeps
+ * Plans the change of one service (docs/design.md §4 services). A service written by hand is never changed. An update keeps
  * status, state and the labels that users added. Of several differences one is written; the next plan finds the others.
  */
 export function planService(subject: ServiceInputs): ReconcileResult {
@@ -113,8 +113,8 @@ function created(
     backings.map(({ dataplane }) => dataplane),
   );
   const instances = instancesPart(instancesToReport(undefined, dataplaneProxies.healthy));
-  const told = { ...identitiesPart(serviceIdentities(uris)), ...instances };
-  const spec = { ...generated, state: stateOf(dataplaneProxies), ...told };
+  const derived = { ...identitiesPart(serviceIdentities(uris)), ...instances };
+  const spec = { ...generated, state: stateOf(dataplaneProxies), ...derived };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 

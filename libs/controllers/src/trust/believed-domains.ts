@@ -2,7 +2,7 @@ import { compareText, type Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
 /** Most trust domains of a mesh that are named in its status. */
-const MOST_DOMAINS = 1_024;
+const MAX_DOMAINS = 1_024;
 
 /** True for a MeshTrust that proxies of a zone believe: the zone's own and the global's. */
 export function isTrustedHere({ kind, zone }: Identity, here: string): boolean {
@@ -16,5 +16,5 @@ export function believedDomains(index: IndexReader, mesh: string, here: string):
     const { trustDomain } = spec;
     if (isTrustedHere(id, here) && id.mesh === mesh && typeof trustDomain === 'string') domains.add(trustDomain);
   }
-  return [...domains].sort(compareText).slice(0, MOST_DOMAINS);
+  return [...domains].sort(compareText).slice(0, MAX_DOMAINS);
 }

@@ -18,7 +18,7 @@ export interface BundleCertificates {
 }
 
 /** Certificates of one MeshTrust that are believed; the kind has this bound, what sync brings may have more. */
-export const MOST_BELIEVED = 64;
+export const MAX_BELIEVED = 64;
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 const BEGIN = '-----BEGIN CERTIFICATE-----';
@@ -42,7 +42,7 @@ export function certificatesOfTrust(trust: Resource): BundleCertificates {
     usable.push(...found.usable);
     dropped.push(...found.dropped);
   }
-  const tooMany = usable.splice(MOST_BELIEVED).map(({ at }) => ({ at, reason: `is beyond the ${MOST_BELIEVED}th` }));
+  const tooMany = usable.splice(MAX_BELIEVED).map(({ at }) => ({ at, reason: `is beyond the ${MAX_BELIEVED}th` }));
   const certificates = { usable, dropped: [...dropped, ...tooMany] };
   known.set(trust, certificates);
   return certificates;

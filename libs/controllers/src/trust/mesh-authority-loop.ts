@@ -24,7 +24,7 @@ import { errorText, type Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, PatchChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
-/** What the loop works with. */
+/** Configuration of the loop. */
 export interface MeshAuthorityConfig {
   /** Seal the key at rest; without them no authority is made. */
   readonly sealing: SealingKeys | undefined;
@@ -34,7 +34,7 @@ export interface MeshAuthorityConfig {
 /** The condition of a Mesh that says what `spec.mtls` comes to. */
 const CONDITION = 'MtlsAuthority';
 /** An authority is made meanwhile, ms. */
-const LOOK_AGAIN = 50;
+const POLL_INTERVAL = 50;
 
 /**
  * Makes the authority of each Mesh with `spec.mtls` of type `builtin`, on the global: two Secrets by Kuma's names, which
@@ -68,7 +68,7 @@ class MeshAuthorityLoop implements ControlLoop {
     const wanted = new Set(meshes.map(({ id, spec }) => placeOf(id.name, enabledBackend(spec))));
     // A key stays in memory no longer than it is needed.
     for (const at of this.made.keys()) if (!wanted.has(at)) this.made.delete(at);
-    return { changes, ...(this.isStale ? { wakeAt: now + LOOK_AGAIN } : {}) };
+    return { changes, ...(this.isStale ? { wakeAt: now + POLL_INTERVAL } : {}) };
   }
 
   onWritten(_: readonly Change[], { results }: WriteResult): void {

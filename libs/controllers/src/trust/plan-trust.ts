@@ -40,7 +40,7 @@ export interface DomainInputs {
   readonly holder: string | undefined;
 }
 
-/** What holds for one domain: what it is derived from, and which claims do not count. */
+/** Evaluation of one domain: the claim that it is derived from, and the claims that do not count. */
 export interface DomainVerdict {
   readonly source: TrustResource | undefined;
   /** By index key. */
@@ -70,7 +70,7 @@ export function isDerivedTrust({ id, labels }: Resource): boolean {
  * The operator's own comes before those of zones; of several zones the one that holds the domain already stays, so that no
  * other can take it over, else the oldest, then by zone and name. Independent of the order of the claims.
  */
-export function judgeDomain({ mesh, trustDomain, claims, identities, holder }: DomainInputs): DomainVerdict {
+export function evaluateDomain({ mesh, trustDomain, claims, identities, holder }: DomainInputs): DomainVerdict {
   const refused = new Map<string, TrustRefusal>();
   const own = claims.find(({ id }) => id.zone === '');
   const bound = new Map<string, boolean>();
@@ -143,7 +143,7 @@ function compareClaims(a: TrustResource, b: TrustResource): number {
   );
 }
 
-/** What to write so that the derived MeshTrust of a domain says what its source says; undefined when it does. */
+/** Plans the change after which the derived MeshTrust of a domain equals its source; undefined when it does. */
 export function planDerivedTrust(
   id: Identity,
   source: TrustResource | undefined,

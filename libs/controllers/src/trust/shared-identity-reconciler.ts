@@ -21,7 +21,7 @@ export const SHARED_IDENTITY = 'SharedIdentity';
 export const SAME_ID = 'SameId';
 
 /** Workloads that the condition names. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 interface Member {
   readonly uri: string;
@@ -125,8 +125,8 @@ export class SharedIdentityReconciler implements KeyedReconciler {
 function condition({ id, labels, generation }: Resource, uri: string, workloads: readonly string[]) {
   const own = `${id.namespace}/${readWorkload({ id, labels })}`;
   const others = workloads.filter((name) => name !== own);
-  const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
-  const message = `${uri} is also the id of ${others.slice(0, MOST_NAMED).join(', ')}${more}: nobody can tell these workloads apart`;
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const message = `${uri} is also the id of ${others.slice(0, MAX_NAMED).join(', ')}${more}: nobody can tell these workloads apart`;
   return { type: SHARED_IDENTITY, status: 'True', reason: SAME_ID, message, observedGeneration: generation } as const;
 }
 

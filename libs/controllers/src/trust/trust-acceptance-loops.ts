@@ -23,13 +23,13 @@ import {
 import { AUTHORITY_PUBLISHER } from './trust-publisher';
 
 /** How often the sessions of proxies are looked at, ms. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
 /**
  * Says at the MeshTrusts that a zone publishes which new authorities all its connected proxies have accepted (`status.proxies`): the zone
- * whose authority is rotated waits for that. A proxy that connects later is told of them first of all, so what is accepted stays so; one
- * that connected shortly before is waited for, too, because each replica must first have told of its proxies.
+ * whose authority is rotated waits for that. A proxy that connects later is sent them first of all, so what is accepted stays so; one
+ * that connected shortly before is waited for, too, because each replica must first have reported its proxies.
  * While nothing is rotated it writes nothing.
  */
 export class TrustAcceptanceReporter implements ControlLoop {
@@ -37,7 +37,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
   private index: IndexReader | undefined;
   private isStale = false;
   private rotating: RotatingAuthorities = new Map();
-  /** Some proxies may not be known yet that connected before they could be told of what is new. */
+  /** Proxies may have connected before the new authorities could be sent to them, and are not known yet. */
   private isUnheard = false;
   private lookedAt: number | undefined;
 
@@ -58,7 +58,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
   }
 
   plan(now: number): LoopPlan {
-    const idle = { changes: [], wakeAt: now + LOOK_EVERY };
+    const idle = { changes: [], wakeAt: now + POLL_INTERVAL };
     if (!this.index || !this.proxies.isLoaded) return idle;
     const { next, owners } = this.proxies.changesSince(this.lookedAt);
     this.lookedAt = next;
@@ -131,7 +131,7 @@ class ZoneTrustReconciler implements KeyedReconciler {
   }
 }
 
-/** What zones say of their proxies, as a control loop of the global's leader. */
+/** Creates the control loop of the global's leader that stores the acceptance which zones report of their proxies. */
 export function createZoneTrustLoop(): KeyedLoop {
   return new KeyedLoop(new ZoneTrustReconciler());
 }

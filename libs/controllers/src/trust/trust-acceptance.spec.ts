@@ -157,7 +157,7 @@ describe('what the proxies of a zone have accepted', () => {
     expect(await said()).toEqual({ accepted: [] });
   });
 
-  it('is nothing before each replica has told of the proxies that connected before the new authority was told', async () => {
+  it('is nothing before each replica has reported the proxies that connected before the new authority was sent', async () => {
     proxies.heard = harness.revision;
     await apply(ofEast(EAST_AUTHORITY, NEXT_EAST_AUTHORITY));
     const changed = (await harness.get(idOf('MeshTrust', 'derived-1', { zone: '' })))?.revision ?? 0;
@@ -174,7 +174,7 @@ describe('what the proxies of a zone have accepted', () => {
     });
   });
 
-  it('is looked at again when the replicas have told, though no proxy came or went, and what was accepted stays so', async () => {
+  it('is looked at again when the replicas have reported, though no proxy came or went, and what was accepted stays so', async () => {
     proxies.heard = harness.revision;
     await apply(ofEast(EAST_AUTHORITY, NEXT_EAST_AUTHORITY));
     expect(await said()).toEqual({ accepted: [] });
@@ -182,7 +182,7 @@ describe('what the proxies of a zone have accepted', () => {
     harness.clock.advance(1_000);
     await replica.settle();
     expect(await said()).toEqual({ accepted: BOTH });
-    // The trust is written again: nobody needs to be told anew.
+    // The trust is written again: nothing needs to be sent anew.
     await apply(
       put(idOf('MeshTrust', 'derived-1', { zone: '' }), {
         trustDomain: 'default.east.mesh.local',

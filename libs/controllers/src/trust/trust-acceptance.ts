@@ -6,7 +6,7 @@ import { acceptedTrustOf, type KnownProxy } from '../proxies/known-proxies';
 import type { TrustResource } from './plan-trust';
 
 /**
- * What the connected proxies of a zone have accepted of the trust in one mesh. It stands as `status.proxies` at the MeshTrusts that the zone
+ * Authorities of one mesh that the connected proxies of a zone have accepted. It stands as `status.proxies` at the MeshTrusts that the zone
  * publishes, and goes with them to the global; the global says it in `status.trust` of the Zone, which goes to all zones.
  */
 export interface TrustAcceptance {
@@ -22,12 +22,12 @@ interface ZoneAcceptance extends TrustAcceptance {
 }
 
 /** Bounds of `status.trust`: a Zone goes to every zone. */
-const MOST_MESHES = 200;
-const MOST_IDS = 1_000;
-const MOST_NAMED = 3;
-const LONGEST_NAME = 100;
+const MAX_MESHES = 200;
+const MAX_IDS = 1_000;
+const MAX_NAMED = 3;
+const MAX_NAME_LENGTH = 100;
 
-/** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are told of it. */
+/** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are sent it. */
 export type RotatingAuthorities = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
@@ -49,8 +49,7 @@ export function rotatingAuthorities(
     for (const id of ids)
       known.set(id, Math.min(known.get(id) ?? Infinity, before.get(mesh)?.get(id) ?? trust.revision));
   }
-  const sorted = (ids: ReadonlyMap<string, number>) =>
-    [...ids].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_IDS);
+  const sorted = (ids: ReadonlyMap<string, number>) => [...ids].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_IDS);
   return new Map([...byMesh].map(([mesh, ids]) => [mesh, new Map(sorted(ids))]));
 }
 
@@ -68,8 +67,8 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
 }
 
 /**
- * What the connected proxies that ask for trust have accepted of `rotating`, by mesh; egresses in each of theirs. Nothing is accepted that
- * was told after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
+ * Returns the part of `rotating` that the connected proxies which ask for trust have accepted, by mesh; egresses in each of theirs.
+ * Nothing is accepted that was sent after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
  */
 export function acceptanceOf(
   proxies: Iterable<KnownProxy>,
@@ -94,14 +93,14 @@ export function acceptanceOf(
     [...rotating].map(([mesh, ids]) => {
       const without = lacking.get(mesh);
       const names = (waiting.get(mesh) ?? []).sort(compareText);
-      const missing = { total: names.length, items: names.slice(0, MOST_NAMED).map(shortName) };
+      const missing = { total: names.length, items: names.slice(0, MAX_NAMED).map(shortName) };
       const accepted = [...ids].flatMap(([id, since]) => (since <= heardUpTo && without?.has(id) !== true ? [id] : []));
       return [mesh, { accepted, missing }];
     }),
   );
 }
 
-/** Whether some of it was told after `heardUpTo`. */
+/** Whether some of the authorities were sent only after `heardUpTo`. */
 export function isUnheard(rotating: RotatingAuthorities, heardUpTo: number): boolean {
   return [...rotating.values()].some((ids) => [...ids.values()].some((since) => since > heardUpTo));
 }
@@ -114,7 +113,7 @@ export function renderAcceptance({ accepted, missing: { total, items } }: TrustA
   return { accepted: [...accepted], ...(total > 0 ? { missing: { total, items: [...items] } } : {}) };
 }
 
-/** What a zone says in the status of a MeshTrust; undefined where it says nothing that can be read. */
+/** Reads the acceptance that a zone reports in the status of a MeshTrust; undefined where there is none that can be read. */
 function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance | undefined {
   return decodeAcceptance(status?.['proxies']);
 }
@@ -126,8 +125,8 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
     const said = statedAcceptance(trust);
     if (said && !byMesh.has(trust.id.mesh)) byMesh.set(trust.id.mesh, said);
   }
-  let left = MOST_IDS;
-  const sorted = [...byMesh].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_MESHES);
+  let left = MAX_IDS;
+  const sorted = [...byMesh].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_MESHES);
   return sorted.map(([mesh, said]) => {
     const accepted = said.accepted.slice(0, left);
     left -= accepted.length;
@@ -135,10 +134,10 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
   });
 }
 
-/** What the global says of a zone's proxies. */
+/** Reads the acceptance of a zone's proxies that the global states in its Zone. */
 function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
   const entries = status?.['trust'];
-  return (isJsonArray(entries) ? entries.slice(0, MOST_MESHES) : []).flatMap((entry) => {
+  return (isJsonArray(entries) ? entries.slice(0, MAX_MESHES) : []).flatMap((entry) => {
     const said = decodeAcceptance(entry);
     const mesh = isJsonObject(entry) ? entry['mesh'] : undefined;
     return said && typeof mesh === 'string' ? [{ ...said, mesh }] : [];
@@ -148,10 +147,10 @@ function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcc
 /** Bounded whatever a zone sends. */
 function decodeAcceptance(value: unknown): TrustAcceptance | undefined {
   if (!isJsonObject(value) || !isJsonArray(value['accepted'])) return undefined;
-  const accepted = value['accepted'].slice(0, MOST_IDS).filter((id) => typeof id === 'string' && isAuthorityId(id));
+  const accepted = value['accepted'].slice(0, MAX_IDS).filter((id) => typeof id === 'string' && isAuthorityId(id));
   const missing = isJsonObject(value['missing']) ? value['missing'] : {};
   const { total, items } = missing;
-  const names = (isJsonArray(items) ? items.slice(0, MOST_NAMED) : []).filter((name) => typeof name === 'string');
+  const names = (isJsonArray(items) ? items.slice(0, MAX_NAMED) : []).filter((name) => typeof name === 'string');
   const count = typeof total === 'number' && Number.isSafeInteger(total) && total > 0 ? total : 0;
   return { accepted: accepted.map(String), missing: { total: count, items: names.map(shortName) } };
 }
@@ -161,7 +160,7 @@ function isAuthorityId(id: string): boolean {
 }
 
 function shortName(name: unknown): string {
-  return shortened(String(name), LONGEST_NAME, '…');
+  return shortened(String(name), MAX_NAME_LENGTH, '…');
 }
 
 /** Which zones have not learned of new authorities. */

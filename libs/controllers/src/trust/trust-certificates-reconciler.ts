@@ -8,7 +8,7 @@ import { certificatesOfTrust } from './bundle-certificates';
 export const CERTIFICATES_DROPPED = 'CertificatesDropped';
 
 /** Certificates that the condition names. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /**
  * Says at each MeshTrust which of its certificates are not believed and why: invalid among good ones, ended, too many
@@ -47,7 +47,7 @@ function droppedCondition(trust: Resource, now: number): Condition | undefined {
   const faults = [...dropped, ...ended];
   if (faults.length === 0) return undefined;
   const isNobody = ended.length === usable.length;
-  const named = faults.slice(0, MOST_NAMED).map(({ at, reason }) => `${at}: ${reason}`);
+  const named = faults.slice(0, MAX_NAMED).map(({ at, reason }) => `${at}: ${reason}`);
   const more = faults.length > named.length ? [`and ${faults.length - named.length} more`] : [];
   const nobody = isNobody ? ['no certificate is left by which anybody of this trust domain is believed'] : [];
   const reason = isNobody ? 'NoneLeft' : dropped.length > 0 ? 'Invalid' : 'Ended';

@@ -3,7 +3,7 @@ import { findCondition, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, LEAF_CERTIFICATE, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
-import { certificatesOfTrust, MOST_BELIEVED } from './bundle-certificates';
+import { certificatesOfTrust, MAX_BELIEVED } from './bundle-certificates';
 import { CERTIFICATES_DROPPED, createTrustCertificatesLoop } from './trust-certificates-reconciler';
 
 const ID = idOf('MeshTrust', 'own', { zone: 'west' });
@@ -52,11 +52,11 @@ describe('the condition of a MeshTrust with certificates that are not believed',
   });
 
   it('names the ones beyond the bound, a few by place and the others by number', async () => {
-    const many = Array.from({ length: MOST_BELIEVED + 20 }, () => EAST_AUTHORITY);
+    const many = Array.from({ length: MAX_BELIEVED + 20 }, () => EAST_AUTHORITY);
     const { message } = (await condition(trust(...many))) ?? {};
     expect(message).toMatch(/^spec\.caBundles\[64\]\.pem\.value, certificate 0: is beyond the 64th; .*; and 15 more$/);
     const held = await harness.get(ID);
-    expect(held && certificatesOfTrust(held).usable).toHaveLength(MOST_BELIEVED);
+    expect(held && certificatesOfTrust(held).usable).toHaveLength(MAX_BELIEVED);
   });
 
   it('comes when a certificate ends, without any other event', async () => {

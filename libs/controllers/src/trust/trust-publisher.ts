@@ -16,7 +16,7 @@ import { trustName, type TrustResource } from './plan-trust';
 /** The value of the label `kuma.io/managed-by` on the MeshTrusts that a zone publishes. */
 export const AUTHORITY_PUBLISHER = 'workload-authority';
 
-/** What a zone publishes its trust from. */
+/** Sources from which a zone publishes its trust. */
 export interface TrustPublisherConfig {
   readonly zone: string;
   /** The certificates of the zone's authorities in PEM, all that are trusted now; none before the first is made. */
@@ -24,7 +24,7 @@ export interface TrustPublisherConfig {
 }
 
 /** How often the certificates are looked at, ms: no event of the index says that they changed. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
 /** The trust domains of a zone for which its authority signs, by the MeshIdentities of one mesh and their settings. */
@@ -42,7 +42,7 @@ function domainsOf(identities: Iterable<Resource>, index: IndexReader, zone: str
 }
 
 /**
- * The trust domains, in the words of an operator, in which not everybody is told of all `certificates` (PEM) yet: the zone's
+ * Returns the trust domains, as text for an operator, in which not everybody was sent all `certificates` (PEM) yet: the zone's
  * own MeshTrust has to list them, and in a federated zone what the global passes on to all zones too. Sorted. Linear in
  * MeshIdentities and MeshTrusts. A zone that has no session with the global does not count here: it learns of them when it is back.
  */
@@ -51,17 +51,17 @@ export function unspreadDomains(
   { zone, isFederated }: { readonly zone: string; readonly isFederated: boolean },
   certificates: readonly string[],
 ): readonly string[] {
-  const told = new Map<string, Set<string>>();
+  const publishers = new Map<string, Set<string>>();
   for (const trust of index.ofKind(MeshTrust.name)) {
     if (!MeshTrust.is(trust) || !hasAll(trust.spec.caBundles, certificates)) continue;
     const from = trust.id.zone === zone ? 'zone' : trust.id.zone === '' ? 'global' : undefined;
     const key = domainKey(trust.id.mesh, trust.spec.trustDomain);
-    if (from !== undefined) told.set(key, (told.get(key) ?? new Set()).add(from));
+    if (from !== undefined) publishers.set(key, (publishers.get(key) ?? new Set()).add(from));
   }
   const missing = [...domainsOf(index.ofKind(MeshIdentity.name), index, zone)].flatMap(([key, mesh]) => {
     const domain = `trust domain ${key.slice(mesh.length + 1)} of mesh ${mesh}`;
-    if (told.get(key)?.has('zone') !== true) return [`${domain}: its MeshTrust is not published yet`];
-    const isPassedOn = !isFederated || told.get(key)?.has('global') === true;
+    if (publishers.get(key)?.has('zone') !== true) return [`${domain}: its MeshTrust is not published yet`];
+    const isPassedOn = !isFederated || publishers.get(key)?.has('global') === true;
     return isPassedOn ? [] : [`${domain}: the global has not passed it on yet`];
   });
   return missing.sort(compareText);
@@ -107,7 +107,7 @@ export class TrustPublisher implements ControlLoop {
   plan(now: number): LoopPlan {
     const certificates = this.config.certificates();
     if (!jsonEqual(certificates, this.published)) this.isStale = true;
-    const idle = { changes: [], wakeAt: now + LOOK_EVERY };
+    const idle = { changes: [], wakeAt: now + POLL_INTERVAL };
     if (!this.index || !this.isStale || certificates.length === 0) return idle;
     const all = planPublishedTrust(this.index, this.config.zone, certificates);
     this.published = certificates;
@@ -120,7 +120,7 @@ export class TrustPublisher implements ControlLoop {
   }
 }
 
-/** What to write so that the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
+/** Plans the changes after which the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
 function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
   const wanted = new Map<string, PutChange>();
   for (const [key, mesh] of domainsOf(index.ofKind(MeshIdentity.name), index, zone)) {

@@ -6,7 +6,7 @@ import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type Recon
 import {
   derivedTrustId,
   isDerivedTrust,
-  judgeDomain,
+  evaluateDomain,
   planDerivedTrust,
   planTrustCondition,
   type DomainVerdict,
@@ -54,14 +54,14 @@ class TrustReconciler implements KeyedReconciler {
     const held = index.byIdentityKey(key);
     const derivedKey = this.domainOf.get(key);
     if (derivedKey !== undefined) {
-      const verdict = this.judge(derivedKey, index);
+      const verdict = this.evaluate(derivedKey, index);
       if (!held || held.id.zone === '' || !MeshTrust.is(held)) return undefined;
       return { change: planTrustCondition(held, verdict?.refused.get(key), now) };
     }
     const domain = this.domains.get(key);
     if (domain) {
       const id = derivedTrustId(domain.mesh, domain.trustDomain);
-      return { change: planDerivedTrust(id, this.judge(key, index)?.source, held) };
+      return { change: planDerivedTrust(id, this.evaluate(key, index)?.source, held) };
     }
     return held && isDerivedTrust(held) ? { change: planDerivedTrust(held.id, undefined, held) } : undefined;
   }
@@ -117,14 +117,14 @@ class TrustReconciler implements KeyedReconciler {
     if (before !== undefined && domainBefore?.claims.size === 0) this.domains.delete(before);
   }
 
-  private judge(derivedKey: string, index: IndexReader): DomainVerdict | undefined {
+  private evaluate(derivedKey: string, index: IndexReader): DomainVerdict | undefined {
     const domain = this.domains.get(derivedKey);
     if (!domain) return undefined;
     if (domain.verdict && !domain.isStale) return domain.verdict;
     const { mesh, trustDomain } = domain;
     const claims = [...domain.claims].flatMap((key) => asClaim(index.byIdentityKey(key), index));
     const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.verdict?.source?.uid;
-    domain.verdict = judgeDomain({ mesh, trustDomain, claims, identities: identitiesOf(mesh, index), holder });
+    domain.verdict = evaluateDomain({ mesh, trustDomain, claims, identities: identitiesOf(mesh, index), holder });
     domain.isStale = false;
     return domain.verdict;
   }

@@ -27,7 +27,7 @@ describe('an address that was freed while proxies may use it for the service tha
   const incarnation = (): string => zone.replica.index.point?.incarnation ?? '';
   const lead = (): Promise<void> =>
     zone.start(NARROW, {
-      floor: () => directory.floor(incarnation()),
+      ackWatermark: () => directory.ackWatermark(incarnation()),
       waitedFor: (revision) => directory.waitedFor(incarnation(), revision),
     });
   const proxy = (name: string, more: Partial<ProxyFacts> = {}, connected = true): ProxySession => {

@@ -28,8 +28,8 @@ export interface VipConfig extends VipSettingsConfig {
    * Up to which revision of the log every proxy of the zone applies all changes: an address that was freed after it goes to no other
    * service (I11). Without it there are no proxies to wait for.
    */
-  readonly floor?: () => number;
-  /** Because of whom `floor` is below a revision. */
+  readonly ackWatermark?: () => number;
+  /** Because of whom `ackWatermark` is below a revision. */
   readonly waitedFor?: (revision: number) => WaitedFor;
   /** Called once when ranges of a kind are used up, with the first service that gets none; again after an address was free. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
@@ -46,7 +46,7 @@ export const ROWS_PER_SLICE = 5_000;
 /** A service that waits for proxies to apply that an address was freed asks again so often, ms. */
 const UNACKED_RETRY = 2_000;
 /** The condition of services that wait names anew for whom they wait so often, ms. */
-const NAMED_EVERY = 30_000;
+const CONDITION_INTERVAL = 30_000;
 const NOTE_AREA = 'vip-cursor';
 
 /** The pools of a zone as its rows leave them, and the services that may need an address. */
@@ -215,7 +215,10 @@ export class VipReconciler implements ControlLoop {
     if (!owner.settings.isServed) this.work.unserved.add(key);
     if (!owner.settings.isServed || !this.work.allocator.has(service.id)) return undefined;
     const ranges = this.work.allocator.rangesOf(service.id);
-    const allocation = this.work.allocator.allocate(owner, { now: storeNow, floor: this.config.floor?.() ?? Infinity });
+    const allocation = this.work.allocator.allocate(owner, {
+      now: storeNow,
+      floor: this.config.ackWatermark?.() ?? Infinity,
+    });
     if (allocation.ok) {
       this.exhausted.delete(ranges);
       return grant(service, allocation.ip, now);
@@ -234,7 +237,7 @@ export class VipReconciler implements ControlLoop {
       const { count, names } = waitedFor(heldAt);
       const more = count > names.length ? ` and ${count - names.length} more` : '';
       const reason = `; what was freed may still be used by ${names.join(', ')}${more}`;
-      this.waited = { until: now + NAMED_EVERY, reason: count === 0 ? '' : reason };
+      this.waited = { until: now + CONDITION_INTERVAL, reason: count === 0 ? '' : reason };
     }
     return this.waited.reason;
   }

@@ -8,7 +8,7 @@ export interface VipSettingsConfig {
   readonly ranges: readonly OwnedRanges[];
   /** How long a freed address stays unused before another service may get it, ms. */
   readonly cooldown: number;
-  /** Whose parameters hold; without it every mesh uses the zone's ranges and is served. */
+  /** Meshes with their own parameters; without it every mesh uses the zone's ranges and is served. */
   readonly meshes?: Meshes;
   /** A mesh's `vipCooldown` below it is raised to it, ms: resolvers keep addresses for the TTL of DNS. */
   readonly leastCooldown?: number;

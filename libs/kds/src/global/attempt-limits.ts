@@ -27,7 +27,7 @@ export const DEFAULT_ATTEMPTS: AttemptRates = {
   address: { burst: 3_000, perSecond: 1_000 / 3 },
 };
 
-/** What an unauthenticated call costs its address beyond the usual. */
+/** Additional cost of an unauthenticated call for its address. */
 const REFUSED = 9;
 
 /**

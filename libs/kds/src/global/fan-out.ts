@@ -16,10 +16,10 @@ export interface Subscriber {
   readonly half: OutboundHalf;
 }
 
-/** What a fan-out reads. */
+/** Sources that a fan-out reads. */
 export interface FanOutSource {
   readonly index: IndexReader;
-  /** What each mesh means here; of the same index. */
+  /** State of each mesh here; of the same index. */
   readonly meshes: Meshes;
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
@@ -45,7 +45,7 @@ export class FanOut implements IndexedState {
     this.view = this.currentView();
   }
 
-  /** What the zone `peer` may have of the index. */
+  /** Returns the part of the index that the zone `peer` may have. */
   viewFor(peer: SyncPeer, dialect: Dialect): PeerIndexView {
     const rules = {
       isVisible: (kind: Kind, resource: Resource) => isSentDown(kind, resource, peer, this.view),

@@ -10,13 +10,13 @@ import type { ZoneAuthenticator } from '../auth/zone-authenticator';
 import type { ZoneRights } from './zones/zone-rights';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 
-/** What the global's side of sync depends on. */
+/** Dependencies of the global's side of sync. */
 export interface GlobalSyncOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
   /** Fed by `followStore`. */
   readonly index: IndexReader;
-  /** What each mesh means here; of the same index. */
+  /** State of each mesh here; of the same index. */
   readonly meshes: Meshes;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface GlobalSyncOptions {
   /** Version of the program. */
   readonly version: string;
   readonly auth: ZoneAuthenticator;
-  /** What zones may send; everything without. */
+  /** Rights of zones to send; without it they may send everything. */
   readonly rights?: ZoneRights;
   /** Extensions offered to Causeway zones; all by default. */
   readonly features?: readonly string[];
@@ -41,7 +41,7 @@ export interface GlobalSyncOptions {
   readonly onPropagated?: (kind: string, age: number) => void;
   /** How long the absences of a zone's new incarnation are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
-  /** What zones may cost this replica. */
+  /** Bounds of the resources that zones use on this replica. */
   readonly inbound?: InboundSettings;
   /** Most open connections of zones. */
   readonly connections?: ConnectionLimits;

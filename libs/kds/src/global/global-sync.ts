@@ -27,7 +27,7 @@ import { DoubtfulClaims, RefusedStores, StreamEndings } from './zones/zone-incid
 import { WholeStates } from './zones/whole-states';
 import { ZoneInsights } from './zones/zone-insights';
 
-/** What zones cost a replica now. */
+/** Resources that zones use on a replica now. */
 export interface ZoneMetrics extends InboundMetrics {
   /** Bytes that were sent to zones and not answered. */
   readonly unansweredBytes: number;
@@ -43,7 +43,7 @@ export interface GlobalSync extends ZoneDecisions {
   accept(incoming: IncomingStream): void;
   /** The progress of each kind of each zone that has a stream on this replica, by zone. */
   reports(): ReadonlyMap<string, readonly KindReport[]>;
-  /** What zones cost this replica. */
+  /** Returns the resources that zones use on this replica. */
   metrics(): ZoneMetrics;
   /** The insight of a Zone, whichever replica has its session; undefined for other kinds. Throws Unavailable. */
   insightOf(resource: Resource): Promise<JsonObject | undefined>;

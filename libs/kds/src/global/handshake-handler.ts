@@ -3,7 +3,7 @@ import { globalIdentity, Forbidden, type StorePoint, computedLabels, type Regist
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { SessionOpening, SessionRequest, ResourceStore } from '@causeway/store';
 import { PeerState, type ResumePoint } from '../session/peer-state';
-import { judgeClaimedPoints, ResumePointSigner, type JudgedPoints } from '../session/resume-points';
+import { evaluateClaimedPoints, ResumePointSigner, type EvaluatedPoints } from '../session/resume-points';
 import type { Direction } from '../session/session';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
@@ -37,13 +37,13 @@ export interface AcceptedStream {
 
 const NO_POINTS: ReadonlyMap<string, ResumePoint> = new Map();
 
-/** What a handshake keeps for the streams of its session. */
+/** Result of a handshake, kept for the streams of its session. */
 interface CompletedHandshake {
   readonly session: number;
   readonly points: ReadonlyMap<string, ResumePoint>;
 }
 
-/** What handshakes depend on beside the options. */
+/** Dependencies of handshakes beside the options. */
 export interface HandshakeHandlerParts {
   readonly live: LiveSessions;
   /** Extensions that this global offers. */
@@ -82,7 +82,7 @@ export class HandshakeHandler {
     const session = sessionIn(request, opening);
     await ensureZone(options.store, options.registry, zone);
     parts.live.closeOlder(zone, session, 'both');
-    const { points, doubtful, head } = await this.judgePoints(request);
+    const { points, doubtful, head } = await this.evaluatePoints(request);
     this.completed.set(zone, { session, points });
     if (doubtful) {
       const detail = `holds ${doubtful.kind} at revision ${doubtful.revision} of this global, which it never issued; it gets the whole state`;
@@ -131,19 +131,19 @@ export class HandshakeHandler {
   }
 
   /** A zone that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
-  private async judgePoints({
+  private async evaluatePoints({
     zone,
     resumePoints,
-  }: HandshakeRequest): Promise<JudgedPoints & { readonly head: StorePoint }> {
+  }: HandshakeRequest): Promise<EvaluatedPoints & { readonly head: StorePoint }> {
     const { store, registry, maintenance, logger } = this.options;
     const [head, signer] = await Promise.all([store.head(), ResumePointSigner.read(store, zone)]);
     const claimed = resumePoints
       .filter(({ kind }) => registry.kind(kind) !== undefined)
       .map(({ kind, ...point }) => [kind, point] as const);
-    const judged = judgeClaimedPoints(claimed, head, signer);
-    if (!judged.isSetBack || !maintenance) return { ...judged, head };
+    const evaluated = evaluateClaimedPoints(claimed, head, signer);
+    if (!evaluated.isSetBack || !maintenance) return { ...evaluated, head };
     logger.error('a zone holds newer state than this store: it was set back, and begins a new incarnation', { zone });
-    return { ...judged, head: await maintenance.newIncarnation() };
+    return { ...evaluated, head: await maintenance.newIncarnation() };
   }
 
   /** An epoch that no number of leader changes reaches opens no session. */

@@ -7,7 +7,7 @@ import type { ZoneHeaders } from '../wire/headers';
 const PRINTABLE = /^[ -~]*$/;
 
 /** Longest texts of a handshake, characters. */
-const LONGEST = {
+const MAX_LENGTH = {
   zone: 63,
   storeId: 200,
   instance: 200,
@@ -31,7 +31,7 @@ export const LARGEST_EPOCH = 1_000_000_000_000;
 export function checkHeaders({ zone, version, features, token }: ZoneHeaders): void {
   refuse([
     ...zoneFaults('client-id', zone),
-    ...textFaults('version', version, LONGEST.version),
+    ...textFaults('version', version, MAX_LENGTH.version),
     ...countFaults('features', features.length, FEATURES),
     ...(token !== undefined && token.length > TOKEN ? [tooLong('authorization', token.length, TOKEN)] : []),
   ]);
@@ -42,27 +42,27 @@ export function checkHandshake(request: HandshakeRequest, kinds: number): void {
   const { zone, storeId, instance, version, incarnation, features, resumePoints } = request;
   refuse([
     ...zoneFaults('zone', zone),
-    ...textFaults('storeId', storeId, LONGEST.storeId),
-    ...textFaults('instance', instance, LONGEST.instance),
-    ...textFaults('version', version, LONGEST.version),
-    ...textFaults('incarnation', incarnation, LONGEST.incarnation),
+    ...textFaults('storeId', storeId, MAX_LENGTH.storeId),
+    ...textFaults('instance', instance, MAX_LENGTH.instance),
+    ...textFaults('version', version, MAX_LENGTH.version),
+    ...textFaults('incarnation', incarnation, MAX_LENGTH.incarnation),
     ...countFaults('features', features.length, FEATURES),
-    ...features.slice(0, FEATURES).flatMap((feature, i) => textFaults(`features[${i}]`, feature, LONGEST.feature)),
+    ...features.slice(0, FEATURES).flatMap((feature, i) => textFaults(`features[${i}]`, feature, MAX_LENGTH.feature)),
     ...countFaults('resumePoints', resumePoints.length, kinds + MORE_POINTS),
     ...resumePoints
       .slice(0, kinds + MORE_POINTS)
       .flatMap((point, i) => [
-        ...textFaults(`resumePoints[${i}].kind`, point.kind, LONGEST.kind),
-        ...textFaults(`resumePoints[${i}].incarnation`, point.incarnation, LONGEST.incarnation),
-        ...textFaults(`resumePoints[${i}].view`, point.view, LONGEST.incarnation),
-        ...textFaults(`resumePoints[${i}].mac`, point.mac, LONGEST.incarnation),
+        ...textFaults(`resumePoints[${i}].kind`, point.kind, MAX_LENGTH.kind),
+        ...textFaults(`resumePoints[${i}].incarnation`, point.incarnation, MAX_LENGTH.incarnation),
+        ...textFaults(`resumePoints[${i}].view`, point.view, MAX_LENGTH.incarnation),
+        ...textFaults(`resumePoints[${i}].mac`, point.mac, MAX_LENGTH.incarnation),
       ]),
   ]);
 }
 
 function zoneFaults(field: string, zone: string): readonly Violation[] {
-  return zone.length > LONGEST.zone
-    ? [tooLong(field, zone.length, LONGEST.zone)]
+  return zone.length > MAX_LENGTH.zone
+    ? [tooLong(field, zone.length, MAX_LENGTH.zone)]
     : checkName(zone, FieldPath.at(field));
 }
 

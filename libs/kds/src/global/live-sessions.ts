@@ -13,7 +13,7 @@ export interface LiveStream {
   /** ms since 1970. */
   readonly openedAt: number;
   readonly half: SessionHalf;
-  /** What is remembered of the zone, where its state is received. */
+  /** Stored state of the zone as a peer, where its resources are received. */
   readonly peerState?: PeerState;
   /** Where the zone's state is received: see InboundHalf. */
   incomplete?(): readonly string[] | undefined;
@@ -52,7 +52,7 @@ export class LiveSessions {
 
   /**
    * Adds a stream and closes those of older sessions. False when this session or a later one has had a stream of this
-   * direction already: its writes could not be told from those of this one.
+   * direction already: its writes could not be distinguished from those of this one.
    */
   add(zone: string, member: LiveStream): boolean {
     const key = keyOf(zone, member.direction);

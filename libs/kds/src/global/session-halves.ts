@@ -16,7 +16,7 @@ import type { KumaGate } from './kuma-gate';
 import type { Quarantines } from './zones/zone-decisions';
 import { zoneRefusal } from './zones/zone-rights';
 
-/** What the halves of all sessions of a global share. */
+/** Parts that the halves of all sessions of a global share. */
 export interface SessionHalfParts {
   readonly options: GlobalSyncOptions;
   readonly fanOut: FanOut;
@@ -56,7 +56,7 @@ export function inboundHalf(
     node: { version, config: '', controlPlaneId: instance },
     ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
     refusal: (id) => (quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : zoneRefusal(options.rights, id)),
-    // Kuma zones may be told of this zone once everything of it that crosses zones is stored.
+    // Kuma zones may be sent resources of this zone once all of them that cross zones are stored.
     onComplete: (kind) => {
       if (awaited.delete(kind) && awaited.size === 0) void gate.reported(zone);
     },

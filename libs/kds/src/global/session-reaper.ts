@@ -16,7 +16,7 @@ const BOOKMARK_ROUNDS = 720;
 /** A stream on which nothing moves for this long while something waits is closed, ms (docs/design.md §5). */
 const STALL_TIMEOUT = 60_000;
 
-/** What a reaper works on. */
+/** Dependencies of a reaper. */
 export interface SessionReaperParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;

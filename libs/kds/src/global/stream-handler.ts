@@ -26,7 +26,7 @@ export interface IncomingStream {
   readonly address?: string;
 }
 
-/** What serving streams depends on. */
+/** Dependencies of serving streams. */
 export interface StreamHandlerParts extends SessionHalfParts {
   readonly live: LiveSessions;
   readonly handshakes: HandshakeHandler;
@@ -61,9 +61,9 @@ export class StreamHandler {
       const removed = this.register(open, caller, { ...incoming, stream });
       deliver(channel, open.half, removed);
       const caughtUp = waitUntilCaughtUp(options.store, options.index, channel.lifetime.signal);
-      const [floor] = await Promise.all([options.store.compactionRevision(), caughtUp]);
+      const [compactionRevision] = await Promise.all([options.store.compactionRevision(), caughtUp]);
       this.checkZone(caller.zone);
-      open.half.open(floor);
+      open.half.open(compactionRevision);
       // Kuma zones may wait for what this one is about to get.
       if (direction === 'down') void this.parts.gate.check();
     } catch (error) {

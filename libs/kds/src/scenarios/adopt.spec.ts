@@ -40,7 +40,7 @@ describe('a zone whose name belongs to another store', () => {
     return (await asked.sync?.insightOf(zone)) ?? {};
   };
 
-  it('is told to whom it belongs and what the operator can do, who sees its id on every replica', async () => {
+  it('is refused with the store it belongs to and what the operator can do, who sees its id on every replica', async () => {
     await second.join(other);
     expect(await refusal()).toContain(
       'the name east belongs to the store store-1, not to store-2; where the zone was installed anew: causeway zones adopt east store-2',

@@ -8,9 +8,9 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
 /** How often a replica looks for the operator's word. */
-const LOOK = 5_000;
+const POLL_INTERVAL = 5_000;
 
-/** A store that takes no deletions while it is told to. */
+/** A store that refuses deletions while a test wants it to. */
 class UncertainStore extends MemoryStore {
   refusesDeletions = false;
 
@@ -65,7 +65,7 @@ describe("the operator's confirmation of a zone's new incarnation", () => {
     const { incarnation } = await second.store.head();
     expect(await other.sync?.confirm('east')).toMatchObject({ incarnation });
     expect(global.names('MeshService')).toHaveLength(2);
-    clock.advance(LOOK);
+    clock.advance(POLL_INTERVAL);
     await gone();
     expect(await other.sync?.confirm('east')).toBeUndefined();
   });
@@ -74,7 +74,7 @@ describe("the operator's confirmation of a zone's new incarnation", () => {
     const said = await Promise.all([other.sync?.confirm('east'), global.sync?.confirm('east')]);
     expect(said[0]).toEqual(said[1]);
     await gone();
-    clock.advance(LOOK);
+    clock.advance(POLL_INTERVAL);
     await second.put('MeshService', 'c', SPEC);
     await global.until(() => global.names('MeshService').join() === 'east/c');
   });
@@ -99,7 +99,7 @@ describe("the operator's confirmation of a zone's new incarnation", () => {
       first.id('MeshService', 'a'),
       ({ origin }) => origin.incarnation === second.index.point?.incarnation,
     );
-    clock.advance(LOOK);
+    clock.advance(POLL_INTERVAL);
     await global.lacks(first.id('MeshService', 'b'));
     expect(global.names('MeshService')).toEqual(['east/a']);
   });
@@ -114,7 +114,7 @@ describe("the operator's confirmation of a zone's new incarnation", () => {
     const third = new TestZone('east', {}, new MemoryDisk());
     await third.join(global);
     expect((await global.report('east', 'MeshService', 'up')).held).toBe(1);
-    clock.advance(LOOK);
+    clock.advance(POLL_INTERVAL);
     await third.put('MeshService', 'd', SPEC);
     await global.until(() => global.names('MeshService').join() === 'east/c,east/d');
     await third.close();

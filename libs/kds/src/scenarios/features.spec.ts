@@ -6,7 +6,7 @@ const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], st
 const ALL = Object.values(Extension);
 const without = (...names: string[]): readonly string[] => ALL.filter((name) => !names.includes(name));
 
-/** What the global and the zones west and east can; east always has everything. */
+/** Features of the global and the zones west and east; east always has all. */
 const PEERS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['all on both sides', ALL, ALL],
   ['none on the zone', ALL, []],
@@ -63,7 +63,7 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
   });
 
   it('say which resource was refused and take in the others', async () => {
-    // Too long to be told apart on the wire (docs/design.md §5 Strict at the door, tolerant on the wire).
+    // Too long to be distinguished on the wire (docs/design.md §5 Strict at the door, tolerant on the wire).
     const bad = { ...west.id('MeshService', 'x'), name: 'x'.repeat(254) };
     await west.write([
       {

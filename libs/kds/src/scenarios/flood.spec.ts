@@ -159,7 +159,7 @@ describe('a zone that floods', () => {
     expect(lines.length).toBeLessThan(30);
   });
 
-  it('that sends one unknown kind is told so, and goes on', async () => {
+  it('that sends one unknown kind gets a rejection, and goes on', async () => {
     const stream = await flood.openUp();
     flood.say(stream, flood.response([{ ...flood.service('a', 1), kind: 'Odd' }], { kind: 'Odd' }));
     await until(() => flood.answers().length === 1);

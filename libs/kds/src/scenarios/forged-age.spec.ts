@@ -52,8 +52,8 @@ class ForgingZone {
     return { kind, mesh: 'default', zone: this.zone, namespace, name };
   }
 
-  /** The creation orders that the global has told of. */
-  told(): readonly CountedOrder[] {
+  /** The creation orders that the global has sent. */
+  receivedOrders(): readonly CountedOrder[] {
     return this.rough.heard.flatMap((request) => (request.type === 'subscribe' ? [] : (request.orders ?? [])));
   }
 
@@ -107,7 +107,10 @@ describe('a zone that forges the age of its resources', () => {
 
   it.each([
     ['with every extension', undefined],
-    ['of an older version, which is not told', Object.values(Extension).filter((name) => name !== Extension.order)],
+    [
+      'of an older version, which is not sent them',
+      Object.values(Extension).filter((name) => name !== Extension.order),
+    ],
   ])('is younger than what is held when it sends it, %s', async (_, extensions) => {
     const zone = forger('evil', extensions);
     const say = await zone.join();
@@ -207,22 +210,22 @@ describe('a zone that forges the age of its resources', () => {
     expect(await isBefore(west.id('MeshService', 'redis'), id)).toBe(true);
   });
 
-  it('is told what counts with each answer, and resumes no later until it has taken that over', async () => {
+  it('is sent what counts with each answer, and resumes no later until it has taken that over', async () => {
     const zone = forger();
     const say = await zone.join();
     say('MeshService', [zone.forged('MeshService', 'mine')]);
     const id = zone.id('MeshService', 'mine');
     const creationOrder = await orderOf(id);
     const { mesh, namespace, name } = id;
-    await until('the order that counts', () => zone.told().length === 1);
-    expect(zone.told()).toEqual([{ mesh, zone: 'evil', namespace, name, creationOrder }]);
+    await until('the order that counts', () => zone.receivedOrders().length === 1);
+    expect(zone.receivedOrders()).toEqual([{ mesh, zone: 'evil', namespace, name, creationOrder }]);
     const again = await zone.join();
     expect(zone.resumed).toEqual([]);
     again('MeshService', [zone.forged('MeshService', 'mine')]);
-    await until('the order that counts', () => zone.told().length === 2);
+    await until('the order that counts', () => zone.receivedOrders().length === 2);
     again('MeshService', [zone.forged('MeshService', 'mine', { order: creationOrder })]);
     again('MeshService', [zone.forged('MeshService', 'other')]);
-    await until('the order that counts', () => zone.told().length === 3);
+    await until('the order that counts', () => zone.receivedOrders().length === 3);
     await zone.join();
     expect(zone.resumed).toEqual(['MeshService']);
   });
@@ -292,7 +295,7 @@ describe('an honest zone', () => {
     await isOlderEverywhere(east.id('MeshService', 'redis'), west.id('MeshService', 'redis'));
   });
 
-  it('is told in the answer what counts, and ranks by it as all others do (I3); nothing is sent but its own again', async () => {
+  it('is sent in the answer what counts, and ranks by it as all others do (I3); nothing is sent but its own again', async () => {
     const backdated = await makeBackdated();
     await west.put('MeshService', 'first', SPEC);
     await east.join(global);
@@ -311,7 +314,7 @@ describe('an honest zone', () => {
     expect(await global.store.head()).toEqual(head);
   });
 
-  it('is told again in the next session what its store did not take (found by the simulation, seed 880852071)', async () => {
+  it('is sent again in the next session what its store did not take (found by the simulation, seed 880852071)', async () => {
     const backdated = await makeBackdated();
     const write = east.store.write.bind(east.store);
     let refused = 0;

@@ -37,7 +37,7 @@ describe('a global in a new incarnation', () => {
     await global.report('kz', 'MeshService', 'up');
   };
 
-  /** The store comes back without what east and west had told, as from an old copy. */
+  /** The store comes back without what east and west had sent, as from an old copy. */
   const beginNewLife = async (): Promise<void> => {
     await Promise.all([east.leave(), west.leave()]);
     kuma.leave();

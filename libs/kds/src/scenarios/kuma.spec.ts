@@ -163,7 +163,7 @@ describe('two zones under a Kuma global', () => {
     kuma.close();
   });
 
-  it('know which of their services was made first, and nothing of how they were told (I3, I4)', async () => {
+  it('know which of their services was made first, and nothing of how it was sent (I3, I4)', async () => {
     await west.put('MeshService', 'older', SPEC, { team: 'db' });
     const [older, younger] = [west.id('MeshService', 'older'), east.id('MeshService', 'younger')];
     const [made, copy] = [await west.holds(older), await east.holds(older)];

@@ -7,7 +7,7 @@ import { confirmPeerIncarnation } from '../session/peer-state';
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
 /** How often a replica looks for the operator's word. */
-const LOOK = 5_000;
+const POLL_INTERVAL = 5_000;
 
 describe('a new incarnation of a zone', () => {
   const clock = new FakeClock(1_000_000);
@@ -139,7 +139,7 @@ describe('a new incarnation of the global', () => {
     const said = await Promise.all([confirmPeerIncarnation(other, ''), confirmPeerIncarnation(other, '')]);
     expect(said).toEqual([west.sync?.status().pendingIncarnation, west.sync?.status().pendingIncarnation]);
     expect(west.names('MeshService')).toEqual(['east/redis']);
-    clock.advance(LOOK);
+    clock.advance(POLL_INTERVAL);
     await west.lacks(east.id('MeshService', 'redis'));
     await west.until(() => west.sync?.status().pendingIncarnation === undefined);
     expect(await confirmPeerIncarnation(other, '')).toBeUndefined();

@@ -3,13 +3,13 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 
-/** Ages of changes as a control plane was told of them, by kind. */
+/** Ages of changes that a control plane was notified of, by kind. */
 class Ages {
-  readonly told: [string, number][] = [];
-  readonly propagated = (kind: string, age: number): void => void this.told.push([kind, age]);
+  readonly reported: [string, number][] = [];
+  readonly propagated = (kind: string, age: number): void => void this.reported.push([kind, age]);
 
   of(kind: string): number[] {
-    return this.told.flatMap(([of, age]) => (of === kind ? [age] : []));
+    return this.reported.flatMap(([of, age]) => (of === kind ? [age] : []));
   }
 }
 
@@ -22,7 +22,7 @@ describe('how long changes take', () => {
   let westPlane: TestZone;
 
   beforeEach(async () => {
-    for (const ages of [global, west]) ages.told.length = 0;
+    for (const ages of [global, west]) ages.reported.length = 0;
     globalPlane = new TestGlobal({ clock: ahead, onPropagated: global.propagated });
     east = new TestZone('east');
     westPlane = new TestZone('west', { clock: behind, onPropagated: west.propagated });
@@ -33,7 +33,7 @@ describe('how long changes take', () => {
     await globalPlane.report('east', 'MeshService', 'up');
     await globalPlane.report('west', 'MeshService');
     await westPlane.holds(east.id('MeshService', 'old'));
-    for (const ages of [global, west]) ages.told.length = 0;
+    for (const ages of [global, west]) ages.reported.length = 0;
   });
 
   afterEach(async () => {
@@ -41,7 +41,7 @@ describe('how long changes take', () => {
     await globalPlane.close();
   });
 
-  it('is told from the commit at the origin to the write here, on the way and at the end; a clock behind says 0', async () => {
+  it('is measured from the commit at the origin to the write here, on the way and at the end; a clock behind says 0', async () => {
     await east.put('MeshService', 'new', SPEC);
     const copy = await westPlane.holds(east.id('MeshService', 'new'));
     await globalPlane.report('west', 'MeshService');
@@ -49,7 +49,7 @@ describe('how long changes take', () => {
     expect(west.of('MeshService')).toEqual([0]);
   });
 
-  it('is not told of a first state, whose resources may be of any age', async () => {
+  it('is not reported for a first state, whose resources may be of any age', async () => {
     const north = new Ages();
     const zone = new TestZone('north', { onPropagated: north.propagated });
     await zone.join(globalPlane);
@@ -59,7 +59,7 @@ describe('how long changes take', () => {
     await zone.close();
   });
 
-  it('is told of what a zone missed when it resumes: it did take that long', async () => {
+  it('is reported for what a zone missed when it resumes: it did take that long', async () => {
     await westPlane.leave();
     await globalPlane.left('west');
     await east.put('MeshService', 'missed', SPEC);

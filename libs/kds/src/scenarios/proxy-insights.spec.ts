@@ -10,7 +10,7 @@ const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };
 const DATAPLANE = { networking: { address: '10.0.0.1', inbound: [{ port: 80, tags: { app: 'a' } }] } };
 const SINCE = '2026-11-23T06:00:00.000Z';
 
-/** What a zone knows of its proxies, said by the test. */
+/** Insights of a zone's proxies, set by the test. */
 class Insights implements InsightSource {
   isLoaded = true;
   readonly known = new Map<string, JsonObject>();
@@ -52,12 +52,12 @@ describe('the connections of the proxies of a zone', () => {
     const global = new TestGlobal();
     afterAll(() => global.close());
 
-    const told = (owner: Resource['id']): JsonObject | undefined => {
+    const storedAt = (owner: Resource['id']): JsonObject | undefined => {
       const held = global.get(owner);
       return held && storedInsight(global.index, held);
     };
     const sent = (owner: Resource['id']): unknown =>
-      Object(told(owner)?.['subscriptions'])[0]?.status.total.responsesSent;
+      Object(storedAt(owner)?.['subscriptions'])[0]?.status.total.responsesSent;
     const row = (): Resource | undefined => global.get({ ...dataplane, kind: 'DataplaneInsight' });
 
     it('are known once the zone knows them, and change with connections, not with counters', async () => {
@@ -69,14 +69,14 @@ describe('the connections of the proxies of a zone', () => {
       insights.known.set('a', insight(SINCE, '1')).set('in', insight(SINCE, '7'));
       await east.join(global);
       await global.holds(dataplane);
-      expect(told(dataplane)).toBeUndefined();
+      expect(storedAt(dataplane)).toBeUndefined();
       insights.isLoaded = true;
-      await until('both are told', () => told(dataplane) && told(ingress));
+      await until('both are known', () => storedAt(dataplane) && storedAt(ingress));
       expect([sent(dataplane), sent(ingress)]).toEqual(['1', '7']);
       const before = row()?.revision;
       insights.say(dataplane, insight(SINCE, '2'));
       insights.say(ingress, insight(SINCE, '8', { disconnectTime: SINCE }));
-      await until('the ingress is gone', () => Object(told(ingress)?.['subscriptions'])[0]?.disconnectTime);
+      await until('the ingress is gone', () => Object(storedAt(ingress)?.['subscriptions'])[0]?.disconnectTime);
       expect([row()?.revision, sent(ingress)]).toEqual([before, '8']);
     });
 
@@ -87,7 +87,7 @@ describe('the connections of the proxies of a zone', () => {
       await east.put('Dataplane', 'b', DATAPLANE);
       await global.holds(east.id('Dataplane', 'b'));
       insights.say(ingress, undefined);
-      await until('nothing of the ingress', () => told(ingress) === undefined && global.get(ingress));
+      await until('nothing of the ingress', () => storedAt(ingress) === undefined && global.get(ingress));
       expect(row()?.revision).toBe(before);
       await east.delete('Dataplane', 'a');
       await until('no insight', () => row() === undefined);
@@ -127,8 +127,8 @@ describe('the insights of a Kuma zone', () => {
       for (const { id: of, after } of changes) if (of.kind === id.kind) stored.push(after?.spec);
     });
     const end = { disconnectTime: SINCE };
-    const told = [insight(SINCE, '1'), insight(SINCE, '2'), insight(SINCE, '3', end)];
-    for (const [i, spec] of told.entries()) {
+    const reported = [insight(SINCE, '1'), insight(SINCE, '2'), insight(SINCE, '3', end)];
+    for (const [i, spec] of reported.entries()) {
       const later = {
         kind: 'ZoneEgressInsight',
         mesh: '',

@@ -105,10 +105,10 @@ describe('who knows a service', () => {
     expect((await west.holds(zone, (held) => held.status?.['lost'] !== undefined)).status).toMatchObject({
       lost: { policy: 'withdraw' },
     });
-    const told = global.get(zone);
+    const before = global.get(zone);
     // Another leader does not begin to wait anew.
     await nextKeeper().round();
-    expect(global.get(zone)).toBe(told);
+    expect(global.get(zone)).toBe(before);
     await east.join(global);
     await global.report('east', 'MeshService', 'up');
     await keeper.round();

@@ -71,7 +71,7 @@ describe('zones and a global over TLS', () => {
     expect(global.names('Zone')).toEqual([]);
   });
 
-  it('a zone takes whoever answers only where it was told to', async () => {
+  it('a zone trusts any certificate only where its settings say so', async () => {
     await joined(await join('east', () => globalCredentials({ type: 'unverified' })));
   });
 

@@ -77,8 +77,8 @@ describe('what breaks rules of ours and comes by sync', () => {
     kuma.leave();
     await global.left('kz');
     kuma.tell(global, { MeshService: [odd({ dataplaneProxies: { total: 1, connected: 1, healthy: 1 } })] });
-    const told = await global.holds(ODD, ({ status }) => status?.['dataplaneProxies'] !== undefined);
-    expect(findCondition(told.status, 'RulesBroken')).toEqual(findCondition(said.status, 'RulesBroken'));
+    const reported = await global.holds(ODD, ({ status }) => status?.['dataplaneProxies'] !== undefined);
+    expect(findCondition(reported.status, 'RulesBroken')).toEqual(findCondition(said.status, 'RulesBroken'));
     expect(west.get(ODD)?.status).toBeUndefined();
   });
 });

@@ -115,7 +115,7 @@ describe('where a zone is entered', () => {
     await holdsBoth();
   });
 
-  it('is not told while its proxy is gone, over sessions', async () => {
+  it('is not sent while its proxy is gone, over sessions', async () => {
     const withdraw = async (isGone: boolean): Promise<void> => {
       const conditions = isGone ? [{ type: 'Withdrawn', status: 'True' }] : [];
       const change = { type: 'patch', id: ingress(), expect: 'any', status: { conditions } } as const;
@@ -320,7 +320,7 @@ describe('identities and addresses under a Kuma global', () => {
     expect(kuma.nacks).toEqual([]);
   });
 
-  it("a zone that is told of another zone's trust refuses it: Kuma passes on none", async () => {
+  it("a zone that is sent another zone's trust refuses it: Kuma passes on none", async () => {
     await east.put('MeshTrust', 'own', trust(EAST_AUTHORITY));
     while (kuma.nacks.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(kuma.nacks[0]).toContain('it belongs to zone "east"');

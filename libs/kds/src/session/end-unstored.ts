@@ -2,7 +2,7 @@ import { errorText, type Logger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
 import type { PeerStream } from './peer-stream';
 
-/** Whose stream ends, and where that is logged. */
+/** Stream that ends, and the logger for it. */
 export interface StreamOfWriter {
   readonly stream: Pick<PeerStream, 'end'>;
   readonly logger: Logger;

@@ -12,10 +12,10 @@ const LOGGED = 10;
 /** Longest reason of one rejection, characters. */
 const MAX_REASON = 512;
 
-const MOST_TEXT = 16 * 1024;
+const MAX_TEXT_LENGTH = 16 * 1024;
 
 /** Most bytes of all results in one answer. */
-const MOST_RESULTS = 512 * 1024;
+const MAX_RESULTS_LENGTH = 512 * 1024;
 
 /** Bytes of a result beside its texts. */
 const RESULT_OVERHEAD = 80;
@@ -32,7 +32,7 @@ export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: s
   for (const { wireKey, reason } of refused.slice(0, LISTED)) {
     const line = `${peerText(nameOf(wireKey))}: ${peerText(reason)}`;
     size += Buffer.byteLength(line) + 1;
-    if (size > MOST_TEXT) break;
+    if (size > MAX_TEXT_LENGTH) break;
     lines.push(line);
   }
   const left = refused.length - (lines.length - 1);
@@ -52,16 +52,16 @@ export function rejectionFields(
 
 /** As many results as an answer may have; the text of the answer has their total. */
 export function boundedResults(results: Iterable<AppliedResult>): readonly AppliedResult[] {
-  const told: AppliedResult[] = [];
+  const bounded: AppliedResult[] = [];
   let size = 0;
   for (const result of results) {
     const reason = peerText(result.reason);
     const texts = [result.name, result.mesh, result.kind, result.version, reason];
     size += texts.reduce((sum, text) => sum + Buffer.byteLength(text), RESULT_OVERHEAD);
-    if (size > MOST_RESULTS) break;
-    told.push({ ...result, reason });
+    if (size > MAX_RESULTS_LENGTH) break;
+    bounded.push({ ...result, reason });
   }
-  return told;
+  return bounded;
 }
 
 /** Most kinds on one stream that are not known here: Kuma has a few dozen that this registry lacks, and definitions may be on their way. */

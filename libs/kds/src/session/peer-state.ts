@@ -61,7 +61,7 @@ export interface ConfirmationListener {
 }
 
 /**
- * What this control plane remembers of a peer, beside the log: the resume points of the peer's state, and the accepted and
+ * Stored state of a peer, beside the log: the resume points of the peer's state, and the accepted and
  * the pending incarnation of the peer's store. Read when a session begins; each note is written with the changes that it
  * describes. Owner of the question whether the operator has confirmed the pending incarnation.
  */

@@ -24,7 +24,7 @@ const INSIGHT_OF: ReadonlyMap<string, string> = new Map([
 ]);
 const OWNER_OF: ReadonlyMap<string, string> = new Map([...INSIGHT_OF].map(([owner, insight]) => [insight, owner]));
 
-/** What an insight may have, as Kuma says it; nothing of it is a rule here. */
+/** Fields of an insight as Kuma defines it; none of them is checked here. */
 const Spec = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, propertyNames: { maxLength: 1_024 } });
 
 function insightKind(name: string, shortName: string, of: Pick<Kind, 'scope' | 'namespaced'>): Kind {

@@ -1,5 +1,5 @@
 import type { ResumePoint } from './peer-state';
-import { judgeClaimedPoints, ResumePointSigner } from './resume-points';
+import { evaluateClaimedPoints, ResumePointSigner } from './resume-points';
 
 const HEAD = { incarnation: 'life', revision: 100 };
 const east = new ResumePointSigner('key', 'east');
@@ -13,7 +13,7 @@ describe('resume points that a peer shows', () => {
   it('prove that the store was set back only beyond the head, of this incarnation and with our MAC for this peer and kind', () => {
     const [, point] = signed('Mesh', 101);
     const isSetBack = (claimed: readonly [string, ResumePoint]): boolean =>
-      judgeClaimedPoints([claimed], HEAD, east).isSetBack;
+      evaluateClaimedPoints([claimed], HEAD, east).isSetBack;
     expect(isSetBack(['Mesh', point])).toBe(true);
     const lies: readonly (readonly [string, ResumePoint])[] = [
       signed('Mesh', 100),
@@ -33,7 +33,7 @@ describe('resume points that a peer shows', () => {
   it('are left out where they are doubtful, and resumed from otherwise', () => {
     const old = { incarnation: 'life', revision: 9, view: 'v' };
     const lie = { incarnation: 'life', revision: 200, view: 'v', mac: 'x' };
-    const { points, isSetBack, doubtful } = judgeClaimedPoints(
+    const { points, isSetBack, doubtful } = evaluateClaimedPoints(
       [
         ['Mesh', old],
         ['Zone', lie],

@@ -40,7 +40,7 @@ interface DoubtfulPoint {
 }
 
 /** The meaning of the points of this store's state that a peer shows. */
-export interface JudgedPoints {
+export interface EvaluatedPoints {
   /** Points that the peer can resume from. */
   readonly points: ReadonlyMap<string, ResumePoint>;
   /** The peer holds a point that this store issued and lacks: the store was set back. */
@@ -54,11 +54,11 @@ export interface JudgedPoints {
  * the store was set back (docs/design.md §2.7). Any other point beyond `head` is ignored, so the peer gets the whole state of
  * that kind. A point up to `head` needs no signature: a false one harms only the peer itself.
  */
-export function judgeClaimedPoints(
+export function evaluateClaimedPoints(
   claimed: Iterable<readonly [string, ResumePoint]>,
   head: StorePoint,
   signer: ResumePointSigner,
-): JudgedPoints {
+): EvaluatedPoints {
   const points = new Map<string, ResumePoint>();
   let isSetBack = false;
   let doubtful: DoubtfulPoint | undefined;

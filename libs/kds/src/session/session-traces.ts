@@ -6,14 +6,14 @@ import type { OutboundItem } from './outbound/peer-index-view';
 import type { Session } from './session';
 
 /** Most spans of one message, so that a large one does not push out all others. */
-const MOST_SPANS = 50;
+const MAX_SPANS = 50;
 
 /** A span for each resource of a message that was written to the stream of a peer because of a traced change. */
 export function traceSent(
   { tracer = noTracer, clock, role, zone }: Session,
   { kind, put }: { readonly kind: string; readonly put: readonly OutboundItem[] },
 ): void {
-  const traced = put.filter(({ encoded }) => encoded.traced !== undefined).slice(0, MOST_SPANS);
+  const traced = put.filter(({ encoded }) => encoded.traced !== undefined).slice(0, MAX_SPANS);
   for (const { encoded } of traced) {
     const { name, mesh, traced: origin } = encoded;
     const attributes = { 'causeway.kind': kind, 'causeway.name': name, 'causeway.mesh': mesh };
@@ -39,7 +39,7 @@ export function tracedCopies(
   const spans: Span[] = [];
   const traced = puts.map((put) => {
     const { id, copy } = put.content;
-    const parent = spans.length < MOST_SPANS ? recentTrace(copy.origin, clock.now()) : undefined;
+    const parent = spans.length < MAX_SPANS ? recentTrace(copy.origin, clock.now()) : undefined;
     const span = tracer.step('sync apply', parent, { attributes: identityAttributes(id) });
     if (!span) return put;
     spans.push(span);

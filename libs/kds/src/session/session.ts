@@ -33,8 +33,8 @@ export interface SessionHalf {
   message(bytes: Buffer): Promise<void> | void;
   /** The peer has read what was written to its stream. */
   drain(): void;
-  /** The index holds everything that was written before the session; the store knows every deletion after `floor`. */
-  open(floor: number): void;
+  /** The index holds everything that was written before the session; the store knows every deletion after `compactionRevision`. */
+  open(compactionRevision: number): void;
   /** Progress of each kind. */
   reports(): readonly KindReport[];
   /** Bytes that were sent and not answered; 0 where state is received. */

@@ -42,7 +42,7 @@ export function sharedExtensions(ours: readonly string[], theirs: Iterable<strin
 /** Kinds whose specs differ by `Dialect.sources`. */
 const WITH_SOURCES: readonly string[] = ['MeshExternalService', 'Secret'];
 
-/** What of a dialect decides what a peer gets of a kind: a peer that was given another form before begins with the whole state. */
+/** Returns the part of a dialect that decides what a peer gets of a kind: a peer that was sent another form before begins with the whole state. */
 export function sourcesView(kind: string, { sources }: Dialect): string {
   return sources === 'any' && WITH_SOURCES.includes(kind) ? '+sources' : '';
 }

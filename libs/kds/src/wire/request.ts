@@ -23,7 +23,7 @@ const OUTCOMES = {
   superseded: ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED,
 } as const;
 
-/** What a peer did with one resource that it was sent (docs/design.md §5 cw-result). All three acknowledge it. */
+/** Result of one resource that a peer was sent (docs/design.md §5 cw-result). All three acknowledge it. */
 export interface AppliedResult extends WireKey {
   readonly kind: string;
   /** Version of the resource; empty for a removal. */
@@ -118,17 +118,17 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
     type: 'nack',
     ...head,
     nonce,
-    message: printableText(errorDetail.message, LONGEST_MESSAGE),
+    message: printableText(errorDetail.message, MAX_MESSAGE_LENGTH),
     results,
     ...counted,
   };
 }
 
 /** Longest text of an answer, characters: it lists rejections and ends with their total (`rejectionText`). */
-const LONGEST_MESSAGE = 17 * 1024;
+const MAX_MESSAGE_LENGTH = 17 * 1024;
 
 /** Longest reason of one result, characters. */
-const LONGEST_REASON = 4_096;
+const MAX_REASON_LENGTH = 4_096;
 
 /** Checks the bounds before anything is decoded. */
 function boundRequest(bytes: Uint8Array): void {
@@ -192,7 +192,7 @@ function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
   const read = outcomeOf(outcome);
   return read === undefined
     ? undefined
-    : { kind, name, mesh, version, outcome: read, reason: printableText(reason, LONGEST_REASON) };
+    : { kind, name, mesh, version, outcome: read, reason: printableText(reason, MAX_REASON_LENGTH) };
 }
 
 function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {

@@ -5,7 +5,7 @@ import { InboundCapacity } from '../session/inbound/inbound-capacity';
 import type { InboundHalf, StoredPosition } from '../session/inbound/inbound-half';
 import type { KindReport } from '../session/kind-report';
 import { GLOBAL_PEER, PeerState } from '../session/peer-state';
-import { judgeClaimedPoints, ResumePointSigner } from '../session/resume-points';
+import { evaluateClaimedPoints, ResumePointSigner } from '../session/resume-points';
 import { deliver, type Direction, type SessionHalf } from '../session/session';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
@@ -35,7 +35,7 @@ export interface Connection {
   readonly global: GlobalReplica | undefined;
   /** ms since 1970. */
   readonly openedAt: number;
-  /** What is remembered of the global. */
+  /** Stored state of the global as a peer. */
   readonly peerState: PeerState;
   /** Resolves when this session writes nothing any more. */
   close(): Promise<void>;
@@ -49,7 +49,7 @@ interface OpenSession extends ZoneSessionParts {
   /** Undefined with a plain Kuma global. */
   readonly greeting: HandshakeResponse | undefined;
   /** Since when this store knows every deletion. */
-  readonly floor: number;
+  readonly compactionRevision: number;
 }
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
@@ -66,8 +66,8 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const peerState = await PeerState.read(options.store, GLOBAL_PEER);
     const greeting = await shakeHands(transport, options, { peerState, token });
     const signer = await ResumePointSigner.read(options.store, GLOBAL_PEER);
-    const resumePoints = await judgeResumePoints(options, greeting, signer);
-    const floor = await options.store.compactionRevision();
+    const resumePoints = await evaluateResumePoints(options, greeting, signer);
+    const compactionRevision = await options.store.compactionRevision();
     await waitUntilCaughtUp(options.store, options.index, signal);
     signal.throwIfAborted();
     const { zone, index, registry, clock, tracer, logger } = options;
@@ -86,7 +86,10 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
       tracer,
       logger,
     } as const;
-    return open({ options, session, transport, token, greeting, peerState, resumePoints, signer, floor }, stop);
+    return open(
+      { options, session, transport, token, greeting, peerState, resumePoints, signer, compactionRevision },
+      stop,
+    );
   } catch (error) {
     stop();
     throw error;
@@ -130,14 +133,14 @@ async function shakeHands(
 }
 
 /** A global that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
-async function judgeResumePoints(
+async function evaluateResumePoints(
   { store, maintenance, logger }: ZoneSyncOptions,
   greeting: HandshakeResponse | undefined,
   signer: ResumePointSigner,
 ): Promise<ZoneSessionParts['resumePoints']> {
   const head = await store.head();
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
-  const { points, isSetBack, doubtful } = judgeClaimedPoints(claimed, head, signer);
+  const { points, isSetBack, doubtful } = evaluateClaimedPoints(claimed, head, signer);
   if (isSetBack && maintenance) {
     logger.error('the global holds newer state than this store: it was set back, and begins a new incarnation');
     await maintenance.newIncarnation();
@@ -145,7 +148,7 @@ async function judgeResumePoints(
   }
   if (doubtful) {
     const { kind, revision } = doubtful;
-    logger.warn('the global claims to hold state that this store never issued; it is told the whole state', {
+    logger.warn('the global claims to hold state that this store never issued; it is sent the whole state', {
       kind,
       revision,
     });
@@ -204,7 +207,7 @@ function openStreams(session: OpenSession, finish: (reason: string) => void): Op
     const half = halfOf({ stream, channel });
     const name = direction === 'down' ? 'GlobalToZoneSync' : 'ZoneToGlobalSync';
     deliver(channel, half, (reason) => finish(`${name}: ${reason}`));
-    half.open(session.floor);
+    half.open(session.compactionRevision);
     closing.unshift(() => {
       channel.lifetime.abort();
       stream.end('shutdown', 'the session is over');

@@ -10,9 +10,9 @@ const DECISIVE_OF_KUMA = ['Mesh'];
 
 const NOTE = { area: 'zone', key: 'first-state' } as const;
 /** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
-/** What a session contributes to the first state. */
+/** Contribution of a session to the first state. */
 export interface FirstStateReport {
   readonly store: Pick<ResourceStore, 'write' | 'readMetadata'>;
   readonly fence: { readonly epoch: number; readonly holder: string };
@@ -58,7 +58,7 @@ async function noteOnce(store: FirstStateReport['store'], fence: FirstStateRepor
   await store.write({ changes: [], onRefusal: 'skip', metadata: notes, fence });
 }
 
-/** What the gate reads. */
+/** Sources that the gate reads. */
 export interface FirstStateOptions {
   readonly store: ResourceStore;
   readonly index: IndexReader;
@@ -108,7 +108,7 @@ export class FirstState {
         if (!signal.aborted)
           logger.warn('whether the first state is complete is not known', { error: errorText(error) });
       }
-      await clock.sleep(LOOK_EVERY, signal);
+      await clock.sleep(POLL_INTERVAL, signal);
     }
   }
 

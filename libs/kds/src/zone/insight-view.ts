@@ -13,7 +13,7 @@ import {
 } from '../session/outbound/peer-index-view';
 import type { Dialect } from '../wire/dialect';
 
-/** What a zone knows of the connections of its proxies, beside its log. */
+/** State of the connections of a zone's proxies, which is not in its log. */
 export interface InsightSource {
   /** False as long as nothing can be said of any proxy. */
   readonly isLoaded: boolean;
@@ -23,17 +23,17 @@ export interface InsightSource {
   subscribe(listener: (owners: ReadonlySet<string>) => void): () => void;
 }
 
-/** Insights are told at most so often, what has changed in between at once, ms. */
-const TELL_EVERY = 5_000;
+/** Shortest time between two reports of insights, ms; what has changed in between is sent in one. */
+const REPORT_INTERVAL = 5_000;
 /** How often it is looked whether anything is known yet, ms. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
 /**
- * What a global may have of a zone: resources of the index, and the insights of proxies. An insight is told when a proxy connects, leaves
- * or gets another certificate; counters alone are not told.
+ * Resources of a zone that a global may have: those of the index, and the insights of proxies. An insight is sent when a proxy connects, leaves
+ * or gets another certificate; a change of counters alone is not sent.
  */
 export class InsightView extends PeerIndexView {
-  /** The insights as they were told, or are about to be. */
+  /** The insights as they were sent, or are about to be. */
   private readonly made = new Map<string, Resource>();
   private readonly stale = new Set<string>();
   private timer: Timer | undefined;
@@ -71,7 +71,7 @@ export class InsightView extends PeerIndexView {
     let until = 0;
     const flush = (): void => {
       this.timer = undefined;
-      until = clock.elapsed() + TELL_EVERY;
+      until = clock.elapsed() + REPORT_INTERVAL;
       for (const key of this.stale) {
         const was = this.made.get(key);
         half.mark(parseIdentityKey(key).kind, key, () => was && outboundItem(this.source.encoder, was, this.form()));
@@ -88,7 +88,7 @@ export class InsightView extends PeerIndexView {
     };
     const wait = (): void => {
       if (this.insights.isLoaded) half.resume();
-      else this.loading = clock.after(LOOK_EVERY, wait);
+      else this.loading = clock.after(POLL_INTERVAL, wait);
     };
     wait();
     const unsubscribe = [
@@ -108,10 +108,10 @@ export class InsightView extends PeerIndexView {
   private insight(key: string): Resource | undefined {
     const owner = this.source.index.byIdentityKey(ownerKey(key));
     const kind = owner && this.source.registry.kind(owner.id.kind);
-    const told = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.insightOf(owner) : undefined;
-    if (!owner || !told) return undefined;
+    const insight = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.insightOf(owner) : undefined;
+    if (!owner || !insight) return undefined;
     const before = this.made.get(key);
-    const spec = withoutCounters(told, before?.spec);
+    const spec = withoutCounters(insight, before?.spec);
     if (before && spec === before.spec) return before;
     const made = this.resourceOf(key, owner, spec);
     this.made.set(key, made);

@@ -23,11 +23,11 @@ import { CountedOrders } from './counted-orders';
 import { reportFirstState } from './first-state';
 import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
 
-/** What both halves of a zone's session share. */
+/** Parts that both halves of a zone's session share. */
 export interface ZoneSessionParts {
   readonly options: ZoneSyncOptions;
   readonly session: Session;
-  /** What is remembered of the global. */
+  /** Stored state of the global as a peer. */
   readonly peerState: PeerState;
   /** The points of this store's state that the global showed in the handshake. */
   readonly resumePoints: ReadonlyMap<string, ResumePoint>;

@@ -8,7 +8,7 @@ import type { InsightSource } from './insight-view';
 import type { ZoneTokenSource } from './zone-token-source';
 import type { ZoneTransport } from './zone-transport';
 
-/** What a zone's side of sync depends on. */
+/** Dependencies of a zone's side of sync. */
 export interface ZoneSyncOptions {
   readonly zone: string;
   /** Identifies the zone's store through all its incarnations: the global binds the zone's name to it. */
@@ -47,7 +47,7 @@ export interface ZoneSyncOptions {
   readonly inbound?: InboundBounds;
   /** Seals keys that a Kuma global sends (`Mesh.mtls`) before they are stored. */
   readonly sealing?: SealingKeys;
-  /** The connections of the zone's proxies, of which the global is told; without it there are none. */
+  /** The connections of the zone's proxies, which the global is sent; without it there are none. */
   readonly insights?: InsightSource;
   /** Pauses between connections. */
   readonly backoff?: BackoffOptions;

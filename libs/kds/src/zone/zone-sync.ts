@@ -46,7 +46,7 @@ const BACKOFF = { base: 200, cap: 5_000 } as const;
 /** Ends a session that begins anew at once. */
 const TOKEN_REPLACED = 'the zone token was replaced';
 /** How often credentials that are not there yet are looked for, ms. It costs the global nothing. */
-const LOOK_FOR_CREDENTIALS = 100;
+const CREDENTIALS_POLL_INTERVAL = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
 export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
@@ -82,7 +82,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     if (!missing || reason !== lastError)
       logger.warn('no session with the global, trying again', { address: options.address, error: reason });
     lastError = reason;
-    await clock.sleep(missing ? LOOK_FOR_CREDENTIALS : Math.max(backoff.next(), retryHint(error)), term.signal);
+    await clock.sleep(missing ? CREDENTIALS_POLL_INTERVAL : Math.max(backoff.next(), retryHint(error)), term.signal);
   };
 
   return {

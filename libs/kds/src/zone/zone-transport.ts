@@ -34,13 +34,13 @@ const OPTIONS: ChannelOptions = {
 };
 
 /** Longest pause that a global can request, ms. */
-const LONGEST_HINT = 60_000;
+const MAX_HINT = 60_000;
 
 /** The pause that a global requested as it refused a call, ms; 0 where it requested none. */
 export function retryHint(error: unknown): number {
   if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
   const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
-  return hint > 0 ? Math.min(hint, LONGEST_HINT) : 0;
+  return hint > 0 ? Math.min(hint, MAX_HINT) : 0;
 }
 
 /** Whether a global refused a call for the token that it showed. */
@@ -122,7 +122,7 @@ export class GrpcZoneTransport implements ZoneTransport {
 /** Interval where the global requests none, ms (docs/reference/kds-wire.md §6). */
 const DEFAULT_INTERVAL = 300_000;
 
-/** What pinging a plain Kuma global depends on. */
+/** Dependencies of pinging a plain Kuma global. */
 export interface HealthPings {
   readonly transport: ZoneTransport;
   readonly headers: () => Metadata;

@@ -15,10 +15,10 @@ import { planBatch, refusedKeys, WorkQueue } from './work-queue';
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
 /** How often it is asked what outside the index has changed, ms. */
-const LOOK_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
 /** Most keys of which the trace is known that made them stale. */
-const MOST_CAUSES = 1_000;
+const MAX_CAUSES = 1_000;
 
 /** In place of a key: the keys that a change makes stale are found only by another walk through the index. */
 export const RESCAN = Symbol('rescan');
@@ -29,7 +29,7 @@ export type Keys = readonly string[];
 /** No key is stale. */
 export const NO_KEYS: Keys = [];
 
-/** What one key needs now: a change, a time (ms since 1970) at which to look again, both or neither. */
+/** Result of reconciling one key: a change, a time (ms since 1970) of the next check, both or neither. */
 export interface ReconcileResult {
   readonly change?: Change | undefined;
   readonly dueAt?: number | undefined;
@@ -85,7 +85,7 @@ export class KeyedLoop implements ControlLoop {
   private readonly keys: DoubleBuffer<StaleKeys, true>;
   private readonly seeding = new SlicedWork();
   private seedReason: 'reset' | 'rescan' = 'reset';
-  private readonly causes = new BoundedMap<string>(MOST_CAUSES);
+  private readonly causes = new BoundedMap<string>(MAX_CAUSES);
   private index: IndexReader | undefined;
   private nextLook = 0;
 
@@ -180,7 +180,7 @@ export class KeyedLoop implements ControlLoop {
   /** True where the seed is to be walked again. */
   private lookOutside(index: IndexReader, now: number): boolean {
     if (this.reconciler.looksOutside !== true || now < this.nextLook) return false;
-    this.nextLook = now + LOOK_EVERY;
+    this.nextLook = now + POLL_INTERVAL;
     const keys = this.reconciler.outsideKeys?.(index) ?? NO_KEYS;
     for (const key of keys) if (key !== RESCAN) this.stale.add(key);
     if (!keys.includes(RESCAN)) return false;

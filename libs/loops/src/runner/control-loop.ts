@@ -1,6 +1,6 @@
 import type { Change, IndexEvent, MetadataEntry, IndexReader, WriteResult } from '@causeway/store';
 
-/** What a loop wants to write now; without changes and notes it only says when to ask again. */
+/** Changes that a loop wants to write now; without changes and metadata entries it only names when to ask again. */
 export interface LoopPlan {
   /** A bounded batch; further changes come with the next plan. */
   readonly changes: readonly Change[];

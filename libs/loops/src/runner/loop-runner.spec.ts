@@ -10,16 +10,16 @@ import { LoopRunner } from './loop-runner';
 /** Writes a list of changes, one plan each, and remembers what happened to it. */
 class Scripted implements ControlLoop {
   readonly plans: (LoopPlan | (() => LoopPlan))[] = [];
-  readonly told: string[] = [];
+  readonly calls: string[] = [];
 
   constructor(readonly name: string) {}
 
   reset(): void {
-    this.told.push('reset');
+    this.calls.push('reset');
   }
 
   observe(event: IndexEvent): void {
-    this.told.push(`saw ${event.changes.map((change) => change.id.name).join()}`);
+    this.calls.push(`saw ${event.changes.map((change) => change.id.name).join()}`);
   }
 
   plan(): LoopPlan | undefined {
@@ -28,7 +28,7 @@ class Scripted implements ControlLoop {
   }
 
   onWritten(_: readonly Change[], result: WriteResult): void {
-    this.told.push(`settled ${result.results.map((r) => (r.type === 'refused' ? r.refusal : r.type)).join()}`);
+    this.calls.push(`settled ${result.results.map((r) => (r.type === 'refused' ? r.refusal : r.type)).join()}`);
   }
 }
 
@@ -46,10 +46,10 @@ describe('LoopRunner', () => {
     const replica = harness.replica();
     const runner = await replica.lead([first, second]);
     await replica.settle();
-    expect(first.told).toEqual(['reset', 'saw a,b', 'settled written']);
-    expect(second.told).toEqual(['reset', 'saw a,b', 'settled written']);
+    expect(first.calls).toEqual(['reset', 'saw a,b', 'settled written']);
+    expect(second.calls).toEqual(['reset', 'saw a,b', 'settled written']);
     await replica.settle();
-    expect(first.told.at(-1)).toBe('settled written');
+    expect(first.calls.at(-1)).toBe('settled written');
     expect(runner.stats.loops['first']).toMatchObject({ writes: 2, written: 2, refused: 0 });
   });
 
@@ -63,7 +63,7 @@ describe('LoopRunner', () => {
     good.plans.push({ changes: [mesh('lost')] }, { changes: [mesh('a')] }, { changes: [mesh('b')] });
     const runner = await replica.lead([bad, good]);
     await replica.settle();
-    expect(good.told.filter((line) => line.startsWith('settled'))).toEqual(['settled written', 'settled written']);
+    expect(good.calls.filter((line) => line.startsWith('settled'))).toEqual(['settled written', 'settled written']);
     expect(runner.stats.loops).toMatchObject({ bad: { errors: 1 }, good: { errors: 0, written: 2 } });
     expect(replica.index.countOf('Mesh')).toBe(2);
   });
@@ -106,7 +106,7 @@ describe('LoopRunner', () => {
     await expect(runner.step()).rejects.toThrow(Unavailable);
     replica.store.setAway(false);
     await replica.settle();
-    expect(loop.told).toEqual(['reset', 'reset']);
+    expect(loop.calls).toEqual(['reset', 'reset']);
     expect(runner.stats).toMatchObject({ starts: 2, unavailable: 1 });
   });
 
@@ -135,7 +135,7 @@ describe('LoopRunner', () => {
     await replica.settle();
     replica.index.load(await replica.store.snapshot());
     await replica.settle();
-    expect(loop.told).toEqual(['reset', 'reset']);
+    expect(loop.calls).toEqual(['reset', 'reset']);
   });
 
   it('ends with the term, whichever look at the term finds that it is over', async () => {
@@ -152,7 +152,7 @@ describe('LoopRunner', () => {
       term.end();
       await running;
       if (!idle) continue;
-      expect(loop.told).toContain('settled written');
+      expect(loop.calls).toContain('settled written');
       expect(lapsesAt).toBeGreaterThan(5);
       return;
     }
@@ -233,8 +233,8 @@ describe('LoopRunner', () => {
     };
     await replica.lead([first, second]);
     await replica.settle();
-    expect(first.told).toEqual(['reset', 'saw meanwhile']);
-    expect(second.told).toEqual(['reset']);
+    expect(first.calls).toEqual(['reset', 'saw meanwhile']);
+    expect(second.calls).toEqual(['reset']);
   });
 
   it('wakes at the time a plan named', async () => {

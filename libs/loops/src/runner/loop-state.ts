@@ -38,7 +38,7 @@ export function countResults(stats: LoopStats, result: WriteResult): number {
   return written;
 }
 
-/** What the runner keeps for one loop: its counters, when it has its next turn, and its backoff. */
+/** State of one loop in the runner: its counters, its next turn, and its backoff. */
 export class LoopState {
   readonly stats: LoopStats = newLoopStats();
   /** The time that its last plan asked for, ms since 1970. */

@@ -4,7 +4,7 @@ import type { Change, IndexReader, WriteResult } from '@causeway/store';
 import type { LoopPlan } from './control-loop';
 
 /** Most spans of one write, so that a large one does not push out all others. */
-const MOST_SPANS = 50;
+const MAX_SPANS = 50;
 
 interface LoopTracesOptions {
   readonly index: IndexReader;
@@ -35,7 +35,7 @@ export class LoopTraces {
     const traced: TracedChange[] = [];
     planned.forEach(({ state, plan: { changes } }, plan) =>
       changes.forEach((change, at) => {
-        const parent = traced.length < MOST_SPANS ? this.traceOf(change, startedAt) : undefined;
+        const parent = traced.length < MAX_SPANS ? this.traceOf(change, startedAt) : undefined;
         if (parent !== undefined) traced.push({ plan, at, name: state.loop.name, change, parent });
       }),
     );

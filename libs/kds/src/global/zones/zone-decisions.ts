@@ -23,7 +23,7 @@ export interface ZoneDecisions {
   resetEpoch(zone: string): Promise<number>;
 }
 
-/** What decisions depend on. */
+/** Dependencies of decisions. */
 export interface DecisionParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;

@@ -115,7 +115,7 @@ export class ZoneInsights {
 
   /** Whether a zone's health has changed since the last call. */
   hasHealthChanged(zone: string): boolean {
-    const { health } = this.judge(zone);
+    const { health } = this.evaluate(zone);
     const turned = this.written.get(zone) !== health;
     this.written.set(zone, health);
     return turned;
@@ -136,7 +136,7 @@ export class ZoneInsights {
     return isOnline(note) ? { ...note, health: 'Offline', offline: abandoned(note) } : note;
   }
 
-  private judge(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
+  private evaluate(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
     const streams = this.live.of(zone);
     const reports = streams.flatMap((stream) => stream.half.reports());
     return { health: healthOf(reports, streams.length, this.options.clock.now()), reports };
@@ -145,7 +145,7 @@ export class ZoneInsights {
   private describe(zone: string): JsonObject {
     const { instance, clock, hold = DEFAULT_ABSENCE_HOLD } = this.options;
     const streams = this.live.of(zone);
-    const { health, reports } = this.judge(zone);
+    const { health, reports } = this.evaluate(zone);
     const [first] = streams;
     const now = clock.now();
     const end = health === 'Offline' ? this.live.endOf(zone) : undefined;

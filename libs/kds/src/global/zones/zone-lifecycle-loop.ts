@@ -40,12 +40,12 @@ const ZONE_AREAS = [INSIGHT_AREA, REFUSED_STORES_AREA, DOUBTFUL_CLAIMS_AREA] as 
 /** Kinds whose changes may change when a zone is lost for a mesh. */
 const LOST_RULE_KINDS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
 
-/** What the loop depends on. */
+/** Dependencies of the loop. */
 export interface ZoneLifecycleOptions {
   readonly store: ResourceStore;
   readonly sessions: SessionStore;
   readonly index: IndexReader;
-  /** What each mesh means here; of the same index. */
+  /** State of each mesh here; of the same index. */
   readonly meshes: Meshes;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ export interface ZoneLifecycleOptions {
   readonly term: LeaderTerm;
   /** For zones without `spec.lost` and meshes without `lostZones` (docs/design.md §5 Lost zone). */
   readonly lost: LostRule;
-  /** What zones may send; everything without. */
+  /** Rights of zones to send; without it they may send everything. */
   readonly rights?: ZoneRights;
 }
 
@@ -183,7 +183,7 @@ async function deleteForbidden(
   }
 }
 
-/** What a zone wrote just before its Zone was deleted may be seen only after everything else of it was. */
+/** Whether a change concerns a zone without a Zone: its last writes may be seen only after everything else of it was. */
 function hasOrphan(index: IndexReader, changes: readonly IndexChange[]): boolean {
   return changes.some(
     ({ id: { kind, zone }, before, after }) =>

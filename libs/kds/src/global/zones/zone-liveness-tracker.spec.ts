@@ -87,18 +87,18 @@ describe('ZoneLivenessTracker', () => {
 
   it('what is lost stays so when the own clock jumps back', async () => {
     await rounds(3, stands('Offline'));
-    const told = lost;
-    expect(told).toBeDefined();
+    const before = lost;
+    expect(before).toBeDefined();
     clock.jumped = -3_600_000;
     await rounds(1, stands('Offline'));
-    expect(lost).toEqual(told);
+    expect(lost).toEqual(before);
   });
 
   it('what is lost stays so under a next leader whose clock is behind', async () => {
     lost = { policy: 'withdraw', since: new Date(clock.now() + 3_600_000).toISOString() };
-    const told = lost;
+    const before = lost;
     await rounds(4, stands('Offline'));
-    expect(lost).toEqual(told);
+    expect(lost).toEqual(before);
   });
 
   it('a zone is lost when nobody has renewed its insight for long', async () => {
@@ -158,11 +158,11 @@ describe('ZoneLivenessTracker', () => {
     await rounds(2, none, 7);
     expect(lost).toBeUndefined();
     await rounds(1, none, 7);
-    const told = lost;
-    expect(told).toMatchObject({ policy: 'withdraw' });
+    const before = lost;
+    expect(before).toMatchObject({ policy: 'withdraw' });
     tracker = new ZoneLivenessTracker(clock);
     await rounds(4, none, 7);
-    expect(lost).toEqual(told);
+    expect(lost).toEqual(before);
   });
 
   it('a zone that shakes hands again begins its time anew', async () => {

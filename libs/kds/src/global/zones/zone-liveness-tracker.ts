@@ -17,7 +17,7 @@ import { isOnline, STALE_AFTER } from './zone-insights';
 interface SeenSign {
   readonly sign: string;
   readonly online: boolean;
-  /** Whose the zone's control plane is; undefined before its first insight. */
+  /** Product of the zone's control plane; undefined before its first insight. */
   readonly peer: 'causeway' | 'kuma' | undefined;
   readonly at: number;
   /** Whether it was written in this term, as far as the tracker can know. */
@@ -35,7 +35,7 @@ export interface KnownZones {
   readonly kuma: readonly string[];
 }
 
-/** What the store says of the zones' sessions. */
+/** State of the zones' sessions in the store. */
 export interface ZoneSigns {
   readonly insights: readonly Pick<MetadataEntry, 'key' | 'value'>[];
   readonly sessions: readonly Pick<SessionRecord, 'zone' | 'up' | 'down'>[];
@@ -48,7 +48,7 @@ interface ReportedLoss {
 }
 
 /**
- * What the global's leader has observed of the zones' sessions in its term. All times are by its own clock: the clocks of
+ * Observations of the zones' sessions by the global's leader in its term. All times are by its own clock: the clocks of
  * replicas differ and jump, so the age of an insight counts from when it was first read, never by the time that it names.
  */
 export class ZoneLivenessTracker {
@@ -90,7 +90,7 @@ export class ZoneLivenessTracker {
     return { connected: names(live), kuma: names(ofPeer('kuma')) };
   }
 
-  /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is lost for nobody. */
+  /** Returns the desired `Zone.status.lost`, as of the last `refresh`; undefined where the zone is lost for nobody. */
   lossOf(zone: Resource, rules: LostRules): ZoneLoss | undefined {
     const { servingSince, looked = servingSince } = this;
     const seen = this.seen.get(zone.id.name);
@@ -107,7 +107,7 @@ export class ZoneLivenessTracker {
     return zoneLoss(rules, looked - since, known.since);
   }
 
-  /** What `Zone.status` must say of the zone's session, as of the last `refresh`. */
+  /** Returns the zone's session as `Zone.status` must state it, as of the last `refresh`. */
   sessionOf(zone: Resource): ZoneSession {
     const { looked } = this;
     const seen = this.seen.get(zone.id.name);

@@ -2,7 +2,7 @@ import { toAccessTarget, type AccessPolicy } from '@causeway/access';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 
-/** What RoleBindings let zones send (docs/design.md §6 Roles). */
+/** Rights of zones to send, by RoleBindings (docs/design.md §6 Roles). */
 export type ZoneRights = Pick<AccessPolicy, 'decideZone' | 'zoneDigest' | 'onZonesChanged'>;
 
 /** Why the zone of a resource may not send it; undefined where it may. */
@@ -59,7 +59,7 @@ export class ForbiddenCopies implements IndexedState {
     return [...found.values()].filter((id) => this.index.get(id) && zoneRefusal(this.rights, id) !== undefined);
   }
 
-  /** What was taken may not be deleted: every copy is looked at again. */
+  /** Checks every copy again: what was taken may not be deleted. */
   giveBack(): void {
     this.zones = undefined;
   }

@@ -14,18 +14,18 @@ import type { RaisedOrder } from './inbound-applier';
 /** The response that is answered. */
 export type AnsweredResponse = Pick<OpenedResponse, 'kind' | 'nonce'>;
 
-/** Most bytes of creation orders in an answer; the origin is told of the others in its next session. */
+/** Most bytes of creation orders in an answer; the origin is sent the others in its next session. */
 const MAX_ORDER_BYTES = 1024 * 1024;
 /** Bytes of a creation order beside the names. */
 const ORDER_BYTES = 80;
 
-/** What of a message is not as the peer sent it. */
+/** Parts of a message that are not stored as the peer sent them. */
 export interface Differences {
   readonly rejected: readonly Rejection[];
   readonly raised: readonly RaisedOrder[];
 }
 
-/** What answers are written to, and logged by. */
+/** Stream that answers are written to, and their logger. */
 export interface AckWriterParts {
   readonly session: Pick<Session, 'zone' | 'extensions'>;
   readonly stream: Pick<PeerStream, 'write'>;

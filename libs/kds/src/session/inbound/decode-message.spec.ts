@@ -20,7 +20,7 @@ function service(name: string, change: Partial<WireResource> = {}): WireResource
   return { ...wire, labels, spec: { ports: [{ port: 80 }] }, meta, ...change };
 }
 
-/** What a global makes of a message of these resources from zone east. */
+/** Decodes a message of these resources from zone east on a global. */
 function received(resources: readonly WireResource[], dialect: Dialect = CAUSEWAY_DIALECT): InboundMessage<CopyPut> {
   const encoder = new ResourceEncoder({ role: 'zone', zone: 'east', federated: true });
   const encoded = resources.map((resource) => {

@@ -24,7 +24,7 @@ import { decodeEntry, type OpenedResponse } from '../../wire/response';
 /** The write of a copy. */
 export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']> };
 
-/** What decoding a message depends on. */
+/** Dependencies of decoding a message. */
 export interface MessageContext {
   readonly receiver: Receiver;
   /** The kind of what the peer sends; undefined for kinds that were not asked for. */
@@ -79,7 +79,9 @@ export function* decodeMessage(
     const received = decodeEntry(response.kind, entry, dialect, bounds);
     const wireKey = formatWireKey(received.ok ? received.resource : received.fault);
     facts.set(wireKey, { version: received.version, bytes: entry.length });
-    const arrival = received.ok ? judged(received.resource, kind, context) : { wireKey, reason: received.fault.reason };
+    const arrival = received.ok
+      ? evaluated(received.resource, kind, context)
+      : { wireKey, reason: received.fault.reason };
     if ('reason' in arrival) rejected.push(arrival);
     else arrivals.push(arrival);
     yield;
@@ -91,7 +93,11 @@ export function* decodeMessage(
 }
 
 /** A resource whose validation throws is rejected alone, as any other invalid one. */
-function judged(wire: WireResource, kind: Kind | undefined, context: MessageContext): InboundItem<CopyPut> | Rejection {
+function evaluated(
+  wire: WireResource,
+  kind: Kind | undefined,
+  context: MessageContext,
+): InboundItem<CopyPut> | Rejection {
   try {
     return arrivalOf(wire, kind, context);
   } catch (error) {
@@ -146,22 +152,22 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
   // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose
   // status only the global writes: without one in the message the copy loses its status.
   const goes = context.receiver.role === 'global' ? status : isStatusSentDown(id.kind) ? (status ?? {}) : undefined;
-  const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
+  const statusPart = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
   // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) {
     const isRelayed = context.receiver.role === 'zone' && goes === undefined;
     const origin =
       isRelayed && held && context.hasSeen(key) ? unmovedOrigin(held, { labels, spec, facts }) : facts.origin;
-    return { ...put, ...told, copy: { ...facts, origin } };
+    return { ...put, ...statusPart, copy: { ...facts, origin } };
   }
   const ages = countedHere({ labels, spec }, held, context.now());
   const generation = context.dialect.meta ? facts.generation : ages.generation;
-  return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
+  return { ...put, ...statusPart, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
 }
 
 /**
  * The origin of a relayed copy. Where only the origin's status has changed, of which the copy has nothing, it stays as it is: a session
- * that resumes before such a change is told of it, and must not make a write of it. `held` must be what is stored: the store refuses
+ * that resumes before such a change is sent it, and must not make a write of it. `held` must be what is stored: the store refuses
  * the origin of an older one.
  */
 function unmovedOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labels' | 'spec' | 'facts'>): CopyOrigin {

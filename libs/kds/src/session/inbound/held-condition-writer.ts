@@ -19,7 +19,7 @@ interface HoldPeriod {
   readonly until: number;
 }
 
-/** What writing the conditions depends on. */
+/** Dependencies of writing the conditions. */
 export interface HeldConditionOptions {
   /** Writes with the fence of this session or term. */
   readonly write: (changes: readonly Change[]) => Promise<WriteResult>;

@@ -3,7 +3,7 @@ import type { MetadataEntry } from '@causeway/store';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { InboundChanges, Rejection } from '@causeway/sync';
 import type { ResumePoint } from '../peer-state';
-import { AbsenceHold, type AbsenceHoldOptions } from './absence-hold';
+import { PendingDeletion, type PendingDeletionOptions } from './pending-deletion';
 import { BatchWriter, deletion, orderCountedIn, type FencedWrite, type SizedChange } from './batch-writer';
 import type { CopyPut } from './decode-message';
 import { tracedCopies } from '../session-traces';
@@ -14,14 +14,14 @@ const POINT_INTERVAL = 1_000;
 /** How many changed rules of the peer are noted at once within that time, so that a session resumes by them. */
 const VIEW_CHANGES = 10;
 
-/** What applying a peer's state depends on. */
-export interface InboundApplierOptions extends Omit<AbsenceHoldOptions, 'batches' | 'write'> {
+/** Dependencies of applying a peer's state. */
+export interface InboundApplierOptions extends Omit<PendingDeletionOptions, 'batches' | 'write'> {
   /** Writes with the fence of this session or term. */
   readonly write: FencedWrite;
   /** Whether other peers write at this time, who would wait for a large batch. */
   readonly isShared: () => boolean;
   readonly tracer?: Tracer | undefined;
-  /** Whether the peer is told the creation orders that count (cw-order). */
+  /** Whether the peer is sent the creation orders that count (cw-order). */
   readonly tellsOrders: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface ApplyResult {
 
 /** Writes the changes of a peer's messages, with the resume point that each reaches. */
 export class InboundApplier {
-  readonly absences: AbsenceHold;
+  readonly pendingDeletion: PendingDeletion;
   private readonly batches: BatchWriter;
   /** By kind: when its point was noted last. */
   private readonly notedAt = new Map<string, number>();
@@ -51,14 +51,18 @@ export class InboundApplier {
   private viewsAt = 0;
   /**
    * By kind, the keys of resources whose origin still sends another order than the one that counts. As long as there are some
-   * no later resume point is noted: an origin that has not heard of an order sends the resource again, and is told again.
+   * no later resume point is noted: an origin that has not heard of an order sends the resource again, and is sent the order again.
    */
   private readonly raised = new Map<string, Set<string>>();
 
   constructor(private readonly options: InboundApplierOptions) {
     const { write, isShared, ...rest } = options;
     this.batches = new BatchWriter(write, isShared);
-    this.absences = new AbsenceHold({ ...rest, batches: this.batches, write: (changes) => write(changes, []) });
+    this.pendingDeletion = new PendingDeletion({
+      ...rest,
+      batches: this.batches,
+      write: (changes) => write(changes, []),
+    });
   }
 
   /**
@@ -71,10 +75,10 @@ export class InboundApplier {
     point: ResumePoint | undefined,
     bytesOf: (wireKey: string) => number,
   ): Promise<ApplyResult> {
-    const { absences } = this;
-    await absences.settled();
-    const deleted = [...changes.removed, ...absences.judge(kind, changes, point)];
-    const unheld = absences.unhold(kind, changes.puts);
+    const { pendingDeletion } = this;
+    await pendingDeletion.settled();
+    const deleted = [...changes.removed, ...pendingDeletion.evaluate(kind, changes, point)];
+    const unheld = pendingDeletion.unhold(kind, changes.puts);
     const copies = tracedCopies(changes.puts, this.options);
     const puts = copies.puts.map(({ wireKey, content }): SizedChange => ({
       change: content,
@@ -82,7 +86,7 @@ export class InboundApplier {
     }));
     const notes = this.notes(kind, changes, point);
     const results = await this.batches.write([...puts, ...deleted.map(deletion)], notes).finally(() => copies.end());
-    absences.correctConditions(kind, unheld, changes.completed);
+    pendingDeletion.correctConditions(kind, unheld, changes.completed);
     const refused = changes.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
       // An older state is superseded, which is no fault.
@@ -119,7 +123,7 @@ export class InboundApplier {
 
   /** Resolves when nothing is being written beside `apply`. */
   close(): Promise<void> {
-    return this.absences.close();
+    return this.pendingDeletion.close();
   }
 
   private notes(
@@ -129,17 +133,18 @@ export class InboundApplier {
   ): readonly MetadataEntry[] {
     if (!point) return [];
     const { completed } = changes;
-    const { absences } = this;
+    const { pendingDeletion } = this;
     const { peerState, clock } = this.options;
     const now = clock.now();
-    const verdict = absences.verdictOn(point);
-    const notes = absences.forgottenPoints();
+    const verdict = pendingDeletion.verdictOn(point);
+    const notes = pendingDeletion.forgottenPoints();
     const incarnation = completed ? peerState.recordIncarnation(verdict.known) : undefined;
     if (incarnation) notes.push(incarnation);
     const hasMoved = !completed && peerState.resumePoints().get(kind)?.view !== point.view && this.mayNoteView(now);
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
     // While something is held the next session must see the whole state again.
-    if (!isDue || verdict.heldUntil !== undefined || absences.countOf(kind) > 0 || point.revision === 0) return notes;
+    if (!isDue || verdict.heldUntil !== undefined || pendingDeletion.countOf(kind) > 0 || point.revision === 0)
+      return notes;
     if (this.isRaisedBeside(kind, changes)) return notes;
     this.notedAt.set(kind, now);
     const reached = peerState.recordPoint(kind, point);

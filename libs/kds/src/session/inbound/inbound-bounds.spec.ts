@@ -128,7 +128,7 @@ it('a peer’s log lines are bounded, and what was left out is counted', () => {
 describe('refusals', () => {
   const refused = Array.from({ length: 5_000 }, (_, i) => ({ wireKey: `s${i}.m`, reason: 'r'.repeat(10_000) }));
 
-  it('are told as a bounded text with the total', () => {
+  it('are reported as a bounded text with the total', () => {
     const text = rejectionText(refused, (wireKey) => wireKey);
     expect(Buffer.byteLength(text)).toBeLessThan(17 * 1024);
     expect(text).toMatch(/^user error\ns0\.m: r{511}…\n/);
@@ -136,14 +136,14 @@ describe('refusals', () => {
     expect(rejectionText([{ wireKey: 'a.m', reason: 'bad' }], (key) => key)).toBe('user error\na.m: bad');
   });
 
-  it('are told one by one as far as an answer holds', () => {
+  it('are reported one by one as far as an answer holds', () => {
     const results = refused.map(({ reason }, i) => {
       const outcome = 'rejected' as const;
       return { kind: 'MeshService', name: `s${i}`, mesh: 'm', version: '', outcome, reason };
     });
-    const told = boundedResults(results);
-    expect(told.length).toBeGreaterThan(500);
-    expect(told.reduce((sum, { reason }) => sum + Buffer.byteLength(reason), 0)).toBeLessThan(512 * 1024);
+    const bounded = boundedResults(results);
+    expect(bounded.length).toBeGreaterThan(500);
+    expect(bounded.reduce((sum, { reason }) => sum + Buffer.byteLength(reason), 0)).toBeLessThan(512 * 1024);
   });
 
   it('hold only what a store and a header can', () => {

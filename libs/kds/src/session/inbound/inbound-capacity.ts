@@ -61,7 +61,7 @@ export class PeerRateLimiter {
   }
 }
 
-/** What zones may cost a replica of the global; the defaults hold for what is absent. */
+/** Bounds of the resources that zones use on a replica of the global; absent fields have their defaults. */
 export interface InboundSettings {
   /** Bytes of messages that wait undecoded. */
   readonly bounds?: InboundBounds;
@@ -69,7 +69,7 @@ export interface InboundSettings {
   readonly rates?: Partial<PeerRates>;
 }
 
-/** What peers cost this process now. */
+/** Resources that peers use in this process now. */
 export interface InboundMetrics {
   /** Bytes of messages that wait to be applied. */
   readonly queuedBytes: number;
@@ -89,7 +89,7 @@ export interface InboundChannel {
   readonly lifetime: AbortController;
 }
 
-/** What all peers of a process share as they send: memory for messages that wait, and turns. */
+/** Capacity that all peers of a process share as they send: memory for messages that wait, and turns. */
 export class InboundCapacity {
   private readonly scheduler: InboundScheduler;
   private readonly budget: InboundBudget;
@@ -137,7 +137,7 @@ export class InboundCapacity {
 /** Most written changes of a peer that the index need not contain yet. */
 const WINDOW = 500;
 
-/** What a share depends on. */
+/** Dependencies of a share. */
 export interface InboundShareOptions {
   /** The peer that has the share. */
   readonly peer: string;

@@ -23,11 +23,11 @@ import { InboundApplier } from './inbound-applier';
 import { InboundShare, type InboundChannel } from './inbound-capacity';
 import { ReceivedKinds } from './received-kinds';
 
-/** What the inbound half of one session needs beside the session. */
+/** Dependencies of the inbound half of one session beside the session. */
 export interface InboundHalfOptions {
   readonly stream: PeerStream;
   readonly channel: InboundChannel;
-  /** What is remembered of the peer. */
+  /** Stored state of the peer. */
   readonly peerState: PeerState;
   /** Writes with the fence of this session or term. */
   readonly write: FencedWrite;
@@ -62,7 +62,7 @@ export interface StoredPosition {
 const MAX_IDENTITIES = 200_000;
 /** A first state that takes longer than this, ms, counts as whole: a zone that never completes it gains no age by that. */
 const FIRST_STATE_LIMIT = 600_000;
-/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
+/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are sent what becomes of them. */
 const MAX_TRUSTS_OF_ZONE = 4_096;
 
 /**
@@ -191,7 +191,7 @@ export class InboundHalf implements SessionHalf {
   }
 
   reports(): readonly KindReport[] {
-    return this.received.reports(directionOf(this.session), (kind) => this.applier.absences.countOf(kind));
+    return this.received.reports(directionOf(this.session), (kind) => this.applier.pendingDeletion.countOf(kind));
   }
 
   /** Takes no further message; resolves when no write is under way. */

@@ -34,7 +34,7 @@ class TestStream implements ListenedStream {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const pace = { message: () => undefined, yieldTurn: turn };
 
-/** A consumer that takes a message when it is told to. */
+/** A consumer that takes a message when the test releases it. */
 class TestConsumer implements MessageConsumer {
   readonly taken: number[] = [];
   readonly ends: string[] = [];

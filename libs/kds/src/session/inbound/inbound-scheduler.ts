@@ -12,7 +12,7 @@ const WRITE_COST = 20;
 /** A peer that has written within this time shares the store with others, ms. */
 const RECENT = 1_000;
 
-/** What a scheduler depends on. */
+/** Dependencies of a scheduler. */
 export interface SchedulerOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
   /** Resolves when other work has had its turn of the event loop. */

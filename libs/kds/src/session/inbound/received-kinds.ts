@@ -15,7 +15,7 @@ interface ReceivedProgress {
   readonly rejections: Rejections;
 }
 
-/** What was received of each kind: up to which revision it was applied, and what was rejected of it. */
+/** State received of each kind: up to which revision it was applied, and what was rejected of it. */
 export class ReceivedKinds {
   private readonly progress = new Map<string, ReceivedProgress>();
 

@@ -24,7 +24,7 @@ import type { Direction, Session, SessionHalf } from '../session';
 import { traceSent } from '../session-traces';
 import type { OutboundItem } from './peer-index-view';
 
-/** What the outbound half of one session needs beside the session. */
+/** Dependencies of the outbound half of one session beside the session. */
 export interface OutboundHalfOptions {
   readonly stream: PeerStream;
   readonly source: OutboundSource<OutboundItem>;
@@ -74,7 +74,7 @@ export class OutboundHalf implements SessionHalf {
   private readonly kinds: SubscribedKinds;
   private opened = false;
   private closed = false;
-  private floor = Infinity;
+  private compactionRevision = Infinity;
   /** Subscribed kinds that must wait. */
   private readonly early = new Set<string>();
   /** Since when the peer reads nothing of what was written; undefined while it reads. */
@@ -103,9 +103,9 @@ export class OutboundHalf implements SessionHalf {
     this.pacer = new BusyPacer(clock, PACE);
   }
 
-  open(floor: number): void {
+  open(compactionRevision: number): void {
     if (this.closed) return; // the stream ended meanwhile
-    this.floor = floor;
+    this.compactionRevision = compactionRevision;
     this.opened = true;
     this.resume();
   }
@@ -222,7 +222,7 @@ export class OutboundHalf implements SessionHalf {
   private resumableFrom(kind: string): number | undefined {
     const point = this.resumePoints.get(kind);
     if (!this.session.causeway || point?.incarnation !== this.incarnation) return undefined;
-    if (point.revision < Math.max(this.floor, this.session.index.compactionRevision)) return undefined;
+    if (point.revision < Math.max(this.compactionRevision, this.session.index.compactionRevision)) return undefined;
     return point.view === this.options.viewHash(kind) ? point.revision : undefined;
   }
 

@@ -12,7 +12,7 @@ export interface OutboundItem extends OutboundResource {
   readonly encoded: EncodedResource;
 }
 
-/** What a view reads. */
+/** Sources that a view reads. */
 export interface IndexViewSource {
   readonly index: IndexReader;
   readonly registry: Registry;
@@ -45,7 +45,7 @@ function itemFromBytes(encoded: EncodedResource): OutboundItem {
   return { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
 }
 
-/** What one peer may have of the index. */
+/** Part of the index that one peer may have. */
 export class PeerIndexView implements OutboundSource<OutboundItem> {
   constructor(
     protected readonly source: IndexViewSource,
@@ -89,7 +89,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
 const CLUSTER_ID_KEY = `${CONFIG}////kuma-cluster-id`;
 
-/** What a plain Kuma zone may have: resources of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
+/** Resources that a plain Kuma zone may have: those of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
 export class KumaIndexView extends PeerIndexView {
   override *keys(kind: string): Iterable<string> {
     if (kind === CONFIG) yield CLUSTER_ID_KEY;

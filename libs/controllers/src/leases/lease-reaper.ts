@@ -11,7 +11,7 @@ import type {
 import type { LeaseHealth } from './lease-conditions';
 import { LEASED_BY, planLeaseEnds } from './plan-lease-ends';
 
-export interface LeaseEnderOptions {
+export interface LeaseReaperOptions {
   readonly zone: string;
   readonly leases: AgentLeaseStore;
   readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>;
@@ -26,7 +26,7 @@ export interface LeaseEnderOptions {
   readonly logger: Logger;
 }
 
-/** What a leader knows of the leases; for metrics. */
+/** Counts of the leader's leases, for metrics. */
 export interface LeaseCounts {
   readonly total: number;
   readonly expired: number;
@@ -47,34 +47,34 @@ interface Watch {
 }
 
 /** Longest pause of an agent between two tries to attach, ms. */
-export const LONGEST_PAUSE = 5_000;
+export const MAX_PAUSE = 5_000;
 /** Without a look for so long the leader knows nothing of the time between, ms. */
-const LONGEST_GAP = 5_000;
+const MAX_GAP = 5_000;
 /** By how much the clocks of store and process may drift apart between two looks, ms. */
-const MOST_DRIFT = 2_000;
+const MAX_DRIFT = 2_000;
 /** While agents come back after a gap nobody is ended, this long at most, ms: a storm of them may last longer than a lease. */
-const LONGEST_RETURN = 60_000;
+const MAX_RETURN = 60_000;
 /** Leases ended in one transaction. */
-const MOST_AT_ONCE = 500;
+const MAX_BATCH_SIZE = 500;
 /** How often Dataplanes that say they are leased and have no lease are looked for, ms. */
-const ADOPT_EVERY = 300_000;
-/** How often all leases are read, ms: of those that are gone nothing is told. */
-const READ_WHOLE_EVERY = 600_000;
+const ADOPTION_INTERVAL = 300_000;
+/** Interval at which all leases are read, ms: a read of changes does not show leases that are gone. */
+const FULL_READ_INTERVAL = 600_000;
 /** Changes may become visible so long after their time, ms. */
 const COMMIT_DELAY = 10_000;
 
 const AREA = 'agent-leases';
 /** A mass end is held: since when, how many of how many. */
-const HOLD_NOTE = { area: AREA, key: 'hold' } as const;
+const HOLD_ENTRY = { area: AREA, key: 'hold' } as const;
 /** Until when expired leases are released, and by whom. */
-const RELEASE_NOTE = { area: AREA, key: 'release' } as const;
+const RELEASE_ENTRY = { area: AREA, key: 'release' } as const;
 
 /**
  * Ends the leases of agents that are gone, each with its Dataplane in one transaction (docs/reference/leases.md). It begins one lease and
  * the longest pause of an agent after it could first look, and begins anew after a gap: neither a control plane nor a store
  * that was away, nor a clock that jumped, ends a lease.
  */
-export class LeaseEnder {
+export class LeaseReaper {
   private watched: Watch | undefined;
   private ended: { readonly at: number; readonly count: number }[] = [];
   private adoptedAt: number | undefined;
@@ -83,7 +83,7 @@ export class LeaseEnder {
   private isHolding: boolean | undefined;
   private counted: LeaseCounts = { total: 0, expired: 0, isHeld: false, ended: 0 };
 
-  constructor(private readonly options: LeaseEnderOptions) {}
+  constructor(private readonly options: LeaseReaperOptions) {}
 
   get counts(): LeaseCounts {
     return this.counted;
@@ -92,7 +92,7 @@ export class LeaseEnder {
   /** One look, and what follows from it. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
     const { leases, hold } = this.options;
-    const survey = await leases.survey(MOST_AT_ONCE);
+    const survey = await leases.survey(MAX_BATCH_SIZE);
     await this.readHealth();
     this.watched = this.watch(survey);
     this.count(survey);
@@ -106,7 +106,7 @@ export class LeaseEnder {
       hold,
       ...(releasedUntil !== undefined && { releasedUntil }),
     });
-    if (isHeld !== this.isHolding) await this.tellHold(isHeld, survey);
+    if (isHeld !== this.isHolding) await this.reportHold(isHeld, survey);
     if (end.length > 0) await this.end(end, survey.now);
     this.count(survey);
   }
@@ -115,12 +115,12 @@ export class LeaseEnder {
     const at = this.options.clock.elapsed();
     const before = this.watched;
     const passed = before ? at - before.at : Infinity;
-    const isWhole = before && passed < LONGEST_GAP && Math.abs(storeAt - before.storeAt - passed) < MOST_DRIFT;
+    const isWhole = before && passed < MAX_GAP && Math.abs(storeAt - before.storeAt - passed) < MAX_DRIFT;
     if (!isWhole) return { since: at, at, storeAt, expired, fellAt: at, isOver: false };
     const fellAt = expired < before.expired ? at : before.fellAt;
     const watched = at - before.since;
-    const isReturning = at - fellAt < LONGEST_PAUSE && watched < LONGEST_RETURN;
-    const isOver = before.isOver || (watched >= this.options.length + LONGEST_PAUSE && !isReturning);
+    const isReturning = at - fellAt < MAX_PAUSE && watched < MAX_RETURN;
+    const isOver = before.isOver || (watched >= this.options.length + MAX_PAUSE && !isReturning);
     return { ...before, at, storeAt, expired, fellAt, isOver };
   }
 
@@ -141,9 +141,9 @@ export class LeaseEnder {
     return this.ended.reduce((sum, { count }) => sum + count, 0);
   }
 
-  private async tellHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
+  private async reportHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
     const { store, term, logger } = this.options;
-    const note: MetadataEntry = { ...HOLD_NOTE, value: isHeld ? { since: now, expired, total } : null };
+    const note: MetadataEntry = { ...HOLD_ENTRY, value: isHeld ? { since: now, expired, total } : null };
     await store.write({ changes: [], onRefusal: 'abort', fence: term, metadata: [note] });
     const wasHolding = this.isHolding === true;
     this.isHolding = isHeld;
@@ -156,7 +156,7 @@ export class LeaseEnder {
   }
 
   private async releasedUntil(): Promise<number | undefined> {
-    const until = (await this.options.store.readMetadata(RELEASE_NOTE.area, RELEASE_NOTE.key))?.['until'];
+    const until = (await this.options.store.readMetadata(RELEASE_ENTRY.area, RELEASE_ENTRY.key))?.['until'];
     return typeof until === 'number' ? until : undefined;
   }
 
@@ -164,17 +164,17 @@ export class LeaseEnder {
   private async adoptOrphans(): Promise<void> {
     const { leases, index, zone, length, clock, term } = this.options;
     const now = clock.elapsed();
-    if (this.adoptedAt !== undefined && now - this.adoptedAt < ADOPT_EVERY) return;
+    if (this.adoptedAt !== undefined && now - this.adoptedAt < ADOPTION_INTERVAL) return;
     this.adoptedAt = now;
     const keys: LeaseKey[] = [];
     await inTimedSlices(leasedDataplanes(index, zone, keys), { clock, signal: term.signal });
-    for (const batch of splitIntoBatches(keys, MOST_AT_ONCE)) await leases.adopt(batch, length);
+    for (const batch of splitIntoBatches(keys, MAX_BATCH_SIZE)) await leases.adopt(batch, length);
   }
 
   private async readHealth(): Promise<void> {
     const { leases, health, clock } = this.options;
     const elapsed = clock.elapsed();
-    const isWhole = this.readWholeAt === undefined || elapsed - this.readWholeAt >= READ_WHOLE_EVERY;
+    const isWhole = this.readWholeAt === undefined || elapsed - this.readWholeAt >= FULL_READ_INTERVAL;
     const { now, leases: changed } = await leases.changedSince(isWhole ? 0 : this.changesRead);
     if (isWhole) this.readWholeAt = elapsed;
     this.changesRead = now - COMMIT_DELAY;
@@ -194,7 +194,7 @@ function* leasedDataplanes(index: IndexReader, zone: string, into: LeaseKey[]): 
   }
 }
 
-/** What is said where a mass end is held. */
+/** State of a held mass end: since when, and how many leases it concerns. */
 export interface LeaseHold {
   /** ms since 1970 by the store's clock. */
   readonly since: number;
@@ -204,7 +204,7 @@ export interface LeaseHold {
 
 /** The hold of the leader, whichever replica it is; undefined where it holds nothing. Throws Unavailable. */
 export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<LeaseHold | undefined> {
-  const value: JsonObject | undefined = await store.readMetadata(HOLD_NOTE.area, HOLD_NOTE.key);
+  const value: JsonObject | undefined = await store.readMetadata(HOLD_ENTRY.area, HOLD_ENTRY.key);
   if (!isJsonObject(value)) return undefined;
   const { since, expired, total } = value;
   const isWhole = typeof since === 'number' && typeof expired === 'number' && typeof total === 'number';
@@ -217,6 +217,6 @@ export async function releaseLeases(
   by: string,
 ): Promise<{ readonly released: number }> {
   const { now, expiredTotal } = await leases.survey(0);
-  await store.write({ changes: [], onRefusal: 'abort', metadata: [{ ...RELEASE_NOTE, value: { until: now, by } }] });
+  await store.write({ changes: [], onRefusal: 'abort', metadata: [{ ...RELEASE_ENTRY, value: { until: now, by } }] });
   return { released: expiredTotal };
 }

@@ -11,8 +11,8 @@ import { HeldConditionWriter, type HeldConditionOptions } from './held-condition
 /** How often a confirmation is looked for while something is held, and a failed release is repeated, ms. */
 const CONFIRMATION_POLL = 5_000;
 
-/** What holding absences back depends on. */
-export interface AbsenceHoldOptions extends Omit<HeldConditionOptions, 'holdPeriod'> {
+/** Dependencies of holding deletions back. */
+export interface PendingDeletionOptions extends Omit<HeldConditionOptions, 'holdPeriod'> {
   readonly batches: BatchWriter;
   readonly peerState: PeerState;
   /** Of a plain Kuma peer; absent for Causeway peers, whose state names its incarnation. */
@@ -26,7 +26,7 @@ export interface AbsenceHoldOptions extends Omit<HeldConditionOptions, 'holdPeri
  * confirms the incarnation, until `hold` has passed, or until the peer names the resource again (docs/design.md §5 A new
  * life is not a deletion either).
  */
-export class AbsenceHold implements ConfirmationListener {
+export class PendingDeletion implements ConfirmationListener {
   /** By kind and identity key. */
   private readonly held = new Map<string, Map<string, Identity>>();
   private release: Timer | undefined;
@@ -39,7 +39,7 @@ export class AbsenceHold implements ConfirmationListener {
   private readonly conditions: HeldConditionWriter;
   private readonly unsubscribe: readonly (() => void)[];
 
-  constructor(private readonly options: AbsenceHoldOptions) {
+  constructor(private readonly options: PendingDeletionOptions) {
     const { peerState, kuma, hold } = options;
     this.conditions = new HeldConditionWriter({
       ...options,
@@ -48,7 +48,7 @@ export class AbsenceHold implements ConfirmationListener {
         return pending && { since: pending.since, until: pending.since + hold };
       },
     });
-    const learnt = kuma?.onLearnt(() => void this.judgeKuma());
+    const learnt = kuma?.onLearnt(() => void this.evaluateKuma());
     this.unsubscribe = [peerState.onConfirmed(this), ...(learnt ? [learnt] : [])];
   }
 
@@ -62,8 +62,8 @@ export class AbsenceHold implements ConfirmationListener {
     return this.releasing;
   }
 
-  /** What of the absent resources of a message is to be deleted now; the others are held. */
-  judge(
+  /** Returns the absent resources of a message that are to be deleted now, and holds the others. */
+  evaluate(
     kind: string,
     { absent, completed }: Pick<InboundChanges<CopyPut>, 'absent' | 'completed'>,
     point: ResumePoint | undefined,
@@ -134,7 +134,7 @@ export class AbsenceHold implements ConfirmationListener {
   }
 
   /** The incarnation of a plain Kuma peer became known: what waited for it is judged. */
-  private async judgeKuma(): Promise<void> {
+  private async evaluateKuma(): Promise<void> {
     const incarnation = this.options.kuma?.current;
     if (incarnation === undefined || this.closed) return;
     const until = this.heldUntil(incarnation);

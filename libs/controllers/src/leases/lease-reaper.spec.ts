@@ -4,11 +4,11 @@ import { ResourceIndex, type LeaseAgent } from '@causeway/store';
 import { MemoryAgentLeases, MemoryDisk, MemoryLease, MemoryStore } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { LeaseHealth } from './lease-conditions';
-import { LeaseEnder, LONGEST_PAUSE, leaseHold, releaseLeases } from './lease-ender';
+import { LeaseReaper, MAX_PAUSE, leaseHold, releaseLeases } from './lease-reaper';
 import { LEASED_BY, planLeaseEnds } from './plan-lease-ends';
 
 const LENGTH = 10_000;
-const OFFICE = LENGTH + LONGEST_PAUSE;
+const OFFICE = LENGTH + MAX_PAUSE;
 
 function agentOf(machine: string): LeaseAgent {
   return { instance: machine, run: `${machine}-1`, startedAt: 1, machine, address: '10.0.0.1' };
@@ -25,7 +25,7 @@ class LeaseWorld {
   private epoch = 0;
 
   /** A new leader; the one before is over. */
-  async leader(leases: MemoryAgentLeases = this.leases): Promise<LeaseEnder> {
+  async leader(leases: MemoryAgentLeases = this.leases): Promise<LeaseReaper> {
     const lease = new MemoryLease(this.disk);
     const holder = `leader-${this.epoch}`;
     const standing = await lease.readEpoch();
@@ -33,7 +33,7 @@ class LeaseWorld {
     this.epoch = (await lease.takeOver(standing.epoch, holder, 1e9)) ?? -1;
     const term = { epoch: this.epoch, holder, signal: new AbortController().signal };
     const { store, index, health, clock } = this;
-    return new LeaseEnder({
+    return new LeaseReaper({
       zone: 'east',
       leases,
       store,
@@ -69,7 +69,7 @@ class LeaseWorld {
   }
 
   /** Time passes, a look each second. */
-  async pass(ms: number, leader: LeaseEnder, alive: readonly string[] = []): Promise<void> {
+  async pass(ms: number, leader: LeaseReaper, alive: readonly string[] = []): Promise<void> {
     for (let passed = 0; passed < ms; passed += 1_000) {
       this.clock.advance(1_000);
       await this.renew(...alive);
@@ -128,7 +128,7 @@ describe('the end of leases', () => {
     const leader = await world.leader();
     for (let back = 1; back <= all.length; back++) await world.pass(1_000, leader, all.slice(0, back));
     expect(await world.names()).toEqual([...all, 'gone'].sort());
-    await world.pass(LONGEST_PAUSE + 1_000, leader, all);
+    await world.pass(MAX_PAUSE + 1_000, leader, all);
     expect(await world.names()).toEqual([...all].sort());
     // One that comes and goes for ever keeps nobody else.
     await world.register('ended');
