@@ -121,7 +121,7 @@ export interface Registration {
   token: string;
   /** What was checked; an inbound that is not named is as the spec says. */
   inbounds: InboundHealth[];
-  /** What its proxy is told and cannot do; at most 64. */
+  /** What its proxy is sent and cannot do; at most 64. */
   unobeyed: UnobeyedPart[];
   /**
    * The name of the Dataplane of this agent as which programs of the machine call, where that is not this one; at most 253 characters.
@@ -137,7 +137,7 @@ export interface Registration_LabelsEntry {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
-/** Something that a plane without HTTP, or without TLS, is told and does not do. */
+/** Something that a plane without HTTP, or without TLS, is sent and does not do. */
 export interface UnobeyedPart {
   /** The resource: a listener or a cluster of its proxy; at most 256 characters. */
   name: string;

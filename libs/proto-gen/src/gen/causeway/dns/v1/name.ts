@@ -8,7 +8,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /**
  * A resource of xDS, asked for by hostname in lower case on the ADS stream of a proxy: what the hostname means to clients of the
- * proxy's mesh in its zone. A hostname that no service of the mesh has is told as removed, and sent when a service gets it.
+ * proxy's mesh in its zone. A hostname that no service of the mesh has is sent as removed, and sent when a service gets it.
  */
 export interface Name {
   /** The hostname. */
