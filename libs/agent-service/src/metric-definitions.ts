@@ -12,7 +12,7 @@ export interface XdsMetric {
   readonly read: () => Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
 }
 
-/** What the metrics are read from. */
+/** Sources of the metrics. */
 export interface XdsMetricSources {
   readonly server: Pick<XdsServer<never>, 'counters' | 'load'>;
   readonly resources: Pick<EnvoyResources, 'refusedCount'>;

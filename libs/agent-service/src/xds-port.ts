@@ -42,16 +42,16 @@ import {
 } from '@causeway/xds-server';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 
-/** What a zone tells its proxies from, and how it listens. */
+/** Inputs of the port, and how it listens. */
 export interface XdsPortOptions {
   readonly zone: string;
   /** Of this replica, another one after each start. */
   readonly instance: string;
   /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
   readonly announce: () => Promise<unknown>;
-  /** Where replicas tell each other of their proxies. */
+  /** The store in which replicas report their proxies. */
   readonly proxies: Pick<ProxySessionStore, 'report'>;
-  /** Where external services and host names are reached by proxies that do not resolve names themselves. */
+  /** The addresses of external services and host names, for proxies that do not resolve names themselves. */
   readonly hosts: HostSource;
   readonly index: IndexReader;
   readonly access: AccessSource;
@@ -62,7 +62,7 @@ export interface XdsPortOptions {
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
-  /** What machines were granted. */
+  /** The enrolments of machines. */
   readonly enrolments: Enrolments;
   readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
   /** The certificate in PEM of the authority that signs workloads now. */
@@ -147,12 +147,12 @@ export class XdsPort implements ObservedProxies {
     return this.bound;
   }
 
-  /** Where it listens; port 0 before. */
+  /** The address at which it listens; port 0 before. */
   get address(): { readonly host: string; readonly port: number } {
     return { host: this.options.host, port: this.bound };
   }
 
-  /** What proxies are shown; undefined where they are served in plain text, and before the start. */
+  /** The server certificates that proxies are shown; undefined if they are served in plain text, and before the start. */
   get certificates(): ServerCertificates | undefined {
     return this.options.certificates();
   }

@@ -15,7 +15,7 @@ import type { WantedDataplane } from './attach-messages';
 export interface AgentCredentials {
   /** The dataplane token; empty where there is none. */
   readonly token: string;
-  /** What it showed in its TLS handshake, unverified. */
+  /** The certificate that it showed in its TLS handshake, unverified. */
   readonly certificate?: X509Certificate | undefined;
   readonly address: string;
 }

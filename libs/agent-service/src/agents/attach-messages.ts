@@ -43,13 +43,13 @@ const MAX_LABELS = 128;
 const MAX_INBOUNDS = 128;
 const MAX_UNSUPPORTED = 64;
 
-/** Who attaches, and by what its leases are its own. */
+/** The agent that attaches, and the secret of its leases. */
 export interface AttachedAgent {
   readonly agent: LeaseAgent;
   readonly secretHash?: string;
 }
 
-/** Who attaches. Throws Invalid with every field that is wrong. */
+/** Reads the agent that attaches. Throws Invalid with every field that is wrong. */
 export function readAgent({ instance, run, machine, startedAt, secret }: Agent, address: string): AttachedAgent {
   const at = FieldPath.at('agent');
   const violations = [
@@ -65,7 +65,7 @@ export function readAgent({ instance, run, machine, startedAt, secret }: Agent, 
   return { agent, ...(secret !== '' && { secretHash: createHash('sha256').update(secret).digest('hex') }) };
 }
 
-/** Which Dataplane is meant. Throws Invalid. */
+/** Reads the name of a Dataplane. Throws Invalid. */
 export function readName(dataplane: DataplaneName | undefined): LeaseKey {
   const { mesh = '', namespace = '', name = '' } = dataplane ?? {};
   const at = FieldPath.at('dataplane');
@@ -78,7 +78,7 @@ export function readName(dataplane: DataplaneName | undefined): LeaseKey {
   return { mesh, namespace: namespace === '' ? DEFAULT_NAMESPACE : namespace, name };
 }
 
-/** What a registration asks for. Throws Invalid; whether it is a Dataplane is not looked at. */
+/** Reads a registration. Throws Invalid; the spec of the Dataplane is not validated here. */
 export function readRegistration({
   version,
   labels,
@@ -149,7 +149,7 @@ function checkedInbound({ inbound, ready, check, reason, since, plaintextReachab
   return { inbound, ready, ...texts, since, ...(plaintextReachable && { plaintextReachable }) };
 }
 
-/** What the plane of a machine does not obey. */
+/** Reads a part of its resources that the plane of a machine does not apply. */
 function readUnobeyed({ name, what }: { readonly name: string; readonly what: string }) {
   return { name: printableText(name, MAX_LENGTHS.part), what: printableText(what, MAX_LENGTHS.what) };
 }
@@ -161,7 +161,7 @@ function secretProblems(at: FieldPath, { length }: string) {
   return [at.violation(rule, length < SECRET.shortest ? 'too-short' : 'too-long')];
 }
 
-/** What leases are compared by is refused, not changed. */
+/** Refuses an id that is not plain text: leases are compared by it, so it is not changed. */
 function idProblems(at: FieldPath, id: string) {
   const isPlain = printableText(id, MAX_LENGTHS.id) === id;
   return id === '' || id.length > MAX_LENGTHS.id || isPlain

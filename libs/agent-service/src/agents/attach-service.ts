@@ -16,7 +16,7 @@ import { nameOf, ReplicaLeases } from './replica-leases';
 export interface AgentServiceOptions extends AgentRegistrationsOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly leases: AgentLeaseStore;
-  /** What a machine with Dataplanes of this mesh needs to know of the zone. */
+  /** The facts of the zone that a machine with Dataplanes of this mesh needs. */
   readonly zoneFacts: (mesh: string) => ZoneFacts;
   /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
   readonly leaseLength: number;

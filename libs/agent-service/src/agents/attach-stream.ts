@@ -22,7 +22,7 @@ export interface AttachStreamOptions {
   readonly registrations: AgentRegistrations;
   readonly leases: ReplicaLeases;
   readonly requests: TokenBucket;
-  /** What a machine with Dataplanes of this mesh needs to know of the zone. */
+  /** The facts of the zone that a machine with Dataplanes of this mesh needs. */
   readonly zoneFacts: (mesh: string) => ZoneFacts;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -97,7 +97,7 @@ export class HeldDataplanes {
     this.look(one);
   }
 
-  /** What is held, with what is new of its health. */
+  /** The Dataplanes that are held, with news of their health. */
   *held(): Generator<LeaseKey & { readonly health?: readonly AgentFinding[] }> {
     for (const { key, isHeld, health } of this.all.values()) if (isHeld) yield { ...key, ...(health && { health }) };
   }
@@ -203,7 +203,7 @@ export class HeldDataplanes {
     return right;
   }
 
-  /** Who holds it, where that is somebody else. */
+  /** The holder, if that is another agent. */
   private async take(one: HeldDataplane): Promise<AgentLease | undefined> {
     if (one.isHeld) return undefined;
     const { leases, agent, secretHash, session } = this.options;

@@ -8,7 +8,7 @@ export interface LeaseSession {
   readonly id: string;
   /** When the agent was heard last, by `Clock.elapsed`, and with which heartbeat. */
   readonly heard: { readonly at: number; readonly heartbeat: number };
-  /** What it holds, with what is new of its health. */
+  /** The Dataplanes that it holds, with news of their health. */
   held(): Iterable<LeaseKey & Pick<LeaseRenewal, 'health'>>;
   /** Its leases are renewed as of this heartbeat, and these rows were written. */
   renewed(heartbeat: number, rows: readonly (LeaseKey & Pick<LeaseRenewal, 'health'>)[]): void;

@@ -8,7 +8,7 @@ import { CallerLog, errorText, type Clock, type Logger } from '@causeway/runtime
 import { readBootstrapRequest, type BootstrapRequest } from './bootstrap-request';
 import { envoyBootstrap, ZONE_PROXY_CONNECTIONS } from '@causeway/xds-translation';
 
-/** What the endpoint stands on. */
+/** Inputs of the endpoint. */
 export interface BootstrapEndpointOptions {
   /**
    * The spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy may be started. Rejects with Unauthenticated, Forbidden,

@@ -1,6 +1,6 @@
 import { FieldPath, Invalid, isJsonArray, isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
 
-/** What a proxy's starter asks for, as Kuma's `kuma-dp` sends it (docs/reference/xds.md, Bootstrap). */
+/** A request for a bootstrap, as Kuma's `kuma-dp` sends it (docs/reference/xds.md, Bootstrap). */
 export interface BootstrapRequest {
   readonly mesh: string;
   readonly name: string;

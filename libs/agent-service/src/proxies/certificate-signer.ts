@@ -2,12 +2,12 @@ import type { WorkloadBinding, WorkloadCertificate, WorkloadCertificates } from 
 import type { Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
-/** Whose certificate: a Dataplane's, or that of the zone's egress in one mesh. */
+/** The owner of a certificate: a Dataplane, or the zone's egress in one mesh. */
 export type CertificateOwner =
   | {
       readonly type: 'dataplane';
       readonly dataplane: Identity;
-      /** What the proxy's token was verified to be bound to. */
+      /** The binding of the proxy's verified token. */
       readonly binding: WorkloadBinding;
     }
   | { readonly type: 'egress'; readonly mesh: string; readonly zone: string };

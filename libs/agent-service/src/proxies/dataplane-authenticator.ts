@@ -16,7 +16,7 @@ import type { PeerCertificates } from './peer-certificates';
 import { dataplaneNamed, quoted } from './proxy-callers';
 import type { AuthorisedWorkload, WorkloadCaller } from './workload-certificate-service';
 
-/** What callers are checked against. */
+/** Inputs of the checks of callers. */
 export interface DataplaneAuthenticatorOptions {
   readonly zone: string;
   readonly index: Pick<IndexReader, 'get'>;
@@ -45,7 +45,7 @@ export interface ShownCredentials {
   readonly token: string;
   readonly certificate?: X509Certificate | undefined;
 }
-/** Whose claims they are, and the certificate or the token that they come from. */
+/** Verified claims, and the certificate or the token that they come from. */
 export type VerifiedClaims = Pick<DataplaneClaims, 'id' | 'binding' | 'expiresAt'> &
   Pick<ShownCredentials, 'certificate'> & { readonly token?: JoiningCredential };
 /** Proves that callers are of a Dataplane of this zone: by the certificate of their workload, or by a dataplane token that holds for it. */

@@ -19,7 +19,7 @@ import { reachedSoon, type IndexReader } from '@causeway/store';
 import { DEFAULT_NAMESPACE } from './proxy-views';
 import { checkedDataplane, onlyThis, registrationContext, type RegistrationRights } from './registration-rights';
 
-/** What registrations are written through. */
+/** Inputs of registrations. */
 export interface DataplaneRegistrarOptions {
   readonly zone: string;
   readonly index: IndexReader;
@@ -39,7 +39,7 @@ export interface Registration {
   /** The proxy's token, verified. */
   readonly credential: JoiningCredential;
   readonly until: number;
-  /** Where the proxy speaks from. */
+  /** The remote address of the proxy. */
   readonly address: string;
 }
 

@@ -12,7 +12,7 @@ export interface PeerCertificatesOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Whose certificate it is, as an authority of the mesh says. */
+/** The owner of a certificate, verified by an authority of the mesh. */
 export interface VerifiedPeer {
   /** The SPIFFE id. */
   readonly uri: string;
@@ -44,7 +44,7 @@ const EARLY = 60_000;
 export class PeerCertificates {
   /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
   private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MAX_BUNDLES);
-  /** What is known of certificates whose connection lives: nothing of it ever changes. */
+  /** Verified certificates of open connections: they never change. */
   private readonly leaves = new WeakMap<X509Certificate, Leaf>();
 
   constructor(private readonly options: PeerCertificatesOptions) {}

@@ -13,7 +13,7 @@ export function proxyOf(id: Identity): string | undefined {
   return id.kind === 'ZoneEgress' ? zoneProxyId('egress', id.name) : undefined;
 }
 
-/** What the token of a proxy is called in messages. */
+/** Returns the name of a proxy's token in messages. */
 export function tokenName({ type }: ProxyNode): string {
   return type === 'dataplane' ? 'dataplane token' : `zone token of the scope "${type}"`;
 }

@@ -6,7 +6,7 @@ import type { IdentityCertificate } from '@causeway/xds-translation';
 import type { CertificateOwner, CertificateSigner } from './certificate-signer';
 import type { ProxyKey } from './proxy-node';
 
-/** What `ProxyCertificates` stands on. */
+/** Inputs of `ProxyCertificates`. */
 export interface ProxyCertificatesOptions {
   readonly signer: CertificateSigner;
   /** The certificate in PEM of the authority that signs now. */
@@ -23,7 +23,7 @@ export interface ProxyCertificatesOptions {
   readonly random?: () => number;
 }
 
-/** Whose certificate, for which key. */
+/** The owner of a certificate, and the key that it is for. */
 export interface CertificateSubject {
   readonly owner: CertificateOwner;
   readonly key: Exclude<ProxyKey, { readonly type: 'none' }>;
@@ -41,7 +41,7 @@ export interface ProxyCertificate {
   close(): void;
 }
 
-/** What is known of a proxy's certificate. */
+/** Status of a proxy's certificate. */
 export interface CertificateStatus {
   /** The SPIFFE id. */
   readonly uri?: string;
@@ -59,7 +59,7 @@ const AUTHORITY_PERIOD = 5_000;
 const MAX_CONCURRENT = 8;
 const RETRY = { base: 1_000, cap: 60_000 };
 
-/** What signs now. */
+/** The authority that signs now. */
 interface SigningAuthority {
   readonly pem: string;
   readonly publicKey: KeyObject;
@@ -77,7 +77,7 @@ interface Entry extends Omit<CertificateSubject, 'shown'> {
   isClosed: boolean;
 }
 
-/** What is signed, or was signed before, for a key. */
+/** A certificate that was signed for a key, now or before. */
 type HeldCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
 
 /** A certificate, and when the next one is to be signed, ms since 1970. */
@@ -100,7 +100,7 @@ export class ProxyCertificates {
   private underWay = 0;
   private timer: Timer | undefined;
   private authorityAsked = -Infinity;
-  /** What signs, as it was at the latest look. */
+  /** The signing authority, as it was at the latest look. */
   private authority: Promise<SigningAuthority | undefined> | undefined;
   private isClosed = false;
 

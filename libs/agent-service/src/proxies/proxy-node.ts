@@ -11,7 +11,7 @@ export type ProxyKey =
   | { readonly type: 'delivered' }
   | { readonly type: 'none' };
 
-/** What is said by a proxy that an agent of Causeway runs. */
+/** Facts that a proxy reports which an agent of Causeway runs. */
 interface AgentFacts {
   readonly isAgent?: boolean;
   /** It resolves host names itself, and dials none of their addresses that its machine may not dial. */

@@ -6,7 +6,7 @@ import type { CertificateStatus, ProxyCertificate } from './proxy-certificates';
 /** The namespace of a Dataplane whose name has none. */
 export const DEFAULT_NAMESPACE = 'default';
 
-/** What decides a view; proxies that agree in it, streams of one proxy above all, share the view. */
+/** The facts that decide a view; proxies that agree in them, streams of one proxy above all, share the view. */
 export interface ViewFacts {
   readonly proxy: string;
   readonly facts: unknown;

@@ -46,14 +46,14 @@ export function onlyThis({ mesh, namespace, name }: Identity): RegistrationRight
   };
 }
 
-/** Who registers a Dataplane, for rights and the audit log. */
+/** The caller that registers a Dataplane, for rights and the audit log. */
 export function registrationContext(of: {
   readonly mesh: string;
   readonly namespace: string;
   readonly name: string;
   readonly tokenId: string;
   readonly until: number;
-  /** Where the proxy or agent speaks from. */
+  /** The remote address of the proxy or agent. */
   readonly address: string;
   /** The writer holds the lease of the Dataplane. */
   readonly holdsLease?: boolean;

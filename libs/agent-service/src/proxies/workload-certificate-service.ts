@@ -10,14 +10,14 @@ import type { TrustDomain } from '@causeway/xds-translation';
 import type { CertificateSigner } from './certificate-signer';
 import { dataplaneProxyId } from './proxy-views';
 
-/** Who asks, and for which Dataplane. */
+/** The caller, and the Dataplane that it asks for. */
 export interface WorkloadCaller {
   readonly mesh: string;
   /** A name, or `name.namespace`. */
   readonly name: string;
   /** The dataplane token; empty where there is none. */
   readonly token: string;
-  /** What the caller showed in its TLS handshake, unverified. */
+  /** The certificate that the caller showed in its TLS handshake, unverified. */
   readonly certificate?: X509Certificate;
 }
 

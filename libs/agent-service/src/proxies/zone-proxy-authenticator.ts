@@ -30,7 +30,7 @@ import {
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
 
-/** What proxies are admitted by. */
+/** Inputs of the admission of proxies. */
 export interface ZoneProxyAuthenticatorOptions extends DataplaneAuthenticatorOptions {
   readonly index: IndexReader;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;

@@ -10,7 +10,7 @@ const PATH = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggreg
 const MAX_TEXT = 1_000;
 const INVALID_ARGUMENT = 3;
 
-/** What a server has sent of one type. */
+/** The resources of one type in a response. */
 export interface ResourceUpdate {
   readonly type: string;
   readonly resources: readonly EncodedResource[];
@@ -25,12 +25,12 @@ interface ClientNode {
   readonly userAgent: string;
 }
 
-/** What the streams of a proxy have in common. */
+/** State that the streams of a proxy share. */
 export interface AdsStreamOptions {
   readonly node: () => ClientNode;
   /** The header `authorization`. Asked for at each stream. */
   readonly authorization: () => string | undefined;
-  /** What is held of a type, as name and version: it is not sent again. */
+  /** Returns the resources of a type that are held, as name and version: they are not sent again. */
   readonly held: (type: string) => Iterable<readonly [name: string, version: string]>;
   /**
    * Takes an update. It is acked when this resolves, and rejected with the text that it resolves with, or rejects with. Updates of a
@@ -54,7 +54,7 @@ export class UpdateQueue {
   }
 }
 
-/** What becomes of a stream. */
+/** Callbacks of a stream. */
 export interface StreamEvents {
   readonly queue: UpdateQueue;
   /** The server has answered the connection. */

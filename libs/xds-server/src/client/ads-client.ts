@@ -12,7 +12,7 @@ export interface AdsClientOptions extends AdsStreamOptions {
    * where it names none the earlier ones are tried.
    */
   readonly addresses: () => readonly string[];
-  /** How the server is verified, and what the client shows; plain text where it is undefined. Asked for at each connection. */
+  /** Returns how the server is verified, and which credentials the client shows; plain text if undefined. Called at each connection. */
   readonly tls: () => ClientTls | undefined;
   /** Those that other streams of the same proxy use; of its own where it is absent. */
   readonly connections?: ClientConnections;
@@ -22,7 +22,7 @@ export interface AdsClientOptions extends AdsStreamOptions {
 
 const DEFAULT_LIMITS: ConnectLimits = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 10_000 } };
 
-/** Where a client stands. */
+/** The state of a client. */
 export type AdsClientState =
   | { readonly type: 'connected'; readonly address: string; readonly since: number }
   | { readonly type: 'connecting'; readonly address: string; readonly failure?: string };
@@ -129,7 +129,7 @@ export class AdsClient {
     for (const listener of this.listeners) listener(state);
   }
 
-  /** What is subscribed in one turn goes in one request a type. */
+  /** Sends the subscriptions of one turn in one request a type. */
   private flush(): void {
     if (this.isFlushing) return;
     this.isFlushing = true;

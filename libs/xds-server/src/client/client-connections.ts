@@ -25,7 +25,7 @@ const KEEPALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms
  * another connection; the old one ends with its last use. No stream waits behind another one, for each has a window of 64 KiB.
  */
 export class ClientConnections {
-  /** What the next user of an address shares. */
+  /** The connection that the next user of an address shares. */
   private readonly newest = new Map<string, SharedConnection>();
 
   constructor(private readonly clock: Clock) {}

@@ -2,7 +2,7 @@ import { credentials, type ChannelCredentials, type ChannelOptions } from '@grpc
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
-/** How a control plane is verified, and what its client shows. */
+/** How a control plane is verified, and the credentials that its client shows. */
 export interface ClientTls {
   /** Authorities in PEM. */
   readonly authorities: string;
@@ -10,7 +10,7 @@ export interface ClientTls {
   readonly identity?: { readonly chain: string; readonly key: string };
 }
 
-/** What a gRPC client is made with. */
+/** Options of a gRPC client. */
 export interface ClientCredentials {
   readonly credentials: ChannelCredentials;
   readonly options: ChannelOptions;

@@ -1,4 +1,4 @@
-/** What a request says of one type. */
+/** The content of a request about one type. */
 export interface SubscriptionChange {
   readonly type: string;
   readonly subscribe: ReadonlySet<string>;

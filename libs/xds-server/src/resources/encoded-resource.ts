@@ -21,7 +21,7 @@ export const RESOURCE_TYPES = {
   filterChain: typeUrlOf(FilterChain),
   routes: typeUrlOf(RouteConfiguration),
   secret: typeUrlOf(TlsSecret),
-  /** What a hostname means: of ours, not Envoy's. */
+  /** The meaning of a hostname: a type of ours, not Envoy's. */
   hostName: typeUrlOf(HostName),
 } as const;
 
@@ -40,7 +40,7 @@ export type EncodeResult =
   | { readonly ok: true; readonly resource: EncodedResource }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-/** What has a name: `cluster_name` for endpoints. */
+/** A message with a name: `cluster_name` for endpoints. */
 type NamedMessage = { readonly name: string } | { readonly clusterName: string };
 
 /**

@@ -7,7 +7,7 @@ export interface BrokenRule {
   readonly rule: 'out-of-range' | 'not-one-of' | 'wrong-form' | 'too-short' | 'too-long';
 }
 
-/** Which rules of its field a value breaks. */
+/** Returns the rules of its field that a value breaks. */
 export function brokenRules(value: WireValue, rules: ValueRules, field: FieldSchema): readonly BrokenRule[] {
   if (typeof value === 'number')
     return field.type === 'enum' ? brokenByEnum(value, rules, field) : outOfRange(value, rules);

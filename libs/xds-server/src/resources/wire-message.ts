@@ -62,7 +62,7 @@ const SCALARS: Readonly<Record<string, (reader: BinaryReader) => number | boolea
   enum: (reader) => reader.int32(),
 };
 
-/** What an absent field without presence holds. */
+/** Returns the value of an absent field without presence. */
 export function defaultOf(type: string): WireValue {
   if (type === 'string') return '';
   if (type === 'bytes') return new Uint8Array();

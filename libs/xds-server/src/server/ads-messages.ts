@@ -25,7 +25,7 @@ export interface AdsRequest {
   readonly version: string;
 }
 
-/** What a response says. */
+/** The content of a response. */
 export interface AdsContent {
   readonly form: AdsForm;
   readonly type: string;

@@ -14,7 +14,7 @@ const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_T
  */
 const ORDER: readonly string[] = [cluster, secret, endpoints, listener, filterChain, routes];
 
-/** What these types name must be there first: they wait until the types above have been acked. */
+/** Types that refer to resources of the types above: they wait until those have been acked. */
 const FIRST: readonly string[] = [cluster, endpoints];
 const LATER: ReadonlySet<string> = new Set([listener, filterChain, routes]);
 
@@ -55,7 +55,7 @@ export class AdsSession<V> {
     return this.proxy.view;
   }
 
-  /** Whose proxy it is. */
+  /** The proxy of the session. */
   get owner(): Identity | undefined {
     return this.proxy.owner;
   }
@@ -294,7 +294,7 @@ export class AdsSession<V> {
     return LATER.has(type) && FIRST.some((first) => this.subscriptions.get(first)?.isBusy);
   }
 
-  /** What is going may go when nothing that may refer to it is on its way. */
+  /** Removals may be sent when nothing that may refer to them is on its way. */
   private mayRemove(type: string): boolean {
     const place = ORDER.indexOf(type);
     if (place < 0) return true;

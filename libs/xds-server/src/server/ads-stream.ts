@@ -13,7 +13,7 @@ import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './proxy-aut
 export interface AdsCall {
   readonly metadata: Metadata;
   readonly address: string;
-  /** What the proxy showed in its TLS handshake, unverified. */
+  /** The certificate that the proxy showed in its TLS handshake, unverified. */
   readonly certificate: X509Certificate | undefined;
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   /** Writes a message that has its frame, past grpc-js, which would copy it for each proxy. */
@@ -89,7 +89,7 @@ export class AdsStream<V> {
     return this.call.address;
   }
 
-  /** What the proxy says that it is; empty before its first request. */
+  /** The user agent that the proxy reports; empty before its first request. */
   get userAgent(): string {
     return this.caller?.userAgent ?? '';
   }

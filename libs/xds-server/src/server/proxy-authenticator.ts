@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Proxy } from './resource-source';
 
-/** What a proxy says of itself when its stream begins. */
+/** A proxy as it describes itself when its stream begins. */
 export interface ProxyCaller {
   /** Its node id. */
   readonly node: string;
@@ -12,7 +12,7 @@ export interface ProxyCaller {
   readonly userAgent: string;
   /** The header `authorization`; empty where there is none. */
   readonly authorization: string;
-  /** What it showed in its TLS handshake: it has the key, and nothing else is verified. */
+  /** The certificate that it showed in its TLS handshake: it has the key, and nothing else is verified. */
   readonly certificate?: X509Certificate;
   readonly address: string;
 }

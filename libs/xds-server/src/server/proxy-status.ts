@@ -6,7 +6,7 @@ import type { RejectedResource, Rejection } from './rejections';
 import type { RefusedResource } from './resource-source';
 import type { ResponseCounts, Subscription } from './subscription';
 
-/** What a proxy has of one type. */
+/** State of one resource type of a proxy. */
 export interface ProxyTypeStatus {
   readonly type: string;
   readonly isWildcard: boolean;
@@ -21,7 +21,7 @@ export interface ProxyTypeStatus {
   /** It applies all changes, whatever revision comes, until it is sent or asks for something. */
   readonly isAtRest: boolean;
   readonly responses: Readonly<ResponseCounts>;
-  /** What it refused last, until that is acked. */
+  /** Its last rejection, until a later response is acked. */
   readonly lastRejection?: Rejection;
   /** The resources that it rejects. */
   readonly rejected: readonly RejectedResource[];

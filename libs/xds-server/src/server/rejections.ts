@@ -1,7 +1,7 @@
 import { shortened } from '@causeway/resources';
 import type { EncodedResource } from '../resources/encoded-resource';
 
-/** What a proxy said of a response that it rejected. */
+/** A proxy's answer to a response that it rejected. */
 export interface Rejection {
   readonly at: number;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface RejectedResource {
   readonly version: string;
   /** ms since 1970. */
   readonly at: number;
-  /** What the answer says of this resource: the line that names it, else all of it. */
+  /** The part of the answer about this resource: the line that names it, else all of it. */
   readonly text: string;
 }
 

@@ -5,7 +5,7 @@ import type { EncodedResource } from '../resources/encoded-resource';
 export interface Proxy<V> {
   /** Unique among the proxies of an installation: mesh and name of its Dataplane. */
   readonly id: string;
-  /** What makes contents differ: resources are the same for all proxies of one view. Views are compared by identity. */
+  /** The view that decides about contents: resources are the same for all proxies of one view. Views are compared by identity. */
   readonly view: V;
   /** The Dataplane, or the ingress, that it is the proxy of. */
   readonly owner?: Identity;
@@ -53,14 +53,14 @@ export interface SourceListener<V> {
  * each changed name and each subscriber, and gives the same object as long as the content is the same.
  */
 export interface ResourceSource<V> {
-  /** Where the source is now; never falls. */
+  /** The revision of the source; it never falls. */
   readonly revision: number;
   /**
    * The resource, for a proxy of this view that asked for it; `pending` where it is announced by a later change (a proxy's question stays open), undefined where there is none
    * (the proxy is sent a removal).
    */
   get(view: V, type: string, name: string): EncodedResource | 'pending' | undefined;
-  /** What a wildcard subscription gets: for clusters and listeners, what this proxy uses. */
+  /** Returns the names of a wildcard subscription: for clusters and listeners, those that this proxy uses. */
   names(proxy: Proxy<V>, type: string): ReadonlySet<string>;
   /**
    * The names that joined or left what `names` gives for a view since the last call, which is for all its proxies at once. Without it such names

@@ -3,7 +3,7 @@ import type { AdsForm } from './ads-messages';
 
 type Held = Pick<EncodedResource, 'name' | 'version'>;
 
-/** What a proxy was sent last of one type, acked or not; of what it had before its stream began, the versions alone. */
+/** The resources of one type that a proxy was sent last, acked or not; of those it had before its stream began, the versions alone. */
 export class SentResources {
   private readonly byName = new Map<string, Held | EncodedResource>();
   /** The sum of all versions. */

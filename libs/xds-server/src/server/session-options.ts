@@ -19,7 +19,7 @@ export interface SessionOptions<V> {
   readonly encoder: ResponseEncoder;
   /** Writes a message that has its frame. */
   readonly send: (frame: Buffer) => void;
-  /** What is to be said of this proxy may differ from now on. */
+  /** The status of this proxy may differ from now on. */
   readonly moved: (proxy: string) => void;
   /** A proxy has rejected a response. */
   readonly rejected: (proxy: string, type: string, text: string) => void;
@@ -27,7 +27,7 @@ export interface SessionOptions<V> {
   readonly failed: (error: unknown) => void;
 }
 
-/** What happened, in all streams of a server. */
+/** Counters of all streams of a server. */
 export interface SessionCounters {
   responses: number;
   resources: number;

@@ -6,7 +6,7 @@ import type { Subscription } from './subscription';
 export interface Subscriber<V> {
   readonly proxyId: string;
   readonly view: V;
-  /** What is to be said of the proxy may differ from now on: something is due. */
+  /** The status of the proxy may differ from now on: a report is due. */
   moved(): void;
   /** Sends what is due, and says whether that was anything; called once for any number of marks. Never throws: what fails ends its own stream. */
   pump(): boolean;
@@ -22,7 +22,7 @@ const ROUND_INTERVAL = 20;
 /** After a pause so many rounds follow each other at once, ms: a new service has its address and its hostname without a wait. */
 const ROUND_BURST = 5 * ROUND_INTERVAL;
 
-/** Who asked for what: a change costs its names × their subscribers and those that list what it may have brought. */
+/** The subscriptions of all streams: a change costs its names × their subscribers, and those that list what it may have brought. */
 export class Subscribers<V> implements SourceListener<V> {
   private readonly byName = new Map<string, Map<string, Set<Entry<V>>>>();
   /** By type and view: those whose lists follow more than changes of the view. */

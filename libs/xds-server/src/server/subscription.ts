@@ -6,7 +6,7 @@ import { Rejections } from './rejections';
 /** Bytes of resources in one response; one resource may be larger. */
 export const CHUNK_BYTES = 512 * 1024;
 
-/** What is to be sent of one type. */
+/** The resources of one type to be sent. */
 export interface Push {
   readonly resources: readonly EncodedResource[];
   readonly removed: readonly string[];
@@ -23,7 +23,7 @@ interface InFlight extends Push {
   readonly since: number;
 }
 
-/** What a response may do. */
+/** What a response may contain at this time. */
 export interface TakeOptions {
   /** It also has what is going. */
   readonly mayRemove: boolean;
@@ -34,7 +34,7 @@ export interface TakeOptions {
   readonly isStarting: boolean;
 }
 
-/** What a subscription asks its source; bound to the proxy. */
+/** The source of a subscription, bound to the proxy. */
 export interface TypeSource {
   get(name: string): EncodedResource | 'pending' | undefined;
   names(): ReadonlySet<string>;
@@ -61,7 +61,7 @@ export class Subscription {
   readonly responses: ResponseCounts = { sent: 0, acked: 0, rejected: 0 };
   /** Resources that were not sent because the proxy held them already. */
   unchanged = 0;
-  /** What the proxy was sent last, acked or not: what it rejects is sent again when it changes. */
+  /** The resources sent last, acked or not: what the proxy rejects is sent again when it changes. */
   private readonly held: SentResources;
   /** Names of which the proxy knows that there are none. */
   private readonly absent = new Set<string>();
@@ -144,7 +144,7 @@ export class Subscription {
     return this.named.has(name) || this.held.has(name);
   }
 
-  /** What the proxy says that it holds when its stream begins. */
+  /** Takes the resources that the proxy reports to hold when its stream begins. */
   holds(versions: ReadonlyMap<string, string>, revision: number): void {
     for (const [name, version] of versions) {
       this.held.hold({ name, version });

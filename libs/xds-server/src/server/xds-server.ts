@@ -28,7 +28,7 @@ import { statusOfProxy, type ProxyStatus } from './proxy-status';
 import type { ResourceSource } from './resource-source';
 import { Subscribers } from './subscribers';
 
-/** What a service learns of the connection of a call, and what it says of it. */
+/** The connection of a call, for a service: its certificate, and a mark that it is authenticated. */
 export type ConnectionCredentials = Pick<Http2Streams, 'certificateOf' | 'markAuthenticated'>;
 
 export interface XdsServerOptions<V> {

@@ -67,7 +67,7 @@ export class CallerDirectory {
     return touched.length === 0 ? NOTHING : new Set(touched);
   }
 
-  /** What is known of the callers of a mesh, as it is when it is asked. */
+  /** Returns the callers of a mesh, as known at the time of the call. */
   of(mesh: string): CallerFacts {
     const known = (): MeshCallers => this.ofMesh(mesh);
     return {
@@ -122,7 +122,7 @@ export class CallerDirectory {
     return (id) => domains.some((domain) => id.startsWith(domain));
   }
 
-  /** What a resource says of ids: a Dataplane of this zone those that it shows, a MeshService those of its instances. */
+  /** Returns the ids in a resource: for a Dataplane of this zone those that it shows, for a MeshService those of its instances. */
   idsOf(resource: Resource): readonly string[] {
     const { mesh, zone } = resource.id;
     const dataplane = asDataplane(resource);

@@ -11,10 +11,10 @@ import { endedEnrolments, type EndedEnrolment } from './ended-enrolments';
 import type { Reads } from '../reads/recorded-reads';
 import type { InboundRules } from './inbound-rules';
 
-/** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
+/** The callers that an inbound accepts: SPIFFE ids, or `anyone` with a verified identity. An empty list accepts nobody. */
 export type Callers = readonly string[] | 'anyone';
 
-/** How an inbound listens, and for whom. */
+/** Access of an inbound: how it listens, and for whom. */
 export interface InboundAccess {
   readonly mtls: MtlsMode;
   /** Of AccessPolicies: of those that `callers` says, those that all of these let pass. */
@@ -32,7 +32,7 @@ export interface InboundAccess {
   readonly narrowed: number;
 }
 
-/** What decides about meshes besides the index: whose they are, who may call whom. */
+/** Inputs about meshes besides the index: whose they are, who may call whom. */
 export interface AccessSource {
   readonly meshes: Pick<Meshes, 'state' | 'served'>;
   /** False until a complete first state of what decides about access was stored once. */
@@ -198,7 +198,7 @@ function callersOf({ defaultAccess }: MeshAccess): Callers {
   return defaultAccess === 'Allow' ? 'anyone' : [];
 }
 
-/** How often access to a mesh was narrowed, as its status says (`status.access.narrowed`). */
+/** Returns how often access to a mesh was narrowed (`status.access.narrowed`). */
 function narrowedOf(mesh: Resource | undefined): number {
   const access = mesh?.status?.['access'];
   const narrowed = isJsonObject(access) ? access['narrowed'] : undefined;

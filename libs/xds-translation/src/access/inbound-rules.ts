@@ -29,7 +29,7 @@ export interface InboundRulesParts {
   servicesOf(dataplane: DataplaneResource): readonly ServiceResource[];
 }
 
-/** Whose inbounds may let in others than before. */
+/** Dataplanes whose inbounds may accept other callers than before. */
 export interface RulesChange {
   /** Services, by identity key. */
   readonly services: ReadonlySet<string>;
@@ -52,7 +52,7 @@ export class InboundRules {
   private readonly compiled = new Map<string, Map<string, AccessRules | undefined>>();
   /** The services whose rules ask for the ids of a namespace, by `callersIn`; of all namespaces of a mesh by the mesh. */
   private readonly asking = new Map<string, Set<string>>();
-  /** How many AccessPolicies a mesh has. */
+  /** Returns the number of AccessPolicies in a mesh. */
   private readonly counts = new Map<string, number>();
 
   readonly callers: CallerDirectory;

@@ -20,7 +20,7 @@ export function portsServedAt(
     );
 }
 
-/** What is asked for Dataplanes by the service that selects them. */
+/** Finds the Dataplanes that a service of this zone selects. */
 export interface Selecting {
   readonly zone: string;
   dataplanesOf(service: Resource): Iterable<DataplaneResource>;

@@ -8,7 +8,7 @@ export interface ControlPlaneAddress {
   readonly port: number;
 }
 
-/** What an Envoy is started with. */
+/** Inputs of the bootstrap of an Envoy. */
 export interface EnvoyBootstrapOptions {
   readonly node: { readonly id: string; readonly cluster: string; readonly metadata: JsonObject };
   /** At least one, or the unix socket of an agent. Host names are resolved again and again. */

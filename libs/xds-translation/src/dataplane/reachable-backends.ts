@@ -11,9 +11,9 @@ type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['rea
 /** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
 export type BackendRef = NonNullable<Reachable['refs']>[number];
 
-/** What says which services a Dataplane uses. */
+/** The source of the services that a Dataplane uses. */
 export interface DeclaredBackends {
-  /** What is listed: by the Dataplane itself, else the backends of its VirtualNode. */
+  /** The listed backends: those of the Dataplane itself, else those of its VirtualNode. */
   readonly refs: readonly BackendRef[];
   /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is sent nothing else. */
   readonly isOwn: boolean;

@@ -6,7 +6,7 @@ import { egressListenerName } from '../names/resource-names';
 
 const AT = FieldPath.at('spec').field('networking').field('listeners');
 
-/** Where a Dataplane's proxy serves as an ingress of the zone for its mesh: its listeners of type ZoneIngress. */
+/** Lists the listeners of type ZoneIngress, at which a Dataplane's proxy serves as an ingress of the zone for its mesh. */
 export function ingressAddresses({ spec }: DataplaneResource): readonly SocketAddress[] {
   const { listeners = [] } = spec.networking;
   return listeners.flatMap(({ type, address, port }) => {

@@ -4,10 +4,10 @@ import { localEndpointsName } from '../names/resource-names';
 import type { Destination, DestinationConfig } from '../model/destination';
 import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
 
-/** Where the clients of a channel are. */
+/** The zone of a channel's clients, and the channel. */
 export interface ChannelPlace {
   readonly zone: string;
-  /** What the channel names. */
+  /** The destination that the channel names. */
   readonly frontend: Pick<Destination, 'name'>;
   readonly destinationOf: (service: Identity, port: number) => DestinationConfig | undefined;
 }

@@ -2,13 +2,13 @@ import { isUnseenByGrpc } from '@causeway/policies';
 import type { RouteMatch } from '@causeway/proto-gen';
 import type { Entry } from '@causeway/routing';
 
-/** What a match is made of on the wire. */
+/** The parts of a match on the wire. */
 export type MatchFields = Parameters<typeof RouteMatch.fromPartial>[0];
 type PathFields = NonNullable<MatchFields['pathSpecifier']>;
 type Given = Entry['match']['given'];
 type HeaderMatch = NonNullable<Given['headers']>[number];
 
-/** How a match is said to a gRPC client. */
+/** A match, translated for a gRPC client. */
 export type GrpcMatch =
   /** Any of these; none where no call can match: then nothing is lost. */
   | { readonly ok: true; readonly matches: readonly MatchFields[] }

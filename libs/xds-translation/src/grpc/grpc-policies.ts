@@ -26,7 +26,7 @@ const CONDITIONS: readonly string[] = [
 ];
 const USUAL_RETRIES = 4;
 
-/** What of a route says how long a call takes and whether it is repeated. */
+/** The fields of a route for the timeout and the retries of a call. */
 export type CallFields = Pick<ActionFields, 'maxStreamDuration' | 'retryPolicy'>;
 
 /** Of whole calls and their attempts: the shorter time ends the call, for an attempt has no time of its own in a client. */
@@ -52,7 +52,7 @@ export function callFaults({ fault }: RulePolicies): Pick<RouteFields, 'typedPer
   return faultConfig(fault, true);
 }
 
-/** What of the policies a client does not do. */
+/** Lists the parts of policies that a client does not apply. */
 export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): readonly string[] {
   return [
     ...(timeout ? describeLost('TimeoutPolicy', TimeoutPolicy.unsupported('grpc', timeout)) : []),
@@ -62,7 +62,7 @@ export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): 
   ];
 }
 
-/** What of the policies on a service a client does not do. */
+/** Lists the parts of a service's policies that a client does not apply. */
 export function lostBackendPolicies({ breaker, balancing }: BackendRules): readonly string[] {
   return [
     ...(breaker ? describeLost('CircuitBreakerPolicy', CircuitBreakerPolicy.unsupported('grpc', breaker)) : []),

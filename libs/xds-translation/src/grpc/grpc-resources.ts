@@ -33,7 +33,7 @@ type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & 
 
 /** The certificate provider that a client's bootstrap must have: its certificate, its key, the authorities that it believes. */
 const CERTIFICATE_PROVIDER = 'mesh';
-/** What the listener of a gRPC server is asked for by, before `address:port`. */
+/** Prefix of the name of a gRPC server's listener, before `address:port`. */
 export const SERVER_LISTENER = 'grpc/server?xds.resource.listening_address=';
 /** The locality of servers outside the mesh: gRPC refuses endpoints without one. */
 const OUTSIDE = 'external';

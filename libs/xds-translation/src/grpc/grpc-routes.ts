@@ -28,7 +28,7 @@ export interface GrpcCluster {
   readonly lost?: string;
 }
 
-/** What the rules of a binding are looked up in. */
+/** The tables in which the rules of a binding are looked up. */
 export interface GrpcRoutesOptions {
   readonly table: RouteTable;
   readonly clusterOf: (destination: Destination) => GrpcCluster;
@@ -36,11 +36,11 @@ export interface GrpcRoutesOptions {
   readonly hashOf: HashOf;
 }
 
-/** What the listener of a channel says of calls. */
+/** The routes in the listener of a channel. */
 export interface GrpcRoutes {
   /** The first that matches decides; the last takes every call. */
   readonly routes: readonly RouteFields[];
-  /** What of the binding a client does not do, with the rule; empty where calls do what a request would. */
+  /** Parts of the binding that a client does not apply, each with its rule; empty if calls are handled as requests would be. */
   readonly lost: readonly string[];
 }
 

@@ -48,7 +48,7 @@ function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
 
 interface ClusterOptions {
   readonly zone: string;
-  /** What policies say of the destination. */
+  /** The rules of policies for the destination. */
   readonly rules?: BackendRules;
   /** The file of the authorities that the proxies' machine believes; undefined where it is not known. */
   readonly systemAuthorities?: string | undefined;

@@ -86,7 +86,7 @@ export function destinationEndpoints(
   return { clusterName: name, endpoints: ranked({ local, zone, remote, addressesOf, locality }) };
 }
 
-/** What `destinationEndpoints` has, with host names in place of their addresses. */
+/** Returns the same as `destinationEndpoints`, with host names in place of their addresses. */
 export function namedEndpoints(
   clusterName: string,
   { local, localNames, remote }: Destination,

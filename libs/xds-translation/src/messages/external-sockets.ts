@@ -25,7 +25,7 @@ export function needsSystemAuthorities({ external }: Pick<Destination, 'external
   return check?.type === 'authority' && check.authority === 'system';
 }
 
-/** What of an external service cannot be done: its cluster has no endpoints. */
+/** Returns why an external service cannot be translated: its cluster has no endpoints. */
 export function problemOf(
   { problem, tls }: Pick<ExternalTarget, 'problem' | 'tls'>,
   systemAuthorities: string | undefined,

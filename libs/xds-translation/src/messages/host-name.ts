@@ -2,7 +2,7 @@ import { HostName } from '@causeway/proto-gen';
 import type { Identity } from '@causeway/resources';
 import type { DestinationConfig } from '../model/destination';
 
-/** What a hostname of a service means to clients of its mesh: the fields of `causeway.dns.v1.Name`. `ports`: all of the service. */
+/** The meaning of a service's hostname to clients of its mesh: the fields of `causeway.dns.v1.Name`. `ports`: all of the service. */
 export function hostNameOf(
   name: string,
   { service, vip }: DestinationConfig,
@@ -18,7 +18,7 @@ export function hostNameOf(
   };
 }
 
-/** What a resource of type `causeway.dns.v1.Name` says. */
+/** A decoded resource of type `causeway.dns.v1.Name`. */
 export interface HostNameMeaning {
   readonly hostname: string;
   readonly service: Identity;

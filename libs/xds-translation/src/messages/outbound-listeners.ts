@@ -171,7 +171,7 @@ export function closedChain(name: string): ChainFields {
   return { name, filters: [tcpProxy('none')] };
 }
 
-/** Where the listeners of capture `redirect` are. */
+/** Returns the addresses of the listeners of capture `redirect`. */
 export function redirectSockets({ at, reentry, ipv6 }: RedirectPlaces): readonly SocketAddress[] {
   return [at, reentry, ...(ipv6 ? [{ address: '::1', port: at.port }] : [])];
 }

@@ -8,7 +8,7 @@ import {
 import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
 import { takeChain } from './outbound-listeners';
 
-/** What one source address may take of a zone proxy. Addresses share a limit where their hash is the same: one of its groups. */
+/** The limits of one source address at a zone proxy. Addresses with the same hash share a limit: one of its groups. */
 export interface SourceLimits {
   /** Connections at one time. */
   readonly connections: number;

@@ -20,7 +20,7 @@ export const FROM_ADS = ConfigSource.fromPartial({
   resourceApiVersion: ApiVersion.V3,
 });
 
-/** What clients of the mesh offer; servers, Kuma's too, tell meshed connections from others by it. */
+/** ALPN protocols that clients of the mesh offer; servers, Kuma's too, recognise meshed connections by them. */
 export const MESH_ALPN = 'kuma';
 /** The secrets of a connection: the certificate, and the authorities. */
 export interface TlsSecretNames {

@@ -45,7 +45,7 @@ export interface Destination {
   readonly egress?: EgressWay;
 }
 
-/** What of a destination its endpoints, however they come and go, leave as it is. */
+/** A destination without its endpoints: it stays as it is when they come and go. */
 export type DestinationConfig = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
 
 /** Whether a change of a destination is one of more than its endpoints. */
@@ -122,7 +122,7 @@ export function isPlaintextOnly({
   return here.length > 0 && remote.length === 0 && here.every(({ plaintext }) => plaintext);
 }
 
-/** What of access decides about destinations. */
+/** The parts of access that decide about destinations. */
 export interface AccessFacts {
   isPlaintext(dataplane: DataplaneResource, port: number): boolean;
   takesPlaintext(dataplane: DataplaneResource, port: number): boolean;
@@ -130,7 +130,7 @@ export interface AccessFacts {
   isRevoked(mesh: string, id: string): boolean;
 }
 
-/** What the destinations of a service are made of, besides the service. */
+/** Inputs of a service's destinations, besides the service. */
 export interface ServiceFacts {
   readonly zone: string;
   /** The Dataplanes that a MeshService of this zone selects. */

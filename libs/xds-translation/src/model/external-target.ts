@@ -4,16 +4,16 @@ import { isPort } from './zone-entrance';
 
 export type { AltName, ExternalTls, ServerCheck, TlsVersion } from '@causeway/kinds';
 
-/** Where a MeshExternalService is, outside the mesh. */
+/** The addresses of a MeshExternalService, outside the mesh. */
 export interface ExternalTarget {
   /** IP addresses or host names, in the order of the service; lower priorities come first. */
   readonly endpoints: readonly { readonly host: string; readonly port: number; readonly priority: number }[];
   readonly tls?: ExternalTls;
-  /** What of the service cannot be done; it then has no endpoints, so that nothing goes out unprotected. */
+  /** Why the service cannot be translated; it then has no endpoints, so that nothing goes out unprotected. */
   readonly problem?: ExternalProblem;
 }
 
-/** What decides which secrets a service may go by. */
+/** Facts that decide which secrets a service may use. */
 export interface ExternalFacts {
   readonly secret: SecretLookup;
   /** Whether those who dial the service may have the key of its client certificate, by where that is from. */

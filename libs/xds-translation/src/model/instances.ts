@@ -24,7 +24,7 @@ export interface PortInstances {
   readonly instances: readonly Instance[];
 }
 
-/** What `portInstances` reads besides the service. */
+/** Inputs of `portInstances` besides the service. */
 export interface InstanceFacts extends Pick<ServiceFacts, 'dataplanesOf' | 'access' | 'zone'> {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly members: readonly Resource[];

@@ -9,7 +9,7 @@ export interface DestinationChange {
   readonly after: Destination | undefined;
 }
 
-/** What an event changed. */
+/** The changes of one event. */
 export interface ModelChange {
   readonly destinations: readonly DestinationChange[];
   /** Zones whose addresses changed, for one mesh. */

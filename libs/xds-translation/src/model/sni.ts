@@ -54,7 +54,7 @@ export function egressServerName(mesh: string, destination: string): string {
   return `${hashedLabel(destination, named.join('-'))}.${egressServerNamesOf(mesh)}`;
 }
 
-/** What all server names at the egress end with, of the destinations of one mesh and of no other. */
+/** Returns the suffix of all server names at the egress for the destinations of one mesh, and of no other. */
 export function egressServerNamesOf(mesh: string): string {
   return `${hashedLabel(mesh, mesh)}.egress`;
 }

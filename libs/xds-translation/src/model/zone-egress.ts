@@ -16,7 +16,7 @@ export interface EgressWay {
   readonly identity: string;
 }
 
-/** What changes of the index mean for the egress. */
+/** Consequences of index changes for the egress. */
 export interface EgressChange {
   /** The first ZoneEgress came or the last one went: `all`; else the meshes in which the egress has another identity. */
   readonly meshes: 'all' | ReadonlySet<string>;

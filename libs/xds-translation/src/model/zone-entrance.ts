@@ -9,7 +9,7 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-/** What Envoy can resolve; another zone may have sent anything. */
+/** A host name that Envoy can resolve; another zone may have sent anything. */
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 /** Most addresses of one zone that are used; further ones are ignored. */
 const MAX_ADDRESSES = 256;
@@ -27,7 +27,7 @@ export interface ZoneEntrance {
   readonly names: readonly SocketAddress[];
 }
 
-/** What an entrance is made of. */
+/** Inputs of an ingress endpoint. */
 export interface ZoneFacts {
   readonly mesh: string;
   readonly zone: Resource | undefined;

@@ -28,7 +28,7 @@ export function hostPort({ address, port }: SocketAddress): string {
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** What `hostPort` was given. */
+/** Parses a text of `hostPort`. */
 export function parseHostPort(text: string): SocketAddress {
   const end = text.lastIndexOf(':');
   const host = text.slice(0, end);
@@ -127,7 +127,7 @@ export function egressClusterName(serverName: string, isRuled: boolean): string 
   return (isRuled ? RULED_EGRESS : EGRESS) + serverName;
 }
 
-/** What a cluster named by `egressClusterName` is of; undefined for other clusters. */
+/** Parses a name of `egressClusterName`; undefined for other clusters. */
 export function egressCluster(name: string): { readonly serverName: string; readonly isRuled: boolean } | undefined {
   for (const [prefix, isRuled] of [
     [EGRESS, false],
@@ -142,7 +142,7 @@ export function egressSecretNames(mesh: string): { readonly identity: string; re
   return { identity: `${IDENTITY_SECRET}:${mesh}`, trust: `${TRUST_SECRET}:${mesh}` };
 }
 
-/** Which secret of a zone egress this name is; undefined for other secrets. */
+/** Parses the name of a secret of a zone egress; undefined for other secrets. */
 export function egressSecretOf(
   name: string,
 ): { readonly type: typeof IDENTITY_SECRET | typeof TRUST_SECRET; readonly mesh: string } | undefined {

@@ -10,7 +10,7 @@ export interface BackendPort {
   readonly port: number;
 }
 
-/** What policies together say of one port of a service, by kind; undefined where none does. */
+/** The effective policies of one port of a service, by kind; undefined if there is none. */
 export interface EffectiveBackends {
   effectiveOfBackend(kind: string, of: BackendPort): { readonly spec: JsonObject } | undefined;
 }
@@ -23,7 +23,7 @@ export const serversKinds: ReadonlySet<string> = new Set([AccessPolicy.kind, Rat
 export class BackendPolicies {
   constructor(private readonly table: EffectiveBackends) {}
 
-  /** What the callers of a destination obey. */
+  /** Returns the rules that the callers of a destination apply. */
   rulesOf({ service, port }: Pick<Destination, 'service' | 'port'>): BackendRules {
     const of = { service, port };
     const breaker = this.read(CircuitBreakerPolicy, of);

@@ -3,7 +3,7 @@ import type { CircuitBreakerSpec, LoadBalancingSpec } from '@causeway/policies';
 import { durationMs } from '@causeway/resources';
 import { durationOf } from '@causeway/xds-server';
 
-/** What the effective policies of one port of a service say; absent where none does. */
+/** The effective policies of one port of a service; absent if there is none. */
 export interface BackendRules {
   readonly breaker?: CircuitBreakerSpec;
   readonly balancing?: LoadBalancingSpec;
@@ -32,7 +32,7 @@ export function circuitBreakers({ breaker }: BackendRules): Parameters<typeof Ci
   };
 }
 
-/** Which of a cluster's endpoints are instances, so that their answers say something of them alone. */
+/** The endpoints of a cluster: an answer says something of one instance only if the endpoint is an instance. */
 export type EndpointsAre = 'instances' | 'instances and ingresses' | 'ingresses';
 
 /**
@@ -93,7 +93,7 @@ const POLICIES: Readonly<Record<NonNullable<LoadBalancingSpec['algorithm']>, Clu
   Maglev: Cluster_LbPolicy.MAGLEV,
 };
 
-/** How an endpoint is chosen. */
+/** Returns the load balancing of a cluster. */
 export function balancing({ balancing: spec }: BackendRules): Pick<ClusterFields, 'lbPolicy'> {
   return spec?.algorithm ? { lbPolicy: POLICIES[spec.algorithm] } : {};
 }

@@ -11,10 +11,10 @@ export interface HashFields {
     | { $case: 'queryParameter'; value: { name: string } };
 }
 
-/** What of the requests of a rule is hashed that leads to these clusters. */
+/** Returns what is hashed of the requests of a rule that leads to these clusters. */
 export type HashOf = (clusters: readonly string[]) => HashFields[];
 
-/** What of a request is hashed, on its way to a destination that chooses by hash; nothing where it chooses otherwise. */
+/** Returns the parts of a request that are hashed for a destination that balances by hash; none if it balances otherwise. */
 export function hashPolicies(spec: LoadBalancingSpec | undefined): HashFields[] {
   if (spec?.algorithm !== 'RingHash' && spec?.algorithm !== 'Maglev') return [];
   return (spec.hash ?? []).flatMap((entry) => parts(entry).map((policySpecifier) => ({ policySpecifier })));

@@ -12,7 +12,7 @@ interface InboundChain {
   readonly isHttp: boolean;
 }
 
-/** What policies put between callers and the process. */
+/** Filters that policies put between callers and the process. */
 interface AddedFilters {
   /** Of connections: after the caller's identity is known, before the process is dialled. */
   readonly network: readonly Filter[];

@@ -1,6 +1,6 @@
 import type { LoadBalancingSpec } from '@causeway/policies';
 
-/** Which zones serve. */
+/** The zones that may serve. */
 export type LocalitySpec = NonNullable<LoadBalancingSpec['locality']>;
 
 /** A zone with endpoints of a destination, as the proxies of one zone see it. */
@@ -11,7 +11,7 @@ export interface ServingZone {
   readonly instances: number;
 }
 
-/** Where the endpoints of a zone stand among those of all. */
+/** The place of a zone's endpoints among those of all zones. */
 export interface ZonePlace {
   /** Of the zones of the lowest rank all get something; those of the next as far as these cannot. */
   readonly rank: number;

@@ -5,7 +5,7 @@ import type { InboundFilters } from './inbound-filters';
 import { durationOf, packFilter } from '@causeway/xds-server';
 import { msOf } from './cluster-rules';
 
-/** How much of a service an inbound is to take. */
+/** The rate that an inbound may take of a service. */
 export interface InboundLimit {
   readonly service: Identity;
   readonly spec: RateLimitSpec;

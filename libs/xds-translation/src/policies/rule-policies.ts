@@ -12,7 +12,7 @@ import {
 import type { Entry, Filter, HeaderChanges, RouteRule } from '@causeway/routing';
 import { durationOf, pack } from '@causeway/xds-server';
 
-/** What the effective policies of one rule say; absent where none does. */
+/** The effective policies of one rule; absent if there is none. */
 export interface RulePolicies {
   readonly timeout?: TimeoutSpec;
   readonly retry?: RetrySpec;
@@ -53,7 +53,7 @@ export function timeFields({ request, idle }: RuleTimes) {
   return { timeout: durationOf(request), ...(idle !== undefined && { idleTimeout: durationOf(idle) }) };
 }
 
-/** What is repeated of every rule. */
+/** The retries that every rule has. */
 export type AlwaysRepeated = RetryFields & { readonly retryOn: string };
 
 /**

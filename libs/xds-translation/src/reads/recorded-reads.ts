@@ -24,12 +24,12 @@ export interface Reads {
 /** For tables of which nothing is recorded. */
 export const NO_READS: Reads = { read: () => undefined, readOwn: () => undefined, changed: () => undefined };
 
-/** Who reads while something is made; each is asked for at its first read. */
+/** The readers of one build; each is created at its first read. */
 export interface Recording<T> {
   readonly shared: () => Reader<T>;
-  /** Who reads what is the client's own. */
+  /** The reader of the client's own inputs. */
   readonly own: () => Reader<T>;
-  /** Who reads whatever is read for something that no other client has (`recordOwn`). */
+  /** The reader of inputs of something that no other client has (`recordOwn`). */
   readonly alone?: () => Reader<T>;
 }
 
@@ -90,7 +90,7 @@ export class RecordedReads<T> implements Reads {
     this.stale.delete(reader);
   }
 
-  /** How many readers there are, and how many reads of them are noted. */
+  /** The number of readers, and of their recorded reads. */
   get size(): { readonly readers: number; readonly reads: number } {
     let reads = 0;
     for (const { readers } of this.cells.values()) reads += readers.size;

@@ -13,7 +13,7 @@ export interface HostAddresses {
   readonly isPending?: true;
 }
 
-/** Where hosts are reached. Changes are announced. */
+/** Addresses of hosts. Changes are announced. */
 export interface HostSource {
   resolve(host: string): HostAddresses;
   /** Exactly these names are resolved from now on. */
@@ -53,7 +53,7 @@ export class DialledHosts implements HostSource {
   }
 }
 
-/** What has host names, and a number that grows when one comes or goes. */
+/** The hosts that are in use, and a number that grows when one comes or goes. */
 export interface HostNames {
   readonly hostsVersion: number;
   hostNames(): Iterable<string>;

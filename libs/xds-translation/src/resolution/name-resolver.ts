@@ -1,6 +1,6 @@
 import { errorText, type Clock, type Timer } from '@causeway/runtime';
 
-/** What a resolver says of a name. */
+/** The answer of a resolver about a name. */
 export interface NameAnswer {
   /** Empty where the name, or an address of it, does not exist. */
   readonly addresses: readonly string[];
@@ -13,7 +13,7 @@ export interface NameLookup {
   lookup(name: string): Promise<NameAnswer>;
 }
 
-/** What is known of a name. */
+/** The state of a name. */
 export interface ResolvedName {
   /** Those of the last answer, sorted, each once. */
   readonly addresses: readonly string[];

@@ -43,7 +43,7 @@ type Forward = Extract<RuleAction, { type: 'forward' }>;
 export interface HttpRoutesOptions {
   readonly table: RouteTable;
   readonly clustersOf: ClustersOf;
-  /** What is tried again, of every rule. */
+  /** The retries that every rule has. */
   readonly retryPolicy: AlwaysRepeated;
   readonly policiesOf: PoliciesOf;
   readonly hashOf: HashOf;
@@ -69,7 +69,7 @@ export function httpRoutes(binding: Binding, options: HttpRoutesOptions): HttpRo
   return { routes, problems: [...rules.values()].flatMap(({ problems }) => problems) };
 }
 
-/** What one rule does, for each of its matches. */
+/** Translates one rule, for each of its matches. */
 class EnvoyRule {
   readonly problems: readonly Violation[];
   private readonly name: string;

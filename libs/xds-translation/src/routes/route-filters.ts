@@ -101,7 +101,7 @@ function prefixReplacement(replacement: string, { pathSpecifier }: MatchFields):
   return pathSpecifier?.$case === 'prefix' ? `${start}/` : start || '/';
 }
 
-/** How the path and the host of a request become others. */
+/** Returns the fields that rewrite path and host of a request. */
 export function rewriteFields(
   rewrite: Filter['urlRewrite'],
   match: MatchFields,

@@ -7,7 +7,7 @@ type QueryFields = Parameters<typeof QueryParameterMatcher.fromPartial>[0];
 
 type PathFields = NonNullable<MatchFields['pathSpecifier']>;
 
-/** What Envoy asks of `path_separated_prefix`. */
+/** The form that Envoy requires of `path_separated_prefix`. */
 const SEPARATED = /^[^?#]+[^?#/]$/;
 const NEVER_IN_PATH = /[?#]/;
 

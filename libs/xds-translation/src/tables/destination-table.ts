@@ -13,7 +13,7 @@ export class DestinationTable {
   private readonly bySni: Claims;
   private readonly byTarget: Claims;
   private readonly byEgress = new Map<string, Destination>();
-  /** How many destinations of a mesh are reached through the egress. */
+  /** The number of destinations of a mesh that are reached through the egress. */
   private readonly leaving = new Map<string, number>();
 
   constructor(private readonly reads: Reads = NO_READS) {
@@ -97,17 +97,17 @@ export class DestinationTable {
     return found?.hostnames.includes(hostname) ? found : undefined;
   }
 
-  /** What is at `address:port` of a mesh, without its endpoints. */
+  /** Returns the destination at `address:port` of a mesh, without its endpoints. */
   configAtVip(mesh: string, vip: string): DestinationConfig | undefined {
     return this.byVip.config(meshKey(mesh, vip));
   }
 
-  /** What a client enters by the target of a gRPC channel, without its endpoints. */
+  /** Returns the destination of the target of a gRPC channel, without its endpoints. */
   configOfTarget(mesh: string, target: string): DestinationConfig | undefined {
     return this.byTarget.config(meshKey(mesh, target));
   }
 
-  /** What this zone's ingress serves under a server name, without its endpoints. */
+  /** Returns the destination that this zone's ingress serves under a server name, without its endpoints. */
   configWithSni(sni: string): DestinationConfig | undefined {
     return this.bySni.config(sni);
   }

@@ -7,10 +7,10 @@ import type { Reads } from '../reads/recorded-reads';
 import { callersKinds, serversKinds, type EffectiveBackends } from '../policies/backend-policies';
 import type { EffectiveRules } from '../policies/effective-rules';
 
-/** What policies together say, as the table of policies of the process has it. */
+/** The effective policies, as the process's table of policies has them. */
 export interface EffectivePolicies extends EffectiveRules, EffectiveBackends, Pick<EffectiveAccess, 'isCurrent'> {}
 
-/** What a change of policies, routes or services may have changed; frontends and services by their keys. */
+/** The frontends and services, by their keys, for which a change of policies, routes or services may matter. */
 export interface PolicyChange {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
   readonly backends: readonly { readonly kind: string; readonly service: string }[];
@@ -37,7 +37,7 @@ export const NO_POLICIES: PolicySource = {
   subscribe: () => () => undefined,
 };
 
-/** What the table of a source says, whichever it is when it is asked; what is read of it is noted. */
+/** Returns the policies of a source's current table; reads are recorded. */
 export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, reads: Reads): EffectivePolicies {
   const read = (of: PolicyUse, { mesh, ...id }: Identity): void => {
     reads.read(`${of} ${identityKey({ mesh, ...id })}`);
@@ -62,7 +62,7 @@ export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, r
   };
 }
 
-/** What policies are for: rules of routes, those who call a service, and those who serve it. */
+/** The targets of policies: rules of routes, the callers of a service, and those who serve it. */
 type PolicyUse = 'rules' | 'callers' | 'servers';
 
 function classifyKind(kind: string): PolicyUse {

@@ -32,7 +32,7 @@ import { implicitRoute, retryPolicy } from '../messages/outbound-listeners';
  */
 export type Carriage = 'requests' | 'shares' | 'bytes';
 
-/** What bindings are looked up by. */
+/** The key by which bindings are looked up. */
 type Frontend = Pick<Destination, 'service' | 'port'>;
 
 const PRODUCER = 'producer';
@@ -55,7 +55,7 @@ export class ServiceRoutes {
     this.backendPolicies = new BackendPolicies(policies);
   }
 
-  /** What decides for the clients of a view; undefined where the implicit route holds. */
+  /** Returns the binding that decides for the clients of a view; undefined if the implicit route holds. */
   bindingOf({ dataplane }: EnvoyView, { service, port }: Frontend): Binding | undefined {
     const { table } = this;
     this.reads.read(`routes ${identityKey(service)}`);
@@ -191,7 +191,7 @@ function partOf({ name, local, localNames, remote }: Destination): ClusterPart {
   return { cluster: name, instances: remote.reduce((sum, { instances }) => sum + instances, here) };
 }
 
-/** What of a view's routes cannot be done. */
+/** Returns the first part of a view's routes that cannot be translated, as a field of a plan. */
 export function firstProblem(problems: readonly Violation[]): { readonly problem?: Violation } {
   const [problem] = problems;
   return problem ? { problem } : {};

@@ -41,11 +41,11 @@ import { meshOfAuthority, trustDomainsOf, type TrustDomain } from '../model/trus
 
 const NO_DESTINATIONS: readonly DestinationChange[] = [];
 
-/** What a model is made of besides the index. */
+/** Inputs of a model besides the index. */
 export interface ModelSources {
   readonly policies?: EffectiveAccess;
   readonly hosts?: Pick<HostSource, 'resolve'>;
-  /** Where it notes what is read of it. */
+  /** Records what is read of it. */
   readonly reads?: Reads;
 }
 
@@ -152,7 +152,7 @@ export class TrafficModel {
     return this.byName.values();
   }
 
-  /** Where a zone is entered, at addresses; undefined where it cannot be, and where no service needs it. */
+  /** Returns the ingress endpoint of a zone; undefined if it has none, or if no service needs it. */
   entrance(mesh: string, zone: string): ZoneEntrance | undefined {
     this.reads.read(`entrance ${mesh} ${zone}`);
     const known = this.zones.known(mesh, zone);
@@ -254,7 +254,7 @@ export class TrafficModel {
     return this.access.mayBePlaintext(this.index.byIdentityKey(key)?.id.mesh ?? '');
   }
 
-  /** What decides about access besides the index has changed. */
+  /** Applies a change of access that is not one of the index. */
   accessChanged(): ModelChange {
     const access = this.access.refresh();
     const services = access.length > 0 ? [...this.servicesOf(access)] : [];

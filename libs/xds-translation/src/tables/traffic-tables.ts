@@ -18,23 +18,23 @@ import { ReachableBackends } from '../dataplane/reachable-backends';
 import type { BuildTarget } from '../views/build-targets';
 import { ServiceRoutes } from './service-routes';
 
-/** What a change did to the tables; `point`: where the index was after it, where it was one of the index. */
+/** The effect of a change on the tables; `point`: the position of the index after it, for a change of the index. */
 export interface TrafficChange {
   readonly destinations: readonly DestinationChange[];
   readonly point?: StorePoint;
 }
 
-/** What tables are derived from besides the index. */
+/** Inputs of the tables besides the index. */
 export interface TrafficSources {
-  /** What is bound to services of the zone's meshes. */
+  /** Routes bound to services of the zone's meshes. */
   readonly routes: Pick<FollowedRoutes, 'table'>;
   readonly policies: Pick<PolicySource, 'table' | 'isCurrent'>;
   readonly hosts: Pick<HostSource, 'resolve'>;
 }
 
-/** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
+/** Tables derived from one load of the index: the model, its destinations, and the routes to them. */
 export class TrafficTables {
-  /** What was made of these tables, by what of them it was made of. */
+  /** Targets that were built from these tables, by what they read of them. */
   readonly reads = new RecordedReads<BuildTarget>();
   readonly model: TrafficModel;
   readonly table = new DestinationTable(this.reads);
@@ -113,14 +113,14 @@ function isSameToProxies(a: Resource, b: Resource): boolean {
   return isDeepStrictEqual([a.spec, a.labels, bindingOf(a)], [b.spec, b.labels, bindingOf(b)]);
 }
 
-/** What the tables of a zone are derived from, beside its index. */
+/** Inputs of a zone's tables besides its index. */
 export interface TrafficDerivationOptions extends TrafficSources {
   readonly index: IndexReader;
   readonly zone: string;
   readonly access: AccessSource;
 }
 
-/** How the tables follow the index, and what is bound to services. */
+/** Returns the derivation of the tables from the index, and from the routes that are bound to services. */
 export function trafficDerivation(
   options: TrafficDerivationOptions,
 ): Derivation<TrafficTables, TrafficChange, ChangeSet> {

@@ -23,16 +23,16 @@ import { kept, type Plan, type TranslationOptions } from './plan';
 
 const ABSENT = undefined;
 
-/** What a translation of what is a Dataplane's own reads. */
+/** Inputs of the translation of a Dataplane's own resources. */
 export interface DataplaneTranslationOptions extends Pick<TranslationOptions, 'tables'> {
-  /** What takes a view's connections to a destination; undefined where there is none of this name. */
+  /** Plans what takes a view's connections to a destination; undefined if there is none of this name. */
   readonly filterTo: (
     view: EnvoyView,
     destination: string,
   ) => Parameters<typeof outbound.outboundListener>[2] | undefined;
 }
 
-/** What the proxies of one Dataplane, or of one ingress, have and no others: inbounds, ingresses, explicit outbounds. */
+/** Translates what only the proxies of one Dataplane, or of one ingress, have: inbounds, ingresses, explicit outbounds. */
 export class DataplaneTranslation {
   constructor(private readonly options: DataplaneTranslationOptions) {}
 
@@ -42,7 +42,7 @@ export class DataplaneTranslation {
     return isAgent === true ? served : ownInbounds(served);
   }
 
-  /** Where the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
+  /** Returns the addresses at which the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
   ingresses({ ingress, dataplane }: EnvoyView): readonly SocketAddress[] {
     if (ingress) return [ingress];
     const found = this.dataplaneOf(dataplane);
@@ -66,7 +66,7 @@ export class DataplaneTranslation {
     return this.options.tables().explicit.plan(found, taken, at);
   }
 
-  /** What the view's Dataplane is to have and has not, with the reason. */
+  /** Lists what the view's Dataplane should have and lacks, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
     const { wire, isAgent } = view;
     const dataplane = wire === 'grpc' ? ABSENT : this.dataplaneOf(view.dataplane);
@@ -144,7 +144,7 @@ export class DataplaneTranslation {
     return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
   }
 
-  /** What policies put before the process of an inbound. */
+  /** Returns the filters that policies put before the process of an inbound. */
   private filtersAt(view: EnvoyView, { at }: Inbound): InboundFilters {
     const { model, backendPolicies } = this.options.tables();
     const dataplane = this.dataplaneOf(view.dataplane);
@@ -153,7 +153,7 @@ export class DataplaneTranslation {
     return joinedFilters([rateLimitFilters(names.inboundListenerName(at), limits)]);
   }
 
-  /** What of a view's outbounds a listener of this name is. */
+  /** Returns the outbound of a view whose listener has this name. */
   private explicitOutbound(view: EnvoyView, name: string): ExplicitOutbound | undefined {
     return this.explicitOutbounds(view, Number(name.slice(name.lastIndexOf(':') + 1))).served.get(name);
   }

@@ -3,7 +3,7 @@ import type { FillRunner } from '@causeway/store';
 import type { PolicySource } from '../tables/policy-source';
 import type { HostSource } from '../resolution/dialled-hosts';
 
-/** What decides besides the index, and how it is read. */
+/** Inputs besides the index, and how it is read. */
 export interface EnvoyResourcesOptions {
   /** How everything is derived from the index: at once, or in slices. */
   readonly run: FillRunner;
@@ -12,6 +12,6 @@ export interface EnvoyResourcesOptions {
   /** The routes of the process; made before what reads them. */
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'isCurrent' | 'subscribe'>;
   readonly policies?: PolicySource;
-  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
+  /** Resolves hosts; without it addresses follow the preset rules, and names have none. */
   readonly hosts?: HostSource;
 }

@@ -53,7 +53,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** Resources that proxies of several views share. */
   private readonly shared = new ServedResources<EnvoyView>();
   private readonly authorities = new TrustVersions();
-  /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
+  /** The tables that are served from. While the index is being read anew they stay as they were, and so does the revision. */
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
   private readonly withheld: WithheldServices;
@@ -116,7 +116,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return () => unsubscribe.forEach((each) => each());
   }
 
-  /** Where in the store's log the source is. */
+  /** The position of the source in the store's log. */
   get point(): StorePoint | undefined {
     const { point } = this.index;
     return point && { ...point, revision: this.revision - this.shift };

@@ -86,7 +86,7 @@ function withLost(plan: Plan, [lost, ...more]: readonly string[]): Plan {
   return { ...plan, problem: FieldPath.at('routes').violation(reason, 'not-allowed') };
 }
 
-/** Where gRPC servers of a Dataplane may listen: at its inbounds, without a proxy between. */
+/** Lists the addresses at which gRPC servers of a Dataplane may listen: its inbounds, without a proxy between. */
 function serversOf(dataplane: DataplaneResource): readonly SocketAddress[] {
   const { address } = dataplane.spec.networking;
   return inboundsOf(dataplane).flatMap(({ state, address: own = address, port }) => {

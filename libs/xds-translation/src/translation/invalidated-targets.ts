@@ -8,7 +8,7 @@ interface OfType {
   readonly names: string[];
 }
 
-/** What was made of something that has changed since, to be announced together. */
+/** Targets whose inputs have changed, to be announced together. */
 export class InvalidatedTargets {
   /** By type and group. */
   readonly resources = new Map<string, OfType>();
@@ -36,7 +36,7 @@ export class InvalidatedTargets {
   }
 }
 
-/** What was made of something that has changed, so much a step: none of it is known as made any more. */
+/** Takes the targets whose inputs have changed, in steps; they are forgotten as built. */
 export function* takeInvalidated(
   reads: RecordedReads<BuildTarget>,
   made: BuildTargets,

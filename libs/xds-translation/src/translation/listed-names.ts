@@ -13,7 +13,7 @@ import type { TrafficTables } from '../tables/traffic-tables';
 import type { Translation } from './translation';
 import type { WithheldServices } from './withheld';
 
-/** What lists are made of. */
+/** Inputs of the lists. */
 export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly translation: Translation;
@@ -33,13 +33,13 @@ interface KeptList {
 /** The lists of one view. */
 interface Lists {
   readonly byType: Map<string, KeptList>;
-  /** Who reads what is the view's own. */
+  /** The reader of the view's own resources. */
   readonly reader: Reader<BuildTarget>;
   /** Grows with every change that concerns this view alone. */
   changes: number;
 }
 
-/** What a list has of what is the view's own, and of one destination. */
+/** The names in a list from the view's own resources, and from one destination. */
 interface ListedType {
   own(view: EnvoyView): Iterable<string>;
   of(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string>;

@@ -2,7 +2,7 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 
 const { filterChain, routes: routeConfiguration } = RESOURCE_TYPES;
 
-/** What the first connection to an HTTP service waits for, in this order. */
+/** Steps that the first connection to an HTTP service waits for, in this order. */
 type Step = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
 
 interface Use {

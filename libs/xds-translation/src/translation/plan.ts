@@ -15,14 +15,14 @@ export interface Plan {
   readonly isKept: boolean;
   /** Whether proxies that resolve host names themselves get another one than those that get addresses. */
   readonly isByNames?: boolean;
-  /** What of the configuration cannot be done; the resource is served without it. */
+  /** The part of the configuration that cannot be translated; the resource is served without it. */
   readonly problem?: Violation;
   encode(previous: EncodedResource | undefined): EncodeResult;
 }
 
-/** What a translation reads. */
+/** Inputs of a translation. */
 export interface TranslationOptions {
-  /** What is served from now. */
+  /** Returns the tables that are served from now. */
   readonly tables: () => TrafficTables;
   /** HTTP addresses that have a filter chain in the view's redirect listener. */
   readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];

@@ -66,12 +66,12 @@ export class ServedResources<V> {
     return result.resource;
   }
 
-  /** What is kept; a name once for each of its scopes. */
+  /** Yields the names that are kept, once for each scope. */
   *kept(): Generator<ServedName> {
     for (const { of } of this.byKey.values()) yield of;
   }
 
-  /** Where a resource is kept, with a view that it was made for. */
+  /** Yields the scopes in which a resource is kept, each with a view that it was made for. */
   *keptIn(type: string, name: string): Generator<{ readonly scope: string; readonly view: V }> {
     for (const scope of this.scopes) {
       const kept = this.byKey.get(keyOf({ scope, type, name }));
@@ -144,7 +144,7 @@ function keyOf({ scope, type, name }: ServedName): string {
 /** Trust secrets that are remembered of each mesh: a proxy that lags further behind has its authorities with its next ack. */
 const MAX_VERSIONS = 16;
 
-/** Which authorities the trust secrets hold that were served lately, by version: proxies ack versions. */
+/** Authorities in the trust secrets that were served lately, by version: proxies ack versions. */
 export class TrustVersions {
   /** Grows whenever a version comes or goes. */
   changes = 0;

@@ -43,7 +43,7 @@ export class Translation {
     });
   }
 
-  /** How a resource is made; undefined where there is none of this name, `pending` until a later change. Costs what it holds. */
+  /** Plans a resource; undefined if there is none of this name, `pending` until a later change. Costs by its content. */
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
     if (type === RESOURCE_TYPES.hostName) return this.hostName(view, name);
     // An agent writes them into the files of its programs.
@@ -67,7 +67,7 @@ export class Translation {
     }
   }
 
-  /** What a view's own Dataplane, or its egress, is to have and has not, with the reason. */
+  /** Lists what a view's own Dataplane, or its egress, should have and lacks, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
     return view.egress ? this.egress.unserved(view.egress.at) : this.own.unserved(view);
   }
@@ -102,7 +102,7 @@ export class Translation {
     return destination && this.towards(view, name, destination, 'mesh');
   }
 
-  /** What a Dataplane's proxies alone have, whatever it is made of. */
+  /** Makes something that only a Dataplane's proxies have; its reads are recorded as theirs. */
   private alone<R>(make: () => R): R {
     return this.options.tables().reads.recordOwn(make);
   }
@@ -228,7 +228,7 @@ export class Translation {
     return destination && this.filterTo(view, destination);
   }
 
-  /** What takes connections to a destination. */
+  /** Plans what takes connections to a destination. */
   private filterTo(view: EnvoyView, destination: Destination) {
     const { routes } = this.options.tables();
     const binding = routes.bindingOf(view, destination);

@@ -2,7 +2,7 @@ import type { EnvoyView } from '../views/envoy-view';
 import { OnDemandAddresses } from './on-demand-addresses';
 import { ServedResources } from './served-resources';
 
-/** What is kept for one view as long as the view is. */
+/** State of one view, kept as long as the view is. */
 export interface ViewState {
   /** Resources that are made for this view. */
   readonly served: ServedResources<EnvoyView>;

@@ -27,7 +27,7 @@ export class BuildTargets {
   private readonly absent = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, Reader<BuildTarget>>();
 
-  /** Who reads what a resource is made of for a view; `group`: of its proxies. */
+  /** Returns the readers of a resource's inputs for a view; `group`: of its proxies. */
   recording(
     view: EnvoyView,
     { type, name, group }: { readonly type: string; readonly name: string; readonly group: string | undefined },
@@ -45,7 +45,7 @@ export class BuildTargets {
     };
   }
 
-  /** What this was made of has changed: whoever makes it again is another reader. */
+  /** Forgets a target whose inputs have changed: the next build is another reader. */
   forget({ type, name, group }: ResourceTarget): void {
     const known = group === undefined ? this.shared : this.alone.get(group);
     known?.delete(`${type} ${name}`);

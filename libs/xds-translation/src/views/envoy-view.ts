@@ -12,7 +12,7 @@ export interface EnvoyView {
   readonly mesh: string;
   /** Of which client the resources are read: `grpc` for proxyless gRPC, which takes them in another form. Envoy where it is absent. */
   readonly wire?: 'envoy' | 'grpc';
-  /** How connections to services are caught; absent for proxies that only serve. */
+  /** The capture of connections to services; absent for proxies that only serve. */
   readonly capture?: Capture;
   /**
    * Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`); or what the
@@ -21,14 +21,14 @@ export interface EnvoyView {
   readonly listed: ReadonlySet<string> | 'all' | 'declared';
   /** The Dataplane whose inbounds its proxies serve. */
   readonly dataplane?: Identity;
-  /** Where the proxies serve as the zone's ingress, for all meshes. */
+  /** The address at which the proxies serve as the zone's ingress, for all meshes. */
   readonly ingress?: SocketAddress;
-  /** Where the proxies serve as the zone's egress, and their certificate in each mesh; undefined while there is none. */
+  /** The address at which the proxies serve as the zone's egress, and their certificate in each mesh; undefined while there is none. */
   readonly egress?: {
     readonly at: SocketAddress;
     readonly identity: (mesh: string) => IdentityCertificate | undefined;
   };
-  /** What one source address may take of the ingress, or of the egress in each mesh, where it is not the default. */
+  /** The limit of one source address at the ingress, or at the egress in each mesh, if it is not the default. */
   readonly sourceLimits?: SourceLimits;
   /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
   readonly systemAuthorities?: string;
