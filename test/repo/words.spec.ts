@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+/*
+ * Words of our own that a word of the field has replaced (docs/glossary.md): nothing that ships, and no page, brings them back.
+ */
+
+const REPO = resolve(__dirname, '..', '..');
+const REPLACED = ['told', 'untold'];
+const PLACES = ['libs', 'apps', 'docs', 'proto', 'README.md', 'CONTRIBUTING.md'];
+
+/** The lines of these places that have one of the words. */
+function linesWith(words: readonly string[], places: readonly string[]): readonly string[] {
+  try {
+    const args = ['grep', '--untracked', '-nwE', words.join('|'), '--', ...places];
+    return execFileSync('git', args, { cwd: REPO, encoding: 'utf8' }).trimEnd().split('\n');
+  } catch (error) {
+    // `git grep` ends with 1 where it finds nothing.
+    if (error instanceof Error && 'status' in error && error.status === 1) return [];
+    throw error;
+  }
+}
+
+it('finds a word that is there', () => {
+  expect(linesWith(['Causeway'], ['README.md'])).not.toEqual([]);
+});
+
+it('words that were replaced do not come back', () => {
+  expect(linesWith(REPLACED, PLACES)).toEqual([]);
+});
