@@ -8,7 +8,7 @@ import {
   type AccessRequest,
 } from '@causeway/policies';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { judgedInstances } from '@causeway/xds-translation';
+import { evaluateInstances } from '@causeway/xds-translation';
 import type { BuiltinProxy } from './builtin-proxy';
 import type { EnvoyProcess } from './envoy-process';
 import { echo, httpService, type ServiceProcess } from './mesh-processes';
@@ -166,7 +166,7 @@ export class AccessMesh {
   isSaidToGetIn(as: string, name: 'redis' | 'web', asked: AccessRequest = { method: 'GET', path: '/' }): boolean {
     const { model } = this.plane.source;
     const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'shop', name };
-    const instances = judgedInstances(model, { service, port: name === 'redis' ? TCP_PORT : HTTP_PORT });
+    const instances = evaluateInstances(model, { service, port: name === 'redis' ? TCP_PORT : HTTP_PORT });
     const [west, own] = [`spiffe://${OTHER_DOMAIN}/workload/client`, this.plane.spiffeId(as)];
     const id = as === 'none' ? undefined : as === 'west' ? west : own;
     if (instances === 'pending' || instances.length !== 1) throw new Error(`${name} has no instance to be judged`);

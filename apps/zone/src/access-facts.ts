@@ -1,7 +1,7 @@
 import { readProxyMode, type ProxyDirectory } from '@causeway/controllers';
 import type { AccessFacts } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
-import { idsOfDataplane, judgedInstances } from '@causeway/xds-translation';
+import { idsOfDataplane, evaluateInstances } from '@causeway/xds-translation';
 import type { XdsPort } from '@causeway/agent-service';
 
 const KERNEL = 'the kernel of its machine leads the connections: whoever needs an identity is refused';
@@ -14,7 +14,7 @@ export function accessFacts(
   return {
     idsOf: (dataplane) => (resources.loader.hasLoaded ? idsOfDataplane(resources.model, dataplane) : undefined),
     instancesOf: (of) => {
-      const instances = resources.loader.hasLoaded ? judgedInstances(resources.model, of) : 'pending';
+      const instances = resources.loader.hasLoaded ? evaluateInstances(resources.model, of) : 'pending';
       if (instances === 'pending') return instances;
       return instances.map(({ dataplane, isHttp, ...instance }) => {
         const proxy = proxies.ofOwner(identityKey(dataplane));

@@ -22,8 +22,8 @@ describe('the definitions that control planes bring', () => {
     const store = new MemoryStore();
     await applyShipped({ store, controlPlane: global });
     const { resources } = await store.snapshot();
-    const judged = new DefinitionEvaluator().evaluate(resources);
-    expect(judged.map(({ kind, message }) => kind?.name ?? message).sort()).toEqual(
+    const results = new DefinitionEvaluator().evaluate(resources);
+    expect(results.map(({ kind, message }) => kind?.name ?? message).sort()).toEqual(
       shippedPolicies.map(({ kind }) => kind).sort(),
     );
   });

@@ -27,6 +27,6 @@ export { NameResolver } from './resolution/name-resolver';
 export { SystemLookup } from './resolution/system-lookup';
 export type { PolicySource } from './tables/policy-source';
 export { EnvoyResources } from './translation/envoy-resources';
-export { idsOfDataplane, judgedInstances } from './translation/judged-instances';
+export { idsOfDataplane, evaluateInstances } from './translation/evaluated-instances';
 export { type Capture, type EnvoyView, tcpPassthroughReason } from './views/envoy-view';
 export { NODE_NAMESPACE, RESOLVES_NAMES } from './views/node-metadata';

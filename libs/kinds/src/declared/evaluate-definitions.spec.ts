@@ -101,9 +101,9 @@ describe('the names that definitions may not have', () => {
 });
 
 function kindOf(spec: JsonObject): Kind {
-  const [judged] = new DefinitionEvaluator().evaluate([definition('paint', 1, spec)]);
-  if (!judged?.kind) throw new Error(judged?.message);
-  return judged.kind;
+  const [result] = new DefinitionEvaluator().evaluate([definition('paint', 1, spec)]);
+  if (!result?.kind) throw new Error(result?.message);
+  return result.kind;
 }
 
 describe('a declared kind', () => {

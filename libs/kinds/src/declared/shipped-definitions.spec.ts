@@ -7,8 +7,8 @@ describe('the kinds that are shipped', () => {
     const definitions = shippedPolicies.map((policy) =>
       sketch('MetaresourceDefinition', shippedDefinitionName(policy), shippedDefinition(policy)),
     );
-    const judged = new DefinitionEvaluator().evaluate(definitions);
-    expect(judged.map(({ message }) => message)).toEqual(shippedPolicies.map(() => ''));
-    expect(judged.map(({ kind }) => kind?.name).sort()).toEqual(shippedPolicies.map(({ kind }) => kind).sort());
+    const results = new DefinitionEvaluator().evaluate(definitions);
+    expect(results.map(({ message }) => message)).toEqual(shippedPolicies.map(() => ''));
+    expect(results.map(({ kind }) => kind?.name).sort()).toEqual(shippedPolicies.map(({ kind }) => kind).sort());
   });
 });

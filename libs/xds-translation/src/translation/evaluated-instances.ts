@@ -10,7 +10,7 @@ import type { AccessTable } from '../access/inbound-access';
 import type { Selecting } from '../access/inbound-services';
 
 /** An inbound behind a port of a service, and what decides who may call it. */
-export interface JudgedInstance extends Omit<InboundAccess, 'seesRequests'> {
+export interface EvaluatedInstance extends Omit<InboundAccess, 'seesRequests'> {
   readonly dataplane: Identity;
   /** Whether it is of requests; its proxy may be one that sees connections only. */
   readonly isHttp: boolean;
@@ -31,14 +31,14 @@ const MAX_INSTANCES = 256;
  * The instances in this zone behind a port of a service of this zone, with the rules of their inbounds about who may call; `pending` while access to
  * the mesh is not known. Of more than 256 the first. Linear in them and in the services that select them.
  */
-export function judgedInstances(
+export function evaluateInstances(
   model: JudgedModel,
   { service, port }: ServicePort,
-): readonly JudgedInstance[] | 'pending' {
+): readonly EvaluatedInstance[] | 'pending' {
   const resource = model.index.byIdentityKey(identityKey(service));
   if (!resource || !MeshService.is(resource) || service.zone !== model.zone) return [];
   const target = servicePorts(resource).find(({ number }) => number === port)?.target;
-  const found: JudgedInstance[] = [];
+  const found: EvaluatedInstance[] = [];
   for (const dataplane of target === undefined ? [] : model.dataplanesOf(resource)) {
     for (const inbound of servedInbounds(dataplane).all) {
       if (target === undefined || !isTargeted(dataplane, target, inbound.at.port)) continue;
