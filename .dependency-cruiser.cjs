@@ -5,7 +5,7 @@
 const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
+const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds|api';
 const ENGINE = 'yaml|runtime|store|loops|dataplanes|identity|meshes|access|admission|controllers|queries';
 const ADAPTERS = 'store-postgres|leader-redis|kds|agent-service|dns|rest|grpc-api|api-client|telemetry';
 
@@ -65,6 +65,12 @@ module.exports = {
       'Kinds are built of resources, naming, ipam, routing, appmesh and policies.',
       { path: libs('kinds'), pathNot: TESTS },
       { path: '^libs/', pathNot: libs('resources|naming|ipam|routing|appmesh|policies|kinds') },
+    ),
+    rule(
+      'api-above-kinds',
+      'libs/api defines operations: it knows kinds and what policies target, and nothing that serves or calls them.',
+      { path: libs('api'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources|policies|kinds|api') },
     ),
     rule(
       'engine-without-adapters',

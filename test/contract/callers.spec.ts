@@ -43,13 +43,17 @@ const generators = Object.entries(GENERATORS).map(([name, template]) => ({
 const seeds = [...bindings, ...generators];
 const verifiers = [plainTokens];
 
+const NO_EXPLANATION = { hostname: '', mesh: '', zone: '', claims: [], hints: [] };
+
 async function serveRest(rates?: CallerRateSettings): Promise<Served> {
   const access = { operatorToken: OPERATOR_TOKEN, open: false, verifiers, ...(rates ? { rates } : {}) };
   const view: { naming?: Insights } = {};
   const rest = await restFixture({
     cp: ZONE_EAST,
     access,
-    insights: { explainHostname: (question, signal) => view.naming?.explainHostname?.(question, signal) ?? {} },
+    insights: {
+      explainHostname: (question, signal) => view.naming?.explainHostname?.(question, signal) ?? NO_EXPLANATION,
+    },
   });
   const explainer = new HostnameExplainer(rest.index, ZONE_EAST);
   view.naming = namingInsights({ cp: ZONE_EAST }, explainer);

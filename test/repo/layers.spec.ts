@@ -6,7 +6,7 @@ import { TrialTree } from './trial-tree';
 const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
-  'resources naming ipam sync routing policies kinds yaml runtime store loops dataplanes identity controllers admission queries access store-postgres leader-redis proto-gen kuma grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
+  'resources naming ipam sync routing policies kinds api yaml runtime store loops dataplanes identity controllers admission queries access store-postgres leader-redis proto-gen kuma grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -19,6 +19,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['domain-siblings', 'libs/routing/src/uses-kinds.ts', `import '@causeway/kinds';`],
   ['policies-below-kinds', 'libs/policies/src/uses-kinds.ts', `import '@causeway/kinds';`],
   ['resources-first', 'libs/resources/src/uses-naming.ts', `import '@causeway/naming';`],
+  ['api-above-kinds', 'libs/api/src/uses-queries.ts', `import '@causeway/queries';`],
   ['kinds-on-top', 'libs/kinds/src/uses-sync.ts', `import '@causeway/sync';`],
   ['engine-without-adapters', 'libs/controllers/src/uses-nest.ts', `import '@nestjs/common';`],
   ['engine-without-adapters', 'libs/admission/src/uses-rest.ts', `import '@causeway/rest';`],

@@ -22,7 +22,10 @@ describe('what the operator is told of a bad request', () => {
   const cases = parse(readFileSync(INPUT, 'utf8')) as Bad[];
 
   beforeAll(async () => {
-    fixtures['zone'] = await restFixture({ cp: ZONE_EAST, insights: { explainHostname: () => ({}) } });
+    fixtures['zone'] = await restFixture({
+      cp: ZONE_EAST,
+      insights: { explainHostname: () => ({ hostname: '', mesh: '', zone: '', claims: [], hints: [] }) },
+    });
     fixtures['global'] = await restFixture({ cp: { role: 'global' } });
     const spec = { ports: [{ port: 1, appProtocol: 'tcp' }] };
     await fixtures['zone'].seed({ id: serviceId('own'), spec }, { id: serviceId('foreign', 'west'), spec });

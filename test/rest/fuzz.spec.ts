@@ -155,7 +155,10 @@ describe.each([
 ])('whatever is sent to a %s', (_role, cp) => {
   let rest: RestFixture;
   beforeAll(async () => {
-    rest = await restFixture({ cp, insights: { explainHostname: () => ({}) } });
+    rest = await restFixture({
+      cp,
+      insights: { explainHostname: () => ({ hostname: '', mesh: '', zone: '', claims: [], hints: [] }) },
+    });
   });
   afterAll(() => rest.close());
 

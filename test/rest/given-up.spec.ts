@@ -13,7 +13,7 @@ class EndlessInsights implements Insights {
   private readonly waiting = new Set<() => void>();
 
   readonly explainHostname: NonNullable<Insights['explainHostname']> = (question, signal) =>
-    question.hostname === 'short' ? { answered: true } : this.work(signal);
+    question.hostname === 'short' ? { ...question, zone: '', claims: [], hints: [] } : this.work(signal);
   readonly hostnames: NonNullable<Insights['hostnames']> = (_mesh, _part, signal) => this.work(signal);
   readonly consequences: NonNullable<Insights['consequences']> = (_draft, signal) => this.work(signal);
 
@@ -86,6 +86,9 @@ describe('work for a request', () => {
     await insights.when(() => insights.ended === AT_ONCE);
     const payload = { hostname: 'short' };
     const answer = await rest.server.inject({ method: 'POST', url: '/_explain/hostname', payload });
-    expect([answer.statusCode, answer.json()]).toEqual([200, { answered: true }]);
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      { hostname: 'short', mesh: 'default', zone: '', claims: [], hints: [] },
+    ]);
   });
 });

@@ -106,7 +106,7 @@ describe('how zones are let in, by REST', () => {
   it.each<[string, object, string[]]>([
     ['nothing', {}, ['zone']],
     ['values of other types', { zone: 1, validFor: 720, scope: 'cp' }, ['zone', 'validFor', 'scope']],
-    ['a list of other things', { ...order, scope: [1] }, ['scope']],
+    ['a list of other things', { ...order, scope: [1] }, ['scope[0]']],
     ['an unknown field', { ...order, valid: '1h' }, ['valid']],
     ['no object', [], ['']],
   ])('refuses an order with %s', async (_, payload, fields) => {

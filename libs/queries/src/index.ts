@@ -6,19 +6,16 @@ export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
 export { targetOfScope, type ListScope, type Selection } from './list/lister';
 export { decodeAuditCursor, type AuditRequest } from './audit/audit-queries';
-export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
+export { decodeCursor, encodeCursor, type PageRequest } from './list/page';
 export { type DiscoveryDocument } from './discovery/discovery';
 export { type TargetSelection } from './discovery/prometheus-targets';
-export { type DoctorReport } from './inspect/doctor';
 export { HostnameExplainer } from './explain/hostname-explainer';
-export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
-export { type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
-export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './request-question';
+export { type HostnameTableRequest } from './inspect/hostname-queries';
+export { decodeRequestQuestion, type RequestQuestion } from './request-question';
 export { type AffectingOptions, type PolicyQuestion, type VirtualName } from './policies/policy-queries';
 export { type AccessFacts } from './policies/access-verdicts';
 export { topologyDot } from './policies/topology-dot';
-export { type RequestAnswer } from './routes/route-answers';
-export { type RoutesQuestion, type ServiceRoutes } from './routes/route-queries';
+export { type RoutesQuestion } from './routes/route-queries';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
   BookmarkedEvents,
@@ -33,7 +30,6 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type LeadershipInsight } from './inspect/leader-checks';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
-export { type Confirmation, type ZoneAdoption } from './zones/operator-decisions';
 export { type DataplaneAccess } from './tokens/dataplane-token-queries';
 export { type WorkloadAccess } from './workloads/workload-queries';
 export { type AuthorityAccess } from './zones/workload-authority';

@@ -1,86 +1,9 @@
-import { Type, type Static } from 'typebox';
+import { RequestQuestion as RequestQuestionSchema, type RequestQuestion as WrittenQuestion } from '@causeway/api';
 import { compileSchema, FieldPath, Invalid, Violations, type Violation } from '@causeway/resources';
 import type { Client, Request } from '@causeway/routing';
 
-const strict = { additionalProperties: false } as const;
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 253,
-  pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-  title: 'a name',
-});
-
-/** Maximum length of the URL of a question, and of the characters of all its headers. */
-const MAX_URL_LENGTH = 2_048;
+/** Maximum length of all headers of a question, in characters. */
 const MAX_HEADER_CHARACTERS = 16_384;
-
-/** Question of `_explain`: sender, request and destination. The OpenAPI document shows this schema. */
-export const RequestQuestionSchema = Type.Object(
-  {
-    from: Type.Optional(
-      Type.Object(
-        {
-          namespace: Type.Optional(Name),
-          dataplane: Type.Optional(Name),
-          gateway: Type.Optional(Name),
-          spiffeId: Type.Optional(
-            Type.String({ maxLength: 2_048, pattern: '^spiffe://[!-~]+$', title: 'a SPIFFE id: spiffe://…' }),
-          ),
-        },
-        {
-          ...strict,
-          description:
-            'Who sends: a Dataplane, any of a namespace ("default" where none is named), or a Gateway of that namespace. Whether AccessPolicies let it in is said of a Dataplane, or of the spiffeId that it shows: a caller of another zone, say.',
-        },
-      ),
-    ),
-    to: Type.String({
-      minLength: 1,
-      maxLength: MAX_URL_LENGTH,
-      description:
-        'A URL: scheme http, grpc, tcp, tls or udp; a hostname of the mesh, a virtual IP or the address of a Dataplane; port 80 where none is named.',
-    }),
-    service: Type.Optional(
-      Type.Object(
-        {
-          kind: Type.Optional(Type.Enum(['MeshService', 'MeshMultiZoneService'])),
-          namespace: Type.Optional(Name),
-          name: Name,
-        },
-        { ...strict, description: 'The service to which the request goes, whatever the host of the URL is.' },
-      ),
-    ),
-    method: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 32,
-        pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
-        title: 'a method such as GET',
-      }),
-    ),
-    headers: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            name: Type.String({
-              minLength: 1,
-              maxLength: 256,
-              title: 'a header name',
-              pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
-            }),
-            value: Type.String({ maxLength: 4_096, pattern: '^[^\\r\\n\\u0000]*$', title: 'one line' }),
-          },
-          strict,
-        ),
-        { maxItems: 64 },
-      ),
-    ),
-  },
-  {
-    ...strict,
-    examples: [{ from: { namespace: 'default' }, to: 'http://redis.svc.mesh.local:6379/', method: 'GET' }],
-  },
-);
 
 const schema = compileSchema(RequestQuestionSchema);
 
@@ -91,7 +14,7 @@ export interface RequestQuestion {
   readonly dataplane?: { readonly namespace: string; readonly name: string };
   /** The id that the sender shows, where it is named. */
   readonly spiffeId?: string;
-  readonly service?: NonNullable<Static<typeof RequestQuestionSchema>['service']>;
+  readonly service?: NonNullable<WrittenQuestion['service']>;
   /** Host of the URL: a name, or an IP address without brackets. */
   readonly host: string;
   readonly port: number;

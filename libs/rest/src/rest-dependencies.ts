@@ -65,9 +65,4 @@ export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger' | 'recorder'
 
 /** Symbols of values and interfaces that Nest injects and that have no class of their own in this lib. */
 export const REGISTRY = Symbol('Registry');
-export const AUTHORITY = Symbol('Authority');
 export const QUERIES = Symbol('Queries');
-export const ADMISSION = Symbol('Admission');
-export const EVENT_ENCODER = Symbol('EventEncoder');
-export const RUNTIME = Symbol('Runtime');
-export const OPENAPI = Symbol('OpenApiDocument');

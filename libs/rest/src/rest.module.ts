@@ -8,54 +8,32 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import { AccessReviews, type Queries } from '@causeway/queries';
+import { Unavailable } from '@causeway/resources';
 import type { FastifyInstance } from 'fastify';
-import { ApplyController } from './controllers/apply.controller';
-import { AuditController } from './controllers/audit.controller';
-import { AccessReviewController } from './controllers/access-review.controller';
-import { DiscoveryController } from './controllers/discovery.controller';
-import { BackupController } from './controllers/backup.controller';
-import { DocsController } from './controllers/docs.controller';
-import { InspectionController } from './controllers/inspection.controller';
-import { PoliciesController } from './controllers/policies.controller';
-import { ProxiesController } from './controllers/proxies.controller';
-import { ResourceController } from './controllers/resource.controller';
-import { ResourceWriteController } from './controllers/resource-write.controller';
-import { eventStreamEncoder } from './controllers/server-sent-events';
-import { RoutesController } from './controllers/routes.controller';
-import { ServerController } from './controllers/server.controller';
-import { SyncDecisionsController } from './controllers/sync-decisions.controller';
-import { TokensController } from './controllers/tokens.controller';
-import { WorkloadIdentityController } from './controllers/workload-identity.controller';
-import { WorkloadsController } from './controllers/workloads.controller';
-import { ZoneAccessController } from './controllers/zone-access.controller';
+import { eventStreamEncoder } from './answers/server-sent-events';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
 import { LocalSocket } from './http/local-socket';
 import { ProblemFilter } from './http/problem.filter';
+import { OPERATIONS } from '@causeway/api';
 import { RequestAudit } from './http/request-audit';
 import { RequestCallers } from './http/request-callers';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
+import { DocsController } from './openapi/docs.controller';
 import { openApiText } from './openapi/open-api-document';
-import {
-  DEFAULT_LIMITS,
-  ADMISSION,
-  AUTHORITY,
-  EVENT_ENCODER,
-  OPENAPI,
-  QUERIES,
-  REGISTRY,
-  RUNTIME,
-  type RestDependencies,
-  type RestLimits,
-  type RestRuntime,
-} from './rest-dependencies';
+import { allEndpoints } from './operations/all-endpoints';
+import { ENDPOINTS, operationsController } from './operations/operations.controller';
+import { DEFAULT_LIMITS, QUERIES, REGISTRY, type RestDependencies, type RestLimits } from './rest-dependencies';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RestDependencies>()
   .setClassMethodName('forRoot')
   .build();
+
+/** Aborts when the server ends. */
+const ENDING = Symbol('Ending');
 
 function limitsOf({ limits }: RestDependencies): RestLimits {
   return { ...DEFAULT_LIMITS, ...limits };
@@ -65,54 +43,13 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
  * The REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
  * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory gives RestDependencies.
  *
- * A request passes RequestHooks (request line, unknown paths) → AccessGuard → pipes → controller → ProblemFilter.
+ * A request passes RequestHooks (request line, unknown paths) → AccessGuard → endpoint of the operation → ProblemFilter.
  */
 @Module({
-  // In the order in which routes are looked for: those of kinds last.
-  controllers: [
-    DocsController,
-    ServerController,
-    InspectionController,
-    RoutesController,
-    PoliciesController,
-    AccessReviewController,
-    ZoneAccessController,
-    TokensController,
-    WorkloadIdentityController,
-    WorkloadsController,
-    SyncDecisionsController,
-    ApplyController,
-    AuditController,
-    BackupController,
-    ProxiesController,
-    DiscoveryController,
-    ResourceController,
-    ResourceWriteController,
-  ],
+  controllers: [DocsController, operationsController(OPERATIONS)],
   providers: [
     { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
-    {
-      provide: AccessReviews,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ registry, access }: RestDependencies) => new AccessReviews(registry, access.policy),
-    },
-    { provide: ADMISSION, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.admission },
-    {
-      provide: AUTHORITY,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ authority }: RestDependencies) => authority ?? (() => undefined),
-    },
     { provide: QUERIES, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.queries },
-    {
-      provide: EVENT_ENCODER,
-      inject: [QUERIES],
-      useFactory: ({ json }: Queries) => eventStreamEncoder(json),
-    },
-    {
-      provide: OPENAPI,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ registry, version }: RestDependencies) => openApiText(registry, version),
-    },
     {
       provide: RequestCallers,
       inject: [MODULE_OPTIONS_TOKEN, LocalSocket],
@@ -140,11 +77,22 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       inject: [BodyParser, MODULE_OPTIONS_TOKEN],
       useFactory: (parser: BodyParser, deps: RestDependencies) => new BatchBodies(parser, limitsOf(deps), deps.clock),
     },
+    { provide: ENDING, useFactory: () => new AbortController() },
     {
-      provide: RUNTIME,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ clock, logger, recorder, registry }: RestDependencies): RestRuntime => {
-        return { clock, logger, recorder, registry };
+      provide: ENDPOINTS,
+      inject: [MODULE_OPTIONS_TOKEN, RequestAudit, BatchBodies, ENDING],
+      useFactory: (deps: RestDependencies, audit: RequestAudit, batches: BatchBodies, { signal }: AbortController) => {
+        const { registry, queries, access, version, authority = () => undefined } = deps;
+        return allEndpoints({
+          ...deps,
+          authority,
+          audit,
+          batches,
+          reviews: new AccessReviews(registry, access.policy),
+          events: eventStreamEncoder(queries.json),
+          openApi: openApiText(registry, version),
+          ending: signal,
+        });
       },
     },
     {
@@ -181,6 +129,8 @@ export class RestModule
   extends ConfigurableModuleClass
   implements NestModule, BeforeApplicationShutdown, OnApplicationShutdown
 {
+  @Inject(ENDING) private readonly ending: AbortController;
+
   constructor(
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(QUERIES) private readonly queries: Queries,
@@ -198,6 +148,8 @@ export class RestModule
   /** Ends watches and gives up requests, then waits until their responses are sent: Nest closes the socket next. */
   async beforeApplicationShutdown(): Promise<void> {
     this.queries.watches.close();
+    // Backups under way are cut: their clients see that the end is missing.
+    this.ending.abort(new Unavailable('this control plane is ending'));
     await this.hooks.drain(this.fastify());
   }
 

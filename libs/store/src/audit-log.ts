@@ -65,20 +65,20 @@ export interface AuditEntry extends AuditSource, AuditSubject {
 
 /** Which entries are wanted: those that match all fields. */
 export interface AuditQuery {
-  readonly user?: string;
-  readonly verb?: string;
-  readonly kind?: string;
-  readonly mesh?: string;
-  readonly name?: string;
-  readonly result?: AuditResult;
+  readonly user?: string | undefined;
+  readonly verb?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly mesh?: string | undefined;
+  readonly name?: string | undefined;
+  readonly result?: AuditResult | undefined;
   /** From this time on, ms since 1970. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Before this time, ms since 1970. */
-  readonly until?: number;
+  readonly until?: number | undefined;
   /** Maximum number of entries of the page. */
   readonly size: number;
   /** Only entries before this one; the newest first where it is absent. */
-  readonly after?: AuditPosition;
+  readonly after?: AuditPosition | undefined;
 }
 
 /** A page of the log, newest first. */

@@ -16,7 +16,7 @@ import { requestLineError } from '../../../libs/rest/src/http/request-hooks';
 import { stripQuery, unknownPath } from '../../../libs/rest/src/http/route-table';
 import { problemJson, toProblem } from '../../../libs/rest/src/http/problem.filter';
 import { readPage, readSelection } from '../../../libs/rest/src/http/request-decoding';
-import { listParameters } from '../../../libs/rest/src/requests/query-parameters';
+import { listParameters } from '../../../libs/api/src/parameters';
 import { restAccess } from '../../support/rest-access';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';

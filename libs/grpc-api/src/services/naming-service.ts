@@ -1,6 +1,6 @@
 import type { ExplainRequest, ExplainResponse, ResolveRequest, ResolveResponse } from '@causeway/proto-gen';
-import type { Queries, ResolvedEndpoint } from '@causeway/queries';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import type { HostnameClaim, ResolvedHostname } from '@causeway/api';
+import type { Queries } from '@causeway/queries';
 import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, readRevision } from '../wire/messages';
 
@@ -27,15 +27,8 @@ export class NamingServiceHandlers {
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
     const question = questionOf(request, this.queries.defaultMesh);
     const explained = await this.queries.hostnames.explain(question, rights, readRevision(request.minRevision), signal);
-    const { hostname, zone, claims, hints, note } = explained;
-    return {
-      hostname: textOf(hostname),
-      mesh: question.mesh,
-      zone: textOf(zone),
-      claims: listOf(claims).filter(isJsonObject).map(claimMessage),
-      hints: listOf(hints).map(textOf),
-      note: textOf(note),
-    };
+    const { hostname, mesh, zone, claims, hints, note = '' } = explained;
+    return { hostname, mesh, zone, claims: claims.map(claimMessage), hints: [...hints], note };
   }
 }
 
@@ -56,40 +49,19 @@ function endpointMessage({
   servicePort = 0,
   dataplane,
   ...endpoint
-}: ResolvedEndpoint): ResolveResponse['endpoints'][number] {
+}: ResolvedHostname['endpoints'][number]): ResolveResponse['endpoints'][number] {
   return { ...endpoint, servicePort, dataplane: dataplane && identityMessage(dataplane) };
 }
 
-function claimMessage({
-  service,
-  generator,
-  status,
-  rule,
-  reason,
-  change,
-}: JsonObject): ExplainResponse['claims'][number] {
-  const { kind, mesh, zone, namespace, name } = isJsonObject(service) ? service : {};
+function claimMessage(claim: HostnameClaim): ExplainResponse['claims'][number] {
+  const { service, generator, status, rule = '', reason = '', change = '' } = claim;
   return {
-    service: {
-      kind: textOf(kind),
-      mesh: textOf(mesh),
-      zone: textOf(zone),
-      namespace: textOf(namespace),
-      name: textOf(name),
-    },
-    generator: isJsonObject(generator) ? textOf(generator['name']) : '',
-    generatorZone: isJsonObject(generator) && typeof generator['zone'] === 'string' ? generator['zone'] : undefined,
+    service: identityMessage(service),
+    generator: generator.name,
+    generatorZone: generator.zone,
     available: status === 'Available',
-    rule: textOf(rule),
-    reason: textOf(reason),
-    change: textOf(change),
+    rule,
+    reason,
+    change,
   };
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return isJsonArray(value) ? value : [];
 }

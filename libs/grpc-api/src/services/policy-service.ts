@@ -11,7 +11,8 @@ import type {
   PolicyPage,
   VirtualName,
 } from '@causeway/proto-gen';
-import { PAGE_SIZE, type AffectingOptions, type PolicyQuestion, type Queries } from '@causeway/queries';
+import { PAGE_SIZE } from '@causeway/api';
+import { type AffectingOptions, type PolicyQuestion, type Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
 import type { CallContext } from '../calls/handler-factory';

@@ -1,9 +1,10 @@
-import type { JsonObject, Registry } from '@causeway/resources';
-import type { AuditEntry, AuditLog, AuditPage, AuditPosition, AuditQuery } from '@causeway/store';
+import type { AuditEntry } from '@causeway/api';
+import type { Registry } from '@causeway/resources';
+import type { AuditEntry as StoredEntry, AuditLog, AuditPage, AuditPosition, AuditQuery } from '@causeway/store';
 
 /** A page of the audit log as users see it. */
 export interface AuditList {
-  readonly items: readonly JsonObject[];
+  readonly items: readonly AuditEntry[];
   /** The cursor of the next page; undefined at the end. */
   readonly next: string | undefined;
 }
@@ -44,21 +45,26 @@ export function decodeAuditCursor(cursor: string): AuditPosition | undefined {
 }
 
 /** An entry; what it does not have is left out. */
-function entryJson(entry: AuditEntry): JsonObject {
-  const { user, groups, recognizedBy, tokenId, address, via, userAgent, verb, kind, mesh, zone, namespace, name } =
-    entry;
-  const { position, activity, result, reason, generationBefore, generationAfter, revision } = entry;
-  const { requestId, traceId } = entry;
+function entryJson({ position, user, groups, recognizedBy, via, result, ...entry }: StoredEntry): AuditEntry {
+  const { tokenId, verb, kind, mesh, zone, namespace, name, activity, address, userAgent, requestId, traceId } = entry;
+  const { reason, generationBefore, generationAfter, revision } = entry;
   return {
     time: new Date(Math.floor(position.at / 1_000)).toISOString(),
-    ...given({ user }),
+    user,
     groups,
-    ...given({ recognizedBy, tokenId, verb, kind, mesh, zone, namespace, name, activity }),
-    ...given({ address, interface: via, userAgent, requestId, traceId }),
-    ...given({ result, reason, generationBefore, generationAfter, revision }),
+    recognizedBy,
+    ...given({ tokenId, verb, kind, mesh, zone, namespace, name, activity }),
+    ...given({ address }),
+    interface: via,
+    ...given({ userAgent, requestId, traceId }),
+    result,
+    ...given({ reason, generationBefore, generationAfter, revision }),
   };
 }
 
-function given(fields: Readonly<Record<string, string | number | undefined>>): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
+function given<F extends Readonly<Record<string, string | number | undefined>>>(fields: F): Partial<F> {
+  const kept: Partial<F> = { ...fields };
+  for (const [key, value] of Object.entries(fields))
+    if (value === undefined || value === '') Reflect.deleteProperty(kept, key);
+  return kept;
 }

@@ -1,3 +1,4 @@
+import type { ServiceName } from '@causeway/api';
 import {
   parseGenerator,
   clashReason,
@@ -10,16 +11,15 @@ import {
 } from '@causeway/naming';
 import { compareIdentities, compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SortedRuns } from '@causeway/runtime';
-import type { ServiceRef } from './explained-claim';
 
 /** A hostname that a generator would give one service. */
 type DryRunName = {
   readonly mesh: string;
   readonly hostname: string;
-  readonly service: ServiceRef;
+  readonly service: ServiceName;
   readonly status: 'Available' | 'NotAvailable';
   /** Set when it would win a collision: the service that would lose the name, and the reason then in its status. */
-  readonly takesFrom?: { readonly service: ServiceRef; readonly reason: string };
+  readonly takesFrom?: { readonly service: ServiceName; readonly reason: string };
   /** Set when it would lose a collision: the winner and the rule that decides. */
   readonly reason?: string;
 };
@@ -28,13 +28,13 @@ type DryRunName = {
 export type GeneratorDryRun = {
   readonly names: readonly DryRunName[];
   /** Services that it selects and cannot name. */
-  readonly unnamed: readonly { readonly service: ServiceRef; readonly reason: string }[];
+  readonly unnamed: readonly { readonly service: ServiceName; readonly reason: string }[];
   /** Names that the stored generator of this identity gives and the new one would not. */
   readonly dropped: readonly DroppedName[];
 };
 
 /** A name that a service would lose. */
-type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceRef };
+type DroppedName = { readonly mesh: string; readonly hostname: string; readonly service: ServiceName };
 
 /** The generator to try: identity and spec; it need not exist. */
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
@@ -54,7 +54,7 @@ export async function dryRunGenerator(
   const creationOrder = known?.creationOrder ?? Number.MAX_SAFE_INTEGER;
   const rule = parseGenerator({ ...source, creationOrder }, known?.madeHere ?? source.id.zone === table.ownZone);
   const own = new Map<string, ClaimView[]>();
-  const unnamed: { service: ServiceRef; reason: string }[] = [];
+  const unnamed: { service: ServiceName; reason: string }[] = [];
   const names: DryRunName[] = [];
   const dropped: DroppedName[] = [];
   const steps = function* (): Generator<unknown> {

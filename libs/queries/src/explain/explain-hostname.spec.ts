@@ -3,7 +3,8 @@ import { ResourceIndex } from '@causeway/store';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
 import { meshesOf } from '../../../../test/support/meshes';
 import { ClaimsView } from './claims-view';
-import { explainHostname, listHostnames, type HostnameExplanation } from './explain-hostname';
+import type { HostnameExplanation } from '@causeway/api';
+import { explainHostname, listHostnames } from './explain-hostname';
 import { HostnameExplainer } from './hostname-explainer';
 
 const NEVER = new AbortController().signal;

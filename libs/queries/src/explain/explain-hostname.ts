@@ -1,34 +1,13 @@
+import type { HostnameEntry, HostnameExplanation } from '@causeway/api';
 import { templateRequirements, type ParsedGenerator, type ClaimTable } from '@causeway/naming';
 import { compareText } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
-import { explainClaims, type ExplainedClaim } from './explained-claim';
+import { explainClaims } from './explained-claim';
 
 /** A hostname of a mesh. */
 export type HostnameRef = {
   readonly mesh: string;
   readonly hostname: string;
-};
-
-/** Which services claim a hostname, which has it and why (docs/design.md §4 `/_explain/hostname`). */
-export type HostnameExplanation = HostnameRef & {
-  /** The zone whose view this is. */
-  readonly zone: string;
-  /** The claim that has the name; absent when nobody claims it. */
-  readonly winner?: ExplainedClaim;
-  /** All claims, the strongest first. */
-  readonly claims: readonly ExplainedClaim[];
-  /** When no service claims it: what would have to exist. */
-  readonly hints: readonly string[];
-  /** On the global: in what the zone may decide otherwise. */
-  readonly note?: string;
-};
-
-/** A hostname and all claims on it. */
-export type HostnameEntry = {
-  readonly hostname: string;
-  /** The claim that has the name; absent on the global, where each zone decides for itself. */
-  readonly winner?: ExplainedClaim;
-  readonly claims: readonly ExplainedClaim[];
 };
 
 /** Explains one hostname. For a name without claims the hints say which generators could give it. Rejects only when `signal` aborts. */

@@ -1,27 +1,9 @@
-import { clashReason, decidingRule, type ClaimView, type PrecedenceRule } from '@causeway/naming';
-import { describeIdentity, type Identity } from '@causeway/resources';
-
-/** The identity of a service, as JSON. */
-export type ServiceRef = Pick<Identity, 'kind' | 'mesh' | 'zone' | 'namespace' | 'name'>;
-
-/** One claim on a hostname, as the API shows it. */
-export type ExplainedClaim = {
-  /** 1 is the strongest; absent in lists of the global, which knows only what a zone reported. */
-  readonly rank?: number;
-  readonly service: ServiceRef;
-  /** The generator's name and its zone: empty for the global, absent where it is not known. */
-  readonly generator: { readonly name: string; readonly zone?: string };
-  readonly status: 'Available' | 'NotAvailable';
-  /** For a loser: the rule by which the winner precedes it. */
-  readonly rule?: PrecedenceRule;
-  /** The reason in its status. */
-  readonly reason?: string;
-  /** For a loser: what would have to change for it to get the name. */
-  readonly change?: string;
-};
+import type { HostnameClaim } from '@causeway/api';
+import { clashReason, decidingRule, type ClaimView } from '@causeway/naming';
+import { describeIdentity } from '@causeway/resources';
 
 /** Explains the claims on one hostname, given in order of precedence. */
-export function explainClaims(claims: readonly ClaimView[]): readonly ExplainedClaim[] {
+export function explainClaims(claims: readonly ClaimView[]): readonly HostnameClaim[] {
   const stronger = new StrongerClaims();
   return claims.map((claim, i) => {
     const line = explainClaim(claim, i, claims[0] ?? claim, stronger);
@@ -55,7 +37,7 @@ class StrongerClaims {
   }
 }
 
-function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: StrongerClaims): ExplainedClaim {
+function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: StrongerClaims): HostnameClaim {
   const { name, zone } = claim.generator.id;
   const line = { rank: i + 1, service: { ...claim.service.id }, generator: { name, zone } };
   if (winner.service === claim.service) return { ...line, ...standingOf(claim) };
@@ -65,7 +47,7 @@ function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: 
 }
 
 /** Status and reason of a claim that has the name. */
-function standingOf({ unreachable }: ClaimView): Pick<ExplainedClaim, 'status' | 'reason'> {
+function standingOf({ unreachable }: ClaimView): Pick<HostnameClaim, 'status' | 'reason'> {
   return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }
 

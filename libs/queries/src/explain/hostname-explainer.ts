@@ -1,17 +1,11 @@
+import type { HostnameEntry, HostnameExplanation } from '@causeway/api';
 import { FieldPath, globalIdentity, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import type { ServedMeshes } from '@causeway/controllers';
 import { ClaimsView, claimsOfZone, type HeldByGlobal } from './claims-view';
 import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-run-generator';
-import {
-  explainHostname,
-  listHostnames,
-  type HostnameEntry,
-  type HostnameExplanation,
-  type HostnamePage,
-  type HostnameRef,
-} from './explain-hostname';
+import { explainHostname, listHostnames, type HostnamePage, type HostnameRef } from './explain-hostname';
 import { listReported, reportedEntry, withReports } from './reported-hostnames';
 
 /** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */

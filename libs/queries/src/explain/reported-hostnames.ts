@@ -1,3 +1,4 @@
+import type { HostnameClaim, HostnameEntry, HostnameExplanation } from '@causeway/api';
 import {
   compareIdentities,
   compareText,
@@ -9,8 +10,7 @@ import {
 import { inSlices, sortedPage, type SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { NAMED_KINDS } from '@causeway/controllers';
-import type { ExplainedClaim } from './explained-claim';
-import type { HostnameEntry, HostnameExplanation, HostnamePage } from './explain-hostname';
+import type { HostnamePage } from './explain-hostname';
 
 /**
  * What the global computed for a zone, beside what that zone reported of its own services (it reports no status of copies,
@@ -35,7 +35,7 @@ export function reportedEntry(index: IndexReader, zone: string, computed: Hostna
   return { hostname, claims, ...(winner ? { winner } : {}) };
 }
 
-function asReported(index: IndexReader, hostname: string, claim: ExplainedClaim): ExplainedClaim {
+function asReported(index: IndexReader, hostname: string, claim: HostnameClaim): HostnameClaim {
   const service = index.get(claim.service);
   const own = service ? claimsOf(service) : [];
   const found = own.find(([name, { generator }]) => name === hostname && generator.name === claim.generator.name);
@@ -55,7 +55,7 @@ export async function listReported(
   { containing = '', ...part }: HostnamePage,
   signal: AbortSignal,
 ): Promise<SortedPage<HostnameEntry>> {
-  const claims = new Map<string, ExplainedClaim[]>();
+  const claims = new Map<string, HostnameClaim[]>();
   const steps = function* (): Generator<unknown> {
     for (const kind of NAMED_KINDS) {
       for (const service of index.ofKind(kind)) {
@@ -78,15 +78,15 @@ export async function listReported(
 }
 
 /** Available first, then by service. */
-function compareReported(a: ExplainedClaim, b: ExplainedClaim): number {
+function compareReported(a: HostnameClaim, b: HostnameClaim): number {
   return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
 }
 
 /** The claims in the status of a service, by hostname; addresses without a hostname are left out. */
-function claimsOf({ id, status }: Resource): (readonly [string, ExplainedClaim])[] {
+function claimsOf({ id, status }: Resource): (readonly [string, HostnameClaim])[] {
   const addresses: JsonValue | undefined = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];
-  return addresses.flatMap((address): (readonly [string, ExplainedClaim])[] => {
+  return addresses.flatMap((address): (readonly [string, HostnameClaim])[] => {
     if (!isJsonObject(address) || typeof address['hostname'] !== 'string') return [];
     const { hostname, origin, reason } = address;
     const name = isJsonObject(origin) && typeof origin['name'] === 'string' ? origin['name'] : '';

@@ -1,3 +1,4 @@
+import type { DoctorCheckName, Finding } from '@causeway/api';
 import { quarantineCommand } from '@causeway/admission';
 import { foreignReferences } from '@causeway/kinds';
 import type { LeaseHold } from '@causeway/controllers';
@@ -13,7 +14,6 @@ import {
   Label,
   labelValue,
   type ControlPlane,
-  type Identity,
   type JsonObject,
   type JsonValue,
   type Kind,
@@ -24,18 +24,10 @@ import type { IndexReader } from '@causeway/store';
 import { routeKinds } from '@causeway/routing';
 import { inboundViolation } from '@causeway/sync';
 
-/** Something that is wrong, and what an operator does about it. */
-export interface DoctorFinding {
-  /** The resource that is wrong; absent where it is the control plane. */
-  readonly resource?: { readonly type: string } & Omit<Identity, 'kind'>;
-  readonly what: string;
-  readonly advice: string;
-}
-
 /** One check of the control plane. Each step of the iterable checks one item; undefined where nothing is wrong. */
 export interface DoctorCheck {
-  readonly name: string;
-  findings(): Iterable<DoctorFinding | undefined>;
+  readonly name: DoctorCheckName;
+  findings(): Iterable<Finding | undefined>;
 }
 
 /** A Zone and its insight: what is known of it beside the log. */
@@ -111,7 +103,7 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
 }
 
 /** Checks the Mesh that is created at the start (rows T000-20, T000-22). */
-function expectedMesh({ cp, meshes }: DoctorInput): DoctorFinding | undefined {
+function expectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
   const { expectedName: name } = meshes.owner;
   const mismatch = meshes.mismatch();
   if (mismatch) {
@@ -124,7 +116,7 @@ function expectedMesh({ cp, meshes }: DoctorInput): DoctorFinding | undefined {
 }
 
 /** Agents that are gone at once, whose Dataplanes are kept. */
-function heldLeases({ leaseHold }: DoctorInput): DoctorFinding | undefined {
+function heldLeases({ leaseHold }: DoctorInput): Finding | undefined {
   if (!leaseHold) return undefined;
   const { since, expired, total } = leaseHold;
   const what = `${expired} of ${total} leases have expired, and none of them ends since ${new Date(since).toISOString()}`;
@@ -133,7 +125,7 @@ function heldLeases({ leaseHold }: DoctorInput): DoctorFinding | undefined {
 }
 
 /** Reports which App Mesh names were preserved when suffixes were introduced; conditions report the others. */
-function* keptNames({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* keptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const naming of index.ofKind(MeshNaming.name)) {
     const isKept = isMadeHere(naming, cp) && labelValue(naming.labels, Label.madeWith) === KEPT_AT_UPGRADE;
     if (!isKept) yield undefined;
@@ -146,7 +138,7 @@ function* keptNames({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefi
 }
 
 /** Machines that go on with a credential of before enrolments, and those that came back by their certificate after an import. */
-function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const enrolment of index.ofKind(Enrolment.name)) {
     if (!Enrolment.is(enrolment) || !isMadeHere(enrolment, cp)) {
       yield undefined;
@@ -166,13 +158,13 @@ function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<DoctorFinding
   }
 }
 
-function* identities(input: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* identities(input: DoctorInput): Iterable<Finding | undefined> {
   yield* sharedIds(input);
   yield* formerIds(input);
 }
 
 /** Reports SPIFFE ids that workloads of several namespaces share, in every zone that reports them. */
-function* sharedIds({ index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* sharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
   for (const state of index.ofKind(IdentityPathState.name)) {
     const { mesh, zone } = state.id;
     for (const { id, namespaces } of (IdentityPathState.is(state) && state.spec.shared) || []) {
@@ -185,7 +177,7 @@ function* sharedIds({ index }: DoctorInput): Iterable<DoctorFinding | undefined>
 }
 
 /** Settings that name a SPIFFE id which workloads in namespaces have only until the form of ids has changed. */
-function* formerIds({ index, cp }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   const changing = new Map<string, readonly ChangingIds[]>();
   const here = cp.role === 'zone' ? cp.zone : '';
   for (const policy of index.ofKind(AccessPolicy.kind)) {
@@ -212,13 +204,13 @@ function idsNamedBy(value: JsonValue | undefined): readonly string[] {
   return [...new Set([...own, ...Object.values(value).flatMap(idsNamedBy)])];
 }
 
-function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* checkRules({ registry, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const kind of registry.kinds) {
     for (const resource of index.ofKind(kind.name)) yield brokenRule(kind, resource);
   }
 }
 
-function brokenRule(kind: Kind, resource: Resource): DoctorFinding | undefined {
+function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
   const { id, origin } = resource;
   // The rules of a kind are not run on a resource beyond the bounds of the kind: they could take very long.
   const fault = inboundViolation(kind, { ...resource, revision: origin.revision });
@@ -239,7 +231,7 @@ function brokenRule(kind: Kind, resource: Resource): DoctorFinding | undefined {
 const REFERRING: readonly string[] = [...routeKinds, 'ReferenceGrant'];
 
 /** Stored references to kinds of other projects: they lead nowhere. */
-function* checkReferences({ index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* checkReferences({ index }: DoctorInput): Iterable<Finding | undefined> {
   for (const kind of REFERRING) {
     for (const resource of index.ofKind(kind)) {
       const [first, ...others] = foreignReferences(resource.spec);
@@ -251,13 +243,13 @@ function* checkReferences({ index }: DoctorInput): Iterable<DoctorFinding | unde
   }
 }
 
-function* checkConditions({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* checkConditions({ registry, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const kind of registry.kinds) {
     for (const resource of index.ofKind(kind.name)) yield* troubles(resource);
   }
 }
 
-function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
+function* troubles(resource: Resource): Iterable<Finding | undefined> {
   const stored = resource.status?.['conditions'];
   yield undefined;
   if (!isJsonArray(stored)) return;
@@ -279,12 +271,12 @@ function definitionAdvice({ spec }: Resource): string {
 
 function* zoneFacts(
   { zones }: DoctorInput,
-  check: (zone: ZoneWithInsight) => DoctorFinding | undefined,
-): Iterable<DoctorFinding | undefined> {
+  check: (zone: ZoneWithInsight) => Finding | undefined,
+): Iterable<Finding | undefined> {
   for (const zone of zones) yield check(zone);
 }
 
-function doubtfulClaim({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
+function doubtfulClaim({ zone, insight }: ZoneWithInsight): Finding | undefined {
   const claim = objectIn(insight['doubtful']);
   if (!claim) return undefined;
   const advice =
@@ -294,7 +286,7 @@ function doubtfulClaim({ zone, insight }: ZoneWithInsight): DoctorFinding | unde
   return found(zone, `${text(claim['instance'])} ${text(claim['detail'])}`, advice);
 }
 
-function refusedStore({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
+function refusedStore({ zone, insight }: ZoneWithInsight): Finding | undefined {
   const refused = objectIn(insight['refused']);
   const storeId = text(refused?.['storeId']);
   if (!refused) return undefined;
@@ -302,14 +294,14 @@ function refusedStore({ zone, insight }: ZoneWithInsight): DoctorFinding | undef
   return found(zone, `store ${storeId} (${text(refused['instance'])}) comes under its name and is refused`, advice);
 }
 
-function newIncarnation({ zone, insight }: ZoneWithInsight): DoctorFinding | undefined {
+function newIncarnation({ zone, insight }: ZoneWithInsight): Finding | undefined {
   const life = objectIn(insight['newIncarnation']);
   if (!life) return undefined;
   const what = `began the new incarnation ${text(life['incarnation'])}; what that does not name is held`;
   return found(zone, what, `where it was deleted indeed: causeway zones confirm ${zone.id.name}`);
 }
 
-function* rejections({ zones }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* rejections({ zones }: DoctorInput): Iterable<Finding | undefined> {
   for (const { zone, insight } of zones) {
     const kinds = insight['kinds'];
     for (const report of isJsonArray(kinds) ? kinds.filter(isJsonObject) : []) {
@@ -323,7 +315,7 @@ function* rejections({ zones }: DoctorInput): Iterable<DoctorFinding | undefined
   }
 }
 
-function lostZone({ zone }: ZoneWithInsight): DoctorFinding | undefined {
+function lostZone({ zone }: ZoneWithInsight): Finding | undefined {
   const lost = objectIn(zone.status?.['lost']);
   if (!lost) return undefined;
   const meshes = Object.entries(objectIn(lost['meshes']) ?? {}).map(
@@ -334,7 +326,7 @@ function lostZone({ zone }: ZoneWithInsight): DoctorFinding | undefined {
   return found(zone, what, `look at its log; where it is gone for good: causeway delete zone ${zone.id.name}`);
 }
 
-function* quarantined({ zones }: DoctorInput): Iterable<DoctorFinding | undefined> {
+function* quarantined({ zones }: DoctorInput): Iterable<Finding | undefined> {
   for (const { zone } of zones) {
     const { name } = zone.id;
     const { all, resources } = objectIn(zone.spec['quarantine']) ?? {};
@@ -356,7 +348,7 @@ function flag(name: string, value: unknown): string {
 /** Maximum length of the text of a finding. */
 const MAX_MESSAGE_LENGTH = 500;
 
-function found({ id }: Resource, what: string, advice: string): DoctorFinding {
+function found({ id }: Resource, what: string, advice: string): Finding {
   const { kind, ...place } = id;
   return { resource: { type: kind, ...place }, what: short(what), advice: short(advice) };
 }

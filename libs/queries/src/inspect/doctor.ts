@@ -1,10 +1,11 @@
+import type { Diagnosis, Finding } from '@causeway/api';
 import { leaseHold } from '@causeway/controllers';
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
 import { inSlices, SingleFlight, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
-import { doctorChecks, type DoctorCheck, type DoctorFinding, type ZoneWithInsight } from './doctor-checks';
+import { doctorChecks, type DoctorCheck, type ZoneWithInsight } from './doctor-checks';
 import { readInsights, type Insights } from './insights';
 import { leaderChecks } from './leader-checks';
 import { tokenChecks } from './token-checks';
@@ -15,19 +16,7 @@ const LISTED = 100;
 /** Resources in a slice, fewer than usual: checking a large resource takes longer than the usual step. */
 const SLICE = 100;
 
-/** Findings of one check. */
-interface CheckReport {
-  readonly check: string;
-  readonly total: number;
-  /** The first hundred. */
-  readonly findings: readonly DoctorFinding[];
-}
-
-/** Findings of all checks. */
-export interface DoctorReport {
-  readonly total: number;
-  readonly checks: readonly CheckReport[];
-}
+type CheckReport = Diagnosis['checks'][number];
 
 /** Sources of the doctor. */
 export interface DoctorSources {
@@ -54,11 +43,11 @@ export class Doctor {
   constructor(private readonly sources: DoctorSources) {}
 
   /** Runs all checks. Rejects with the signal's reason when the signal aborts before. */
-  report(signal: AbortSignal): Promise<DoctorReport> {
+  report(signal: AbortSignal): Promise<Diagnosis> {
     return this.flight.result(signal);
   }
 
-  private async run(signal: AbortSignal): Promise<DoctorReport> {
+  private async run(signal: AbortSignal): Promise<Diagnosis> {
     const { registry, cp, index, meshes, store, insights, clock, userTokens, zoneTokens } = this.sources;
     const checks: CheckReport[] = [];
     const zones = await this.zones(signal);
@@ -81,7 +70,7 @@ export class Doctor {
 
 /** Runs a check in slices: users decide how much there is to check. */
 async function runCheck(check: DoctorCheck, signal: AbortSignal): Promise<CheckReport> {
-  const findings: DoctorFinding[] = [];
+  const findings: Finding[] = [];
   let total = 0;
   const steps = function* (): Iterable<undefined> {
     for (const finding of check.findings()) {

@@ -1,6 +1,7 @@
 import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
-import type { HostnameEntry, HostnamePage } from '../explain/explain-hostname';
+import { KINDS_WITH_HOSTNAMES, type HostnameClaim, type HostnameEntry, type HostnameExplanation } from '@causeway/api';
+import type { HostnamePage } from '../explain/explain-hostname';
 import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Meshes } from '@causeway/meshes';
 import {
@@ -51,9 +52,6 @@ export interface HostnameTableRequest {
   readonly minRevision?: number | undefined;
 }
 
-/** Kinds whose status has hostnames. */
-export const KINDS_WITH_HOSTNAMES: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
-
 /** Queries about hostnames: which exist, which a service has, who claims one, what DNS answers. */
 export class HostnameQueries {
   constructor(private readonly sources: HostnameQueriesSources) {}
@@ -103,7 +101,7 @@ export class HostnameQueries {
     rights: CallerRights,
     minRevision: number | undefined,
     signal: AbortSignal,
-  ): Promise<JsonObject> {
+  ): Promise<HostnameExplanation> {
     const explained = await this.explainAll(question, rights, minRevision, signal);
     return mayListAll(rights, question.mesh) ? explained : readableClaims(explained, rights, question.mesh);
   }
@@ -114,7 +112,7 @@ export class HostnameQueries {
     rights: CallerRights,
     minRevision: number | undefined,
     signal: AbortSignal,
-  ): Promise<JsonObject> {
+  ): Promise<HostnameExplanation> {
     rights.checkAny();
     const { insights, meshes, expensive, readYourWrites } = this.sources;
     await readYourWrites.wait(minRevision);
@@ -146,33 +144,20 @@ export function checkListAll(rights: CallerRights, mesh: string): void {
  * Returns an explanation without the claims of services that the caller may not read, and without mentions of them
  * elsewhere.
  */
-function readableClaims(explained: JsonObject, rights: CallerRights, mesh: string): JsonObject {
+function readableClaims(explained: HostnameExplanation, rights: CallerRights, mesh: string): HostnameExplanation {
   const { hostname, zone, claims, winner } = explained;
-  const all = isJsonArray(claims) ? claims.filter(isJsonObject) : [];
-  const isReadable = ({ service }: JsonObject): boolean => {
-    const { kind, namespace } = isJsonObject(service) ? service : {};
-    const target = {
-      kind: typeof kind === 'string' ? kind : '',
-      mesh,
-      namespace: typeof namespace === 'string' ? namespace : undefined,
-    };
-    return rights.may('get', target);
-  };
-  const readable = all.filter(isReadable);
+  const isReadable = ({ service: { kind, namespace } }: HostnameClaim): boolean =>
+    rights.may('get', { kind, mesh, namespace });
+  const readable = claims.filter(isReadable);
   if (readable.length === 0) checkListAll(rights, mesh);
-  if (readable.length === all.length) return explained;
+  if (readable.length === claims.length) return explained;
   const reason = 'services that you may not read claim this name too';
   return {
-    hostname: hostname ?? '',
+    hostname,
     mesh,
-    zone: zone ?? '',
-    claims: readable.map(({ service, generator, status }) => ({
-      service: service ?? {},
-      generator: generator ?? null,
-      status: status ?? '',
-      reason,
-    })),
-    winner: isJsonObject(winner) && isReadable(winner) ? winner : null,
+    zone,
+    claims: readable.map(({ service, generator, status }) => ({ service, generator, status, reason })),
+    ...(winner && isReadable(winner) ? { winner } : {}),
     hints: [reason],
   };
 }

@@ -1,51 +1,15 @@
+import type { HostnameClaim, ResolvedHostname } from '@causeway/api';
 import { toAccessTarget, type CallerRights } from '@causeway/access';
 import { selectedDataplanes } from '@causeway/dataplanes';
 import { type ZonedHostnameRef } from '../explain/hostname-explainer';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
-import {
-  compareText,
-  isJsonArray,
-  isJsonObject,
-  NotFound,
-  type Identity,
-  type JsonObject,
-  type Resource,
-} from '@causeway/resources';
+import { compareText, isJsonArray, isJsonObject, NotFound, type JsonObject, type Resource } from '@causeway/resources';
 import { sortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { checkListAll, type HostnameQueries } from './hostname-queries';
 
 /** Maximum number of endpoints of one answer. */
 const MAX_ENDPOINTS = 1_000;
-
-/** A port of a service. */
-interface ResolvedPort {
-  readonly port: number;
-  readonly name: string;
-  readonly appProtocol: string;
-}
-
-/** Address of an instance of a service. */
-export interface ResolvedEndpoint {
-  readonly address: string;
-  readonly port: number;
-  /** The port of the service that leads here; undefined where any does. */
-  readonly servicePort: number | undefined;
-  readonly ready: boolean;
-  /** Undefined for an external service. */
-  readonly dataplane: Identity | undefined;
-}
-
-/** Resolution of a hostname in a zone. */
-export interface ResolvedHostname {
-  readonly hostname: string;
-  readonly zone: string;
-  readonly service: Identity;
-  readonly virtualIps: readonly string[];
-  readonly ports: readonly ResolvedPort[];
-  /** As far as this control plane knows: sorted, the first 1,000. */
-  readonly endpoints: readonly ResolvedEndpoint[];
-}
 
 /** From a hostname to the service that has it, its virtual IPs and its instances. */
 export class HostnameResolution {
@@ -72,9 +36,9 @@ export class HostnameResolution {
     else checkListAll(rights, question.mesh);
     if (!service) throw new NotFound(`no service has the hostname ${question.hostname} in mesh ${question.mesh}`);
     return {
-      hostname: text(hostname),
-      zone: text(zone),
-      service: service.id,
+      hostname,
+      zone,
+      service: { ...service.id },
       // On the global a status is what the zone of origin reported of itself.
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? listVirtualIps(service) : [],
       ports: portsOf(service),
@@ -84,11 +48,11 @@ export class HostnameResolution {
     };
   }
 
-  private isOwnView(zone: unknown): boolean {
+  private isOwnView(zone: string): boolean {
     return this.hostnames.ownZone() === zone;
   }
 
-  private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
+  private async endpointsOf(service: Resource, signal: AbortSignal): Promise<ResolvedHostname['endpoints']> {
     if (MeshExternalService.is(service)) {
       return (service.spec.endpoints ?? []).slice(0, MAX_ENDPOINTS).map(({ address, port }) => ({
         address,
@@ -106,13 +70,12 @@ export class HostnameResolution {
 }
 
 /** The service that has a hostname, of an explanation of who claims it. */
-export function findWinner(index: IndexReader, winner: JsonObject[string]): Resource | undefined {
-  const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
-  return isJsonObject(named) ? index.get(identityIn(named)) : undefined;
+export function findWinner(index: IndexReader, winner: HostnameClaim | undefined): Resource | undefined {
+  return winner?.status === 'Available' ? index.get(winner.service) : undefined;
 }
 
 /** The inbounds of a Dataplane that a port of the service leads to. */
-function endpointsOfDataplane(service: Resource, dataplane: Resource): readonly ResolvedEndpoint[] {
+function endpointsOfDataplane(service: Resource, dataplane: Resource): ResolvedHostname['endpoints'] {
   if (!MeshService.is(service) || !Dataplane.is(dataplane)) return [];
   const { address, inbound = [] } = dataplane.spec.networking;
   return (service.spec.ports ?? []).flatMap(({ port, targetPort = port }) =>
@@ -136,20 +99,15 @@ export function listVirtualIps({ status }: Resource): readonly string[] {
   return list.flatMap((vip) => (isJsonObject(vip) && typeof vip['ip'] === 'string' ? [vip['ip']] : []));
 }
 
-function portsOf({ spec }: Resource): readonly ResolvedPort[] {
+function portsOf({ spec }: Resource): ResolvedHostname['ports'] {
   const ports = spec['ports'];
   const match = isJsonObject(spec['match']) ? [spec['match']] : [];
   return (isJsonArray(ports) ? ports : match).filter(isJsonObject).flatMap(portOf);
 }
 
-function portOf({ port, name, appProtocol, protocol }: JsonObject): ResolvedPort[] {
+function portOf({ port, name, appProtocol, protocol }: JsonObject): ResolvedHostname['ports'] {
   if (typeof port !== 'number') return [];
   return [{ port, name: text(name), appProtocol: text(appProtocol) || text(protocol) || 'tcp' }];
-}
-
-function identityIn(service: JsonObject): Identity {
-  const { kind, mesh, zone, namespace, name } = service;
-  return { kind: text(kind), mesh: text(mesh), zone: text(zone), namespace: text(namespace), name: text(name) };
 }
 
 function text(value: unknown): string {

@@ -1,4 +1,5 @@
-import type { HostnameEntry, HostnamePage } from '../explain/explain-hostname';
+import type { HostnameEntry, HostnameExplanation } from '@causeway/api';
+import type { HostnamePage } from '../explain/explain-hostname';
 import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import { splitIntoBatches, type SortedPage } from '@causeway/runtime';
@@ -24,7 +25,10 @@ export interface DraftedResource {
  */
 export interface Insights {
   /** Returns the claims on a hostname, and which of them wins by which rule. Throws DomainErrors. */
-  readonly explainHostname?: (question: ZonedHostnameRef, signal: AbortSignal) => JsonObject | Promise<JsonObject>;
+  readonly explainHostname?: (
+    question: ZonedHostnameRef,
+    signal: AbortSignal,
+  ) => HostnameExplanation | Promise<HostnameExplanation>;
   /** The hostnames of a mesh, sorted, with their claims. */
   readonly hostnames?: (mesh: string, page: HostnamePage, signal: AbortSignal) => Promise<SortedPage<HostnameEntry>>;
   /** Returns the consequences of a write, for a dry run; undefined if there is nothing to show. */

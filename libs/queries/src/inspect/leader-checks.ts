@@ -1,5 +1,6 @@
 import { REFUSED_LEASES, type LeaderStatus } from '@causeway/runtime';
-import type { DoctorCheck, DoctorFinding } from './doctor-checks';
+import type { Finding } from '@causeway/api';
+import type { DoctorCheck } from './doctor-checks';
 
 /** Leadership of this control plane, as one replica sees it. */
 export interface LeadershipInsight {
@@ -14,12 +15,12 @@ const LEADERLESS_LEASES = 2;
 
 /** Returns the checks that there is a leader, and that Redis, if configured, is its witness (docs/design.md §3). */
 export function leaderChecks(leadership: LeadershipInsight | undefined): readonly DoctorCheck[] {
-  const findings = (): Iterable<DoctorFinding | undefined> =>
+  const findings = (): Iterable<Finding | undefined> =>
     leadership ? [nobody(leadership), lockCountsNot(leadership)] : [];
   return [{ name: 'leader', findings }];
 }
 
-function nobody(leadership: LeadershipInsight): DoctorFinding | undefined {
+function nobody(leadership: LeadershipInsight): Finding | undefined {
   const { status, lockKey, leaseMs } = leadership;
   const { leaderless = 0, refused } = status;
   if (leaderless <= LEADERLESS_LEASES * leaseMs) return undefined;
@@ -32,7 +33,7 @@ function nobody(leadership: LeadershipInsight): DoctorFinding | undefined {
   return { what: `${what}, and who does not lead holds ${lockKey} in Redis`, advice: freeTheKey(leadership) };
 }
 
-function lockCountsNot(leadership: LeadershipInsight): DoctorFinding | undefined {
+function lockCountsNot(leadership: LeadershipInsight): Finding | undefined {
   const { status, lockKey } = leadership;
   if (status.witness === 'lock') return undefined;
   const what =

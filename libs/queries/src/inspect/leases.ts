@@ -1,7 +1,8 @@
+import type { AgentLease, LeaseHold } from '@causeway/api';
 import { leaseHold, releaseLeases } from '@causeway/controllers';
-import { NotFound, type JsonObject } from '@causeway/resources';
+import { NotFound } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
-import type { AgentLease, AgentLeaseStore, ResourceStore } from '@causeway/store';
+import type { AgentLease as StoredLease, AgentLeaseStore, ResourceStore } from '@causeway/store';
 
 /** The leases of agents in a zone, for callers on any interface (docs/reference/leases.md). */
 export class LeaseQueries {
@@ -11,7 +12,7 @@ export class LeaseQueries {
   ) {}
 
   /** A page of the leases by mesh and name, and whether a mass end is held. Throws NotFound where no agents attach, Unavailable. */
-  async page({ offset, size }: PageRange): Promise<SortedPage<JsonObject> & { readonly hold: JsonObject | undefined }> {
+  async page({ offset, size }: PageRange): Promise<SortedPage<AgentLease> & { readonly hold: LeaseHold | undefined }> {
     const { total, leases } = await this.here().page(offset, size);
     const hold = await leaseHold(this.store);
     return {
@@ -32,7 +33,7 @@ export class LeaseQueries {
   }
 }
 
-function leaseJson(lease: AgentLease): JsonObject {
+function leaseJson(lease: StoredLease): AgentLease {
   const { mesh, namespace, name, instance, machine, address, since, expiresAt, health } = lease;
   return {
     mesh,

@@ -1,8 +1,9 @@
 import type { CallerRights } from '@causeway/access';
+import type { Proxy, ProxyFault } from '@causeway/api';
 import type { KnownProxy } from '@causeway/controllers';
 import { compareText, NotFound, type JsonObject } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
-import { xdsTypeName, type ProxyFault } from '@causeway/store';
+import { xdsTypeName, type ProxyFault as StoredFault } from '@causeway/store';
 
 /** Source of the proxies of a zone. */
 export interface ProxySource {
@@ -12,10 +13,10 @@ export interface ProxySource {
 
 /** Which proxies are wanted. */
 export interface ProxySelection {
-  readonly mesh?: string;
+  readonly mesh?: string | undefined;
   /** Only those whose Dataplane's or ingress's name contains it. */
-  readonly name?: string;
-  readonly connected?: boolean;
+  readonly name?: string | undefined;
+  readonly connected?: boolean | undefined;
 }
 
 /** One proxy: by the mesh and name of its Dataplane; the mesh `-` has the zone's ingresses. */
@@ -39,7 +40,7 @@ export class ProxyQueries {
     range: PageRange,
     rights: CallerRights,
     signal: AbortSignal,
-  ): Promise<SortedPage<JsonObject>> {
+  ): Promise<SortedPage<Proxy>> {
     if (mesh !== undefined && mesh !== NO_MESH) rights.check('list', { kind: 'Dataplane', mesh });
     const wanted = [...this.known()].filter(
       (proxy) =>
@@ -55,7 +56,7 @@ export class ProxyQueries {
   }
 
   /** One proxy. Throws NotFound, AccessDenied. */
-  one({ mesh, name, namespace = DEFAULT_NAMESPACE }: ProxyName, rights: CallerRights): JsonObject {
+  one({ mesh, name, namespace = DEFAULT_NAMESPACE }: ProxyName, rights: CallerRights): Proxy {
     const isOfZone = mesh === NO_MESH;
     if (!isOfZone) rights.check('get', { kind: 'Dataplane', mesh, namespace });
     const found = [...this.known()].find(
@@ -91,7 +92,7 @@ function byName(a: KnownProxy, b: KnownProxy): number {
 }
 
 /** A proxy as interfaces show it; times in RFC 3339. */
-function proxyJson(proxy: KnownProxy): JsonObject {
+function proxyJson(proxy: KnownProxy): Proxy {
   const { facts, connected, instance, lastSeen, revision } = proxy;
   const { kind, owner, node, address, userAgent, form, since, streams, types, certificate, authorities } = facts;
   return {
@@ -123,11 +124,11 @@ function proxyJson(proxy: KnownProxy): JsonObject {
   };
 }
 
-function certificateId({ uri }: { readonly uri?: string }): JsonObject {
+function certificateId({ uri }: { readonly uri?: string }): { readonly spiffeId?: string } {
   return uri === undefined ? {} : { spiffeId: uri };
 }
 
-function faultJson({ type, name, version, reason, at }: ProxyFault): JsonObject {
+function faultJson({ type, name, version, reason, at }: StoredFault): ProxyFault {
   return {
     type: xdsTypeName(type),
     name,

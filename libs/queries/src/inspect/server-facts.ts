@@ -1,3 +1,4 @@
+import type { KindDescription, Root } from '@causeway/api';
 import { isWritable } from '@causeway/admission';
 import {
   compareText,
@@ -33,7 +34,7 @@ export class ServerFacts {
   constructor(private readonly sources: ServerFactsSources) {}
 
   /** Product, role, replica and revision. */
-  server(): JsonObject {
+  server(): Root {
     const { program, cp, index } = this.sources;
     return {
       product: 'Causeway',
@@ -47,17 +48,17 @@ export class ServerFacts {
   }
 
   /** Every kind, by name. */
-  kinds(): readonly JsonObject[] {
+  kinds(): readonly KindDescription[] {
     const kinds = [...this.sources.registry.kinds].sort((a, b) => compareText(a.name, b.name));
     return kinds.map((kind) => this.describe(kind));
   }
 
   /** The configuration without secrets. */
-  config(): JsonValue {
-    return redactSecrets(this.sources.program.config);
+  config(): JsonObject {
+    return redacted(this.sources.program.config);
   }
 
-  private describe(kind: Kind): JsonObject {
+  private describe(kind: Kind): KindDescription {
     const spaced = kind.name.replace(/([a-z])([A-Z])/g, '$1 $2');
     return {
       name: kind.name,
@@ -84,10 +85,13 @@ const SECRET_NAME = /(password|passwd|secret|token|private_?key|credential)(?!_?
 export function redactSecrets(value: JsonValue | undefined, name = ''): JsonValue {
   if (value === undefined || value === null) return null;
   if (isJsonArray(value)) return value.map((item) => redactSecrets(item, name));
-  if (isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactSecrets(item, key)]));
+  if (isJsonObject(value)) return redacted(value);
   if (SECRET_NAME.test(name) && typeof value === 'string' && value !== '') return '*****';
   return typeof value === 'string' ? value.replace(/(\/\/[^/:@\s]*:)[^/@\s]*@/g, '$1*****@') : value;
+}
+
+function redacted(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactSecrets(item, key)]));
 }
 
 /** As Kuma's own lists are called: Meshes, Policies, Routes. */

@@ -1,5 +1,6 @@
 import type { ListedToken } from '@causeway/access';
-import type { DoctorCheck, DoctorFinding } from './doctor-checks';
+import type { Finding } from '@causeway/api';
+import type { DoctorCheck } from './doctor-checks';
 
 /** Inputs of the checks of tokens and keys. */
 export interface TokenCheckInput {
@@ -41,7 +42,7 @@ function* ending(
   holder: 'name' | 'zone',
   now: number,
   called: (holder: string) => string,
-): Iterable<DoctorFinding | undefined> {
+): Iterable<Finding | undefined> {
   const last = new Map<string, ListedToken>();
   for (const token of tokens) {
     yield undefined;

@@ -1,8 +1,5 @@
 import type { Identity } from '@causeway/resources';
 
-/** Items of a page: how many when the request does not say, and at most (docs/reference/kuma-rest.md §1.3). */
-export const PAGE_SIZE = { default: 100, maximum: 1_000 } as const;
-
 /** The part of an identity that lists are sorted by; unique within a kind. */
 export type SortKey = Pick<Identity, 'mesh' | 'name' | 'zone' | 'namespace'>;
 

@@ -1,3 +1,4 @@
+import type { AccessVerdict } from '@causeway/api';
 import {
   AccessPolicy,
   evaluateCall,
@@ -33,28 +34,7 @@ export type AskedCaller =
   /** Why it cannot be decided. */
   | { readonly unknown: string };
 
-/** Whether the caller of a request may call a backend to which it goes, and by what. */
-export interface AccessAnswer {
-  readonly backend: {
-    readonly service: Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
-    readonly port: number;
-  };
-  readonly verdict: 'allowed' | 'refused' | 'unknown';
-  /** The evaluated SPIFFE id; absent if the caller presents none, or none was evaluated. */
-  readonly caller?: string;
-  /**
-   * Reason: `allow/RULE`, `deny/RULE`, `allow` (no rule of it matches), `defaultAccess`, `path`, `mtls`, `identity`,
-   * `revoked`.
-   */
-  readonly by?: string;
-  /** `namespace/name` of the AccessPolicies that say it. */
-  readonly policies: readonly string[];
-  readonly message: string;
-  /** Number of instances with this decision, if it is not the same for all. */
-  readonly instances?: number;
-}
-
-type Said = Pick<AccessAnswer, 'verdict' | 'caller' | 'policies'> & {
+type Said = Pick<AccessVerdict, 'verdict' | 'caller' | 'policies'> & {
   readonly by: string;
   readonly seesBytes: boolean;
 };
@@ -74,10 +54,10 @@ export function evaluateAccess(
   { service, port, request }: Backend,
   caller: AskedCaller,
   { zone, facts, table }: AccessSources,
-): readonly AccessAnswer[] {
+): readonly AccessVerdict[] {
   const { kind, zone: of, namespace, name } = service;
   const backend = { service: { kind, zone: of, namespace, name }, port };
-  const unknown = (message: string): AccessAnswer => ({ backend, verdict: 'unknown', policies: [], message });
+  const unknown = (message: string): AccessVerdict => ({ backend, verdict: 'unknown', policies: [], message });
   if (kind !== 'MeshService') return [unknown(`a ${kind} has no instances here whose AccessPolicies could be judged`)];
   if (of !== zone) return [unknown(`zone ${of || 'of the global'} decides who may call its services: ask it`)];
   const instances = facts.instancesOf({ service, port });

@@ -1,26 +1,12 @@
+import type { DeclaredTarget } from '@causeway/api';
 import type { FoundTarget } from '@causeway/policies';
-import type { LabelSelector } from '@causeway/resources';
-import type { AnswerWriter, NodeAnswer } from './policy-answers';
+import type { AnswerWriter } from './policy-answers';
 
 /** Maximum number of found objects that are listed for one reference; the rest is counted. */
 export const MAX_FOUND = 256;
 
-/** A target of a policy, and the objects that it found. */
-export interface DeclaredAnswer {
-  readonly group: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name?: string;
-  readonly selector?: LabelSelector;
-  readonly sectionName?: string;
-  /** Why it finds nothing. */
-  readonly reason?: 'TargetNotFound' | 'RefNotPermitted';
-  readonly found: readonly NodeAnswer[];
-  readonly foundTotal: number;
-}
-
 /** A reference of a policy as answers show it. */
-export function declaredAnswer({ ref, permitted, found }: FoundTarget, writer: AnswerWriter): DeclaredAnswer {
+export function declaredAnswer({ ref, permitted, found }: FoundTarget, writer: AnswerWriter): DeclaredTarget {
   const { group, kind, namespace, name, selector, sectionName } = ref;
   const nodes = [...found.values()].flat();
   const reason = permitted ? (nodes.length > 0 ? undefined : 'TargetNotFound') : 'RefNotPermitted';

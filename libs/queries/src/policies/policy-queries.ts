@@ -1,4 +1,11 @@
 import { toAccessTarget, type CallerRights } from '@causeway/access';
+import type {
+  PathPolicies,
+  PolicyImpact as ImpactPage,
+  PolicyScopes as ScopePage,
+  AffectingPolicies as AffectingPage,
+  Topology,
+} from '@causeway/api';
 import type { NameQuery } from '@causeway/admission';
 import type { Meshes } from '@causeway/meshes';
 import {
@@ -21,15 +28,8 @@ import { inSlices, sortedPage, type PageRange, type SortedPage } from '@causeway
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import { InvalidQuery } from '../errors';
 import { requireMesh, type ResourceQueries } from '../list/resource-queries';
-import { declaredAnswer, type DeclaredAnswer } from './declared-targets';
-import {
-  AnswerWriter,
-  type ImpactAnswer,
-  type NodeAnswer,
-  type PathPolicies,
-  type PolicyName,
-  type ScopeAnswer,
-} from './policy-answers';
+import { declaredAnswer } from './declared-targets';
+import { AnswerWriter } from './policy-answers';
 
 /** Dependencies of PolicyQueries. */
 export interface PolicyQueriesSources {
@@ -48,32 +48,10 @@ export interface PolicyQuestion {
   readonly range: PageRange;
 }
 
-/** The paths on which policies affect a resource. */
-export interface AffectingPolicies extends SortedPage<PathPolicies> {
-  readonly resource: Identity;
-}
-
-/** Scopes of a policy. */
-export interface PolicyScopes extends SortedPage<ScopeAnswer> {
-  readonly policy: PolicyName;
-  readonly count: number;
-  readonly declared: readonly DeclaredAnswer[];
-}
-
-/** Changes that a change of a policy would cause. */
-export interface PolicyImpact extends SortedPage<ImpactAnswer> {
-  readonly policy: PolicyName;
-  readonly operation: 'create' | 'update' | 'delete';
-}
-
-/** The graph of targets of a mesh; policies are named on the nodes on which they stand. */
-export interface TopologyAnswer {
-  readonly mesh: string;
-  readonly nodes: readonly (NodeAnswer & { readonly id: number; readonly policies: readonly PolicyName[] })[];
-  readonly edges: readonly { readonly from: number; readonly to: number }[];
-  /** True where the graph has more nodes than the answer. */
-  readonly truncated: boolean;
-}
+/** Answers as the operations have them, before the page knows its address. */
+export type AffectingPolicies = Omit<AffectingPage, 'next'>;
+export type PolicyScopes = Omit<ScopePage, 'next'>;
+export type PolicyImpact = Omit<ImpactPage, 'next'>;
 
 /** Maximum number of nodes of one graph. */
 export const MAX_TOPOLOGY_NODES = 2_000;
@@ -185,7 +163,7 @@ export class PolicyQueries {
     mesh: string,
     root: NameQuery | undefined,
     { rights, signal }: Pick<PolicyQuestion, 'rights' | 'signal'>,
-  ): Promise<TopologyAnswer> {
+  ): Promise<Topology> {
     rights.check('get', { kind: 'Mesh', mesh });
     await this.sources.readYourWrites.wait(undefined);
     requireMesh(this.sources.meshes, mesh);

@@ -1,28 +1,8 @@
+import type { ShapedBy } from '@causeway/api';
 import type { Effective, PolicyTable } from '@causeway/policies';
-import { compareText, identityKey, type Identity, type JsonObject } from '@causeway/resources';
+import { compareText, identityKey, type Identity } from '@causeway/resources';
 import { looksIntoRequests, PRODUCER, type Explanation, type Question } from '@causeway/routing';
 import { listBackends, type Backend } from './request-backends';
-
-/** A value of an effective spec, and whose it is. */
-interface ShapedField {
-  /** A JSON pointer. */
-  readonly field: string;
-  /** `namespace/name` of the policy. */
-  readonly policy: string;
-  readonly strategy: string;
-}
-
-/** Effect of the policies of one kind on a request: on its rule, or at a backend. */
-export interface ShapedBy {
-  readonly kind: string;
-  /** Backend of the request; absent if the kind affects the rule. */
-  readonly backend?: {
-    readonly service: Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
-    readonly port: number;
-  };
-  readonly effective: JsonObject;
-  readonly fields: readonly ShapedField[];
-}
 
 /**
  * Returns the effect of the policies of each kind on an explained request: once for its rule, and once for each backend

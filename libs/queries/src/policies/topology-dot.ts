@@ -1,8 +1,7 @@
-import type { NodeAnswer, PolicyName } from './policy-answers';
-import type { TopologyAnswer } from './policy-queries';
+import type { PathNode, PolicyName, Topology } from '@causeway/api';
 
 /** The graph of targets in DOT, the language of Graphviz. Every text is quoted. Linear in the graph. */
-export function topologyDot({ mesh, nodes, edges, truncated }: TopologyAnswer): string {
+export function topologyDot({ mesh, nodes, edges, truncated }: Topology): string {
   return [
     `digraph ${quoted(mesh)} {`,
     '  rankdir=LR; node [shape=box, fontname=monospace];',
@@ -15,15 +14,12 @@ export function topologyDot({ mesh, nodes, edges, truncated }: TopologyAnswer): 
 }
 
 /** Returns the description of a node, and the policies on it, a line each. */
-function nodeLines({
-  policies,
-  ...node
-}: NodeAnswer & { readonly policies: readonly PolicyName[] }): readonly string[] {
+function nodeLines({ policies, ...node }: PathNode & { readonly policies: readonly PolicyName[] }): readonly string[] {
   return [nodeText(node), ...policies.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`)];
 }
 
 /** `ServicePort store/foo:80`, of another zone with the zone; the level alone where no more may be known. */
-function nodeText({ level, zone = '', namespace = '', name, section }: NodeAnswer): string {
+function nodeText({ level, zone = '', namespace = '', name, section }: PathNode): string {
   if (name === undefined) return level;
   const place = level === 'Namespace' || level === 'Mesh' ? [name] : [zone, namespace, name];
   return `${level} ${place.filter(Boolean).join('/')}${section === undefined ? '' : `:${section}`}`;

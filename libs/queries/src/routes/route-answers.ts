@@ -1,3 +1,4 @@
+import type { Named, RequestAnswer, ServiceRoutes } from '@causeway/api';
 import type { Identity } from '@causeway/resources';
 import {
   connectionAction,
@@ -10,76 +11,11 @@ import {
   type Share,
 } from '@causeway/routing';
 
-import type { AccessAnswer } from '../policies/access-verdicts';
-import type { ShapedBy } from '../policies/request-policies';
-
-/** A resource as answers name it. */
-export type Named = Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
-
-/** Result of a share of equal requests: a destination, or a status. */
-interface ShareAnswer {
-  readonly weight: number;
-  readonly total: number;
-  readonly destination?: DestinationAnswer;
-  readonly status?: number;
-  readonly grpcStatus?: number;
-  readonly reason?: string;
-  /** As the destination gets it; absent for connections. */
-  readonly request?: object;
-  /** Changes of the answer's headers, in the order in which they are made. */
-  readonly responseHeaders?: readonly object[];
-}
-
-/** Destination of requests. */
-export interface DestinationAnswer {
-  readonly services: readonly Named[];
-  readonly port: number;
-}
-
-/** Evaluation of a request, and why every other rule lost. */
-export interface RequestAnswer {
-  readonly mesh: string;
-  readonly zone: string;
-  readonly steps: readonly string[];
-  readonly to?: { readonly service: Named; readonly port: number; readonly virtualIps: readonly string[] };
-  readonly outcome: 'direct' | Outcome['type'];
-  readonly dataplane?: Named;
-  readonly decision?: {
-    readonly group: string;
-    readonly kind: string;
-    readonly route?: Named;
-    readonly rule?: string;
-    readonly match?: string;
-    readonly filters?: readonly object[];
-  };
-  readonly shares?: readonly ShareAnswer[];
-  readonly mirrors?: readonly object[];
-  readonly status?: number;
-  readonly grpcStatus?: number;
-  readonly reason?: string;
-  readonly location?: string;
-  /** Of a redirect. */
-  readonly responseHeaders?: readonly object[];
-  /** ms */
-  readonly requestTimeout?: number;
-  /** ms */
-  readonly backendTimeout?: number;
-  /**
-   * Effect of policies on the rule and on each backend, if this control plane knows the zone's; with the source of each
-   * field.
-   */
-  readonly policies?: readonly ShapedBy[];
-  /** Whether AccessPolicies let the caller in, at each backend, where this control plane knows the zone's callers. */
-  readonly access?: readonly AccessAnswer[];
-  readonly lost: readonly {
-    readonly route: string;
-    readonly rule: string;
-    readonly match: string;
-    readonly reason: string;
-  }[];
-  readonly lostTotal: number;
-  readonly notes: readonly string[];
-}
+type ShareAnswer = NonNullable<RequestAnswer['shares']>[number];
+export type DestinationAnswer = NonNullable<ShareAnswer['destination']>;
+type RuleAnswer = RoutesAnswer['rules'][number];
+/** The rules of one port for one group, the stronger first. */
+export type RoutesAnswer = ServiceRoutes['tables'][number];
 
 /** An identity as answers write it. */
 export const named = ({ kind, zone, namespace, name }: Identity): Named => ({ kind, zone, namespace, name });
@@ -161,25 +97,6 @@ export function decisionAnswer({ binding, entry }: Explanation): RequestAnswer['
     match: match.text,
     ...(filters.length > 0 ? { filters } : {}),
   };
-}
-
-/** The rules of one port for one group, the stronger first. */
-export interface RoutesAnswer {
-  readonly port: number;
-  readonly group: string;
-  readonly kind: string;
-  readonly rules: readonly RuleAnswer[];
-  readonly total: number;
-}
-
-/** One match of a merged table, and what its rule does. */
-interface RuleAnswer {
-  readonly route: Named;
-  readonly rule: string;
-  readonly match: string;
-  readonly action: 'refused' | 'redirect' | 'forward';
-  readonly reason?: string;
-  readonly backends?: readonly { readonly weight: number; readonly total: number; readonly to: string }[];
 }
 
 /** The merged table of a binding, `most` matches of it. */

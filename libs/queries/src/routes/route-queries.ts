@@ -32,15 +32,9 @@ import { evaluateAccess, identifyCaller, type AccessFacts } from '../policies/ac
 import { listBackends } from '../policies/request-backends';
 import { policiesOfRequest } from '../policies/request-policies';
 import { dataplaneAt, readiness } from './readiness';
+import type { RequestAnswer, ServiceRoutes } from '@causeway/api';
 import { isAddress, type RequestQuestion } from '../request-question';
-import {
-  decisionAnswer,
-  named,
-  outcomeAnswer,
-  routesAnswer,
-  type RequestAnswer,
-  type RoutesAnswer,
-} from './route-answers';
+import { decisionAnswer, named, outcomeAnswer, routesAnswer } from './route-answers';
 import { routesOfZone } from './routes-of-zone';
 
 /** Dependencies of RouteQueries. */
@@ -70,16 +64,6 @@ export interface RoutesQuestion {
   /** Only the groups that decide for clients of this namespace. */
   readonly client?: string | undefined;
   readonly minRevision?: number | undefined;
-}
-
-/** The merged routes of a service. */
-export interface ServiceRoutes {
-  readonly mesh: string;
-  readonly zone: string;
-  readonly service: ReturnType<typeof named>;
-  readonly tables: readonly RoutesAnswer[];
-  /** All tables, those left out included. */
-  readonly total: number;
 }
 
 /** Maximum number of tables, and of matches over all tables, of one answer; the rest is counted. */
@@ -175,14 +159,18 @@ export class RouteQueries {
   }
 
   /** Which policies shaped a request; nothing for another zone's view, whose policies are not known here. */
-  private policiesOf(zone: string, asked: Question, explained: Explanation): Pick<RequestAnswer, 'policies'> {
+  private policiesOf(zone: string, asked: Question, explained: Explanation): Partial<Pick<RequestAnswer, 'policies'>> {
     const { cp, policies } = this.sources;
     if (!policies || zone !== ownZone(cp)) return {};
     return { policies: policiesOfRequest(policies.table, asked, explained) };
   }
 
   /** Whether the caller may call what the request goes to; nothing for another zone's view, whose callers are not known here. */
-  private accessOf(place: Place, question: RequestQuestion, explained: Explanation): Pick<RequestAnswer, 'access'> {
+  private accessOf(
+    place: Place,
+    question: RequestQuestion,
+    explained: Explanation,
+  ): Partial<Pick<RequestAnswer, 'access'>> {
     const { cp, policies, callers: facts } = this.sources;
     const { zone } = place;
     if (!policies || !facts || zone !== ownZone(cp)) return {};

@@ -1,17 +1,9 @@
 import type { CallerRights } from '@causeway/access';
+import type { AnswerOf, BodyOf, confirmWorkload, revokeWorkload, Workload, WorkloadRevocation } from '@causeway/api';
 import type { RevocationPlan } from '@causeway/controllers';
 import { enrolledDataplane } from '@causeway/identity';
 import { Enrolment, type EnrolmentSpec } from '@causeway/kinds';
-import {
-  compareText,
-  FieldPath,
-  Invalid,
-  NotFound,
-  type Identity,
-  type JsonObject,
-  type Resource,
-  type Violation,
-} from '@causeway/resources';
+import { compareText, isJsonObject, NotFound, type Identity, type Resource } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 
@@ -33,7 +25,7 @@ export class WorkloadQueries {
   ) {}
 
   /** The enrolments that the caller may see, by mesh, namespace and name. Throws NotFound on a global. */
-  list({ offset, size }: PageRange, rights: CallerRights): SortedPage<JsonObject> {
+  list({ offset, size }: PageRange, rights: CallerRights): SortedPage<Workload> {
     const { zone } = this.here();
     const seen = new Map<string, boolean>();
     const maySee = ({ mesh, namespace }: Identity): boolean => {
@@ -49,23 +41,36 @@ export class WorkloadQueries {
     return { total: found.length, items: found.slice(offset, offset + size).map((one) => this.json(one)) };
   }
 
-  /** Ends an enrolment, or says with `dryRun` what that would end. Rejects with Invalid, AccessDenied, NotFound, Conflict, Unavailable. */
-  async revoke(fields: JsonObject, rights: CallerRights): Promise<JsonObject> {
-    checkMayRevoke(fields, rights);
-    const { mesh, namespace, name, isDryRun } = read(fields);
+  /** Ends an enrolment, or says with `dryRun` what that would end. Rejects with NotFound, Conflict, Unavailable. */
+  async revoke(
+    { mesh, namespace = 'default', name, dryRun = false }: BodyOf<typeof revokeWorkload>,
+    rights: CallerRights,
+  ): Promise<WorkloadRevocation> {
     const access = this.here();
     const dataplane = { kind: 'Dataplane', mesh, zone: access.zone, namespace, name };
-    const plan = isDryRun ? await access.plan(dataplane) : await access.revoke(dataplane, rights.caller.user);
-    return planJson(plan, isDryRun);
+    const plan = dryRun ? await access.plan(dataplane) : await access.revoke(dataplane, rights.caller.user);
+    return planJson(plan, dryRun);
   }
 
   /** Rejects as `revoke` does. */
-  async confirm(fields: JsonObject, rights: CallerRights): Promise<JsonObject> {
-    checkMayRevoke(fields, rights);
-    const { mesh, namespace, name } = read(fields);
+  async confirm({
+    mesh,
+    namespace = 'default',
+    name,
+  }: BodyOf<typeof confirmWorkload>): Promise<AnswerOf<typeof confirmWorkload>> {
     const access = this.here();
     await access.confirm({ kind: 'Dataplane', mesh, zone: access.zone, namespace, name });
     return { mesh, namespace, name };
+  }
+
+  /** Throws AccessDenied unless the caller may revoke the workload that a body names; before anything else of the body is looked at. */
+  checkMayRevoke(body: unknown, rights: CallerRights): void {
+    const { mesh, namespace = 'default' } = isJsonObject(body) ? body : {};
+    const place = {
+      mesh: typeof mesh === 'string' ? mesh : undefined,
+      namespace: typeof namespace === 'string' ? namespace : undefined,
+    };
+    rights.check('revoke', { kind: 'Workload', ...place });
   }
 
   private here(): WorkloadAccess {
@@ -73,7 +78,7 @@ export class WorkloadQueries {
     throw new NotFound('machines join zones; ask the control plane of the zone of the machine');
   }
 
-  private json({ id, uid, spec, createdAt }: Resource<EnrolmentSpec>): JsonObject {
+  private json({ id, uid, spec, createdAt }: Resource<EnrolmentSpec>): Workload {
     const { mesh, namespace, name } = id;
     const { by, services, workload, tokens, group, confirmBefore } = spec;
     return {
@@ -97,7 +102,7 @@ function keyOf({ mesh, namespace, name }: Identity): string {
   return `${mesh}/${namespace}/${name}`;
 }
 
-function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
+function planJson(plan: RevocationPlan, dryRun: boolean): WorkloadRevocation {
   const { dataplane, services, tokens, newBundles, otherZones, disconnectedZones, kumaZones } = plan;
   const { mesh, namespace, name } = dataplane;
   return {
@@ -114,31 +119,6 @@ function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
   };
 }
 
-function nameJson({ namespace, name }: Identity): JsonObject {
+function nameJson({ namespace, name }: Identity): WorkloadRevocation['newBundles'][number] {
   return { namespace, name };
-}
-
-/** Rights are looked at before anything else. Throws AccessDenied. */
-function checkMayRevoke({ mesh, namespace = 'default' }: JsonObject, rights: CallerRights): void {
-  const place = {
-    mesh: typeof mesh === 'string' ? mesh : undefined,
-    namespace: typeof namespace === 'string' ? namespace : undefined,
-  };
-  rights.check('revoke', { kind: 'Workload', ...place });
-}
-
-/** Reads the workload of a request. Throws Invalid. */
-function read({ mesh, namespace = 'default', name, dryRun = false }: JsonObject): {
-  readonly mesh: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly isDryRun: boolean;
-} {
-  const violations: Violation[] = Object.entries({ mesh, namespace, name }).flatMap(([field, value]) =>
-    typeof value === 'string' && value !== '' ? [] : [FieldPath.at(field).violation('must be a name', 'required')],
-  );
-  if (typeof dryRun !== 'boolean') violations.push(FieldPath.at('dryRun').violation('must be true or false'));
-  if (typeof mesh !== 'string' || typeof namespace !== 'string' || typeof name !== 'string' || violations.length > 0)
-    throw new Invalid(violations);
-  return { mesh, namespace, name, isDryRun: dryRun === true };
 }

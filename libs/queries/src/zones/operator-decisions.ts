@@ -1,18 +1,10 @@
-import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
+import type { Confirmation, EpochReset, ZoneAdoption } from '@causeway/api';
+import { checkName, FieldPath, NotFound } from '@causeway/resources';
 
 /** An incarnation of a peer's store that was accepted; `since`: when it was seen first, ms since 1970. */
 interface AcceptedIncarnation {
   readonly incarnation: string;
   readonly since: number;
-}
-
-/** To which store a zone's name is bound. */
-export interface ZoneAdoption {
-  readonly zone: string;
-  /** Empty: the next store that connects. */
-  readonly storeId: string;
-  /** Empty where the name was bound to no store. */
-  readonly formerly: string;
 }
 
 /**
@@ -30,13 +22,6 @@ export interface SyncDecisions {
   readonly confirmGlobal?: () => Promise<AcceptedIncarnation | undefined>;
 }
 
-/** The result of a confirmation. */
-export type Confirmation =
-  { readonly confirmed: false } | { readonly confirmed: true; readonly incarnation: string; readonly since: string };
-
-/** Ids of stores: printable ASCII, as a header or a log line can show them. */
-const STORE_ID = /^[!-~]{1,200}$/;
-
 /** Makes the decisions for callers on any interface: checks their input, and throws NotFound for those of the other role. */
 export class OperatorDecisions {
   constructor(private readonly decisions: SyncDecisions) {}
@@ -47,19 +32,15 @@ export class OperatorDecisions {
     return confirmationOf(await confirmZone(checkedZone(zone)));
   }
 
-  /** Without `storeId` the store that was refused last is adopted. Rejects with Invalid for an id that no store has. */
-  async adoptZone(zone: string, storeId?: unknown): Promise<ZoneAdoption> {
+  /** Without `storeId` the store that was refused last is adopted. */
+  async adoptZone(zone: string, storeId?: string): Promise<ZoneAdoption> {
     const { adoptZone } = this.decisions;
     if (!adoptZone) throw onGlobal();
-    const name = checkedZone(zone);
-    if (storeId === undefined || (typeof storeId === 'string' && STORE_ID.test(storeId))) {
-      return adoptZone(name, storeId);
-    }
-    throw new Invalid([FieldPath.at('storeId').violation('must be the id of a store, as a zone shows it')]);
+    return adoptZone(checkedZone(zone), storeId);
   }
 
   /** `formerly` is the epoch that was forgotten. */
-  async resetEpoch(zone: string): Promise<{ readonly zone: string; readonly formerly?: number }> {
+  async resetEpoch(zone: string): Promise<EpochReset> {
     const { resetEpoch } = this.decisions;
     if (!resetEpoch) throw onGlobal();
     const name = checkedZone(zone);

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { BodyOf, rotateWorkloadAuthority, WorkloadAuthority as AuthorityState } from '@causeway/api';
 import { parseValidity } from '@causeway/access';
 import {
   BACKDATED,
@@ -11,7 +12,7 @@ import {
   type TrustEvidence,
   type ZoneAuthority,
 } from '@causeway/identity';
-import { FieldPath, Invalid, NotFound, Unavailable, type JsonObject, type Violation } from '@causeway/resources';
+import { FieldPath, Invalid, NotFound, Unavailable, type Violation } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
 /** The certificate authority of a zone, as operators see and rotate it. */
@@ -42,7 +43,7 @@ export class WorkloadAuthority {
   }
 
   /** The authorities, the step of a rotation, who is missing, and the order that waits; no key. Throws Unavailable. */
-  async status(): Promise<JsonObject> {
+  async status(): Promise<AuthorityState> {
     const { authority, requests, evidence } = this.here();
     const [state, request] = await Promise.all([authority.state(), requests.pending()]);
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
@@ -58,7 +59,7 @@ export class WorkloadAuthority {
    * Leaves an order for the leader, and resolves with the status once it was carried out, or after five seconds without. Rejects with Invalid for
    * fields that make no order, Conflict where the step does not allow it, Unavailable.
    */
-  async order(fields: JsonObject, by: string): Promise<JsonObject> {
+  async order(fields: BodyOf<typeof rotateWorkloadAuthority>, by: string): Promise<AuthorityState> {
     const { authority, requests } = this.here();
     const decoded = decodeOrder(fields);
     const state = await authority.state();
@@ -79,7 +80,10 @@ export class WorkloadAuthority {
   }
 }
 
-function stepOf({ step }: AuthorityStateOfZone, live: readonly string[]): JsonObject {
+function stepOf(
+  { step }: AuthorityStateOfZone,
+  live: readonly string[],
+): Omit<AuthorityState, 'authorities' | 'order'> {
   switch (step.type) {
     case 'steady':
       return { step: 'steady', missing: missingOf([]) };
@@ -94,12 +98,15 @@ function stepOf({ step }: AuthorityStateOfZone, live: readonly string[]): JsonOb
   }
 }
 
-function missingOf(names: readonly string[]): JsonObject {
+function missingOf(names: readonly string[]): AuthorityState['missing'] {
   return { total: names.length, items: names.slice(0, MAX_MISSING) };
 }
 
 /** The first moment of its certificate is not when it was made: certificates are backdated. */
-function authorityOf({ id, certificate }: AuthorityStateOfZone['authorities'][number], signing: string): JsonObject {
+function authorityOf(
+  { id, certificate }: AuthorityStateOfZone['authorities'][number],
+  signing: string,
+): AuthorityState['authorities'][number] {
   const parsed = new X509Certificate(certificate);
   return {
     id,
@@ -112,12 +119,8 @@ function authorityOf({ id, certificate }: AuthorityStateOfZone['authorities'][nu
   };
 }
 
-function decodeOrder({ deadline, force, abandon }: JsonObject): RotationOrder {
+function decodeOrder({ deadline, force, abandon }: BodyOf<typeof rotateWorkloadAuthority>): RotationOrder {
   const violations: Violation[] = [];
-  const flags = { force, abandon };
-  for (const [field, value] of Object.entries(flags))
-    if (value !== undefined && typeof value !== 'boolean')
-      violations.push(FieldPath.at(field).violation('must be true or false'));
   if (abandon === true && (force === true || deadline !== undefined))
     violations.push(FieldPath.at('abandon').violation('must be given alone'));
   const wait = parseValidity(deadline ?? DEFAULT_DEADLINE);

@@ -38,6 +38,8 @@ export function addSchemaViolations(schema: Schema, value: unknown, at: FieldPat
         : wrongType('a number', value, at, found);
     case 'boolean':
       return typeof value === 'boolean' ? undefined : wrongType('true or false', value, at, found);
+    case 'null':
+      return value === null ? undefined : wrongType('null', value, at, found);
   }
 }
 

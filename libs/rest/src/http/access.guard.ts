@@ -1,6 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { AccessTarget, CallerRights, Verb } from '@causeway/access';
+import type { AccessTarget, CallerRights } from '@causeway/access';
+import type { OperationAccess } from '@causeway/api';
 import { isJsonObject, type Registry } from '@causeway/resources';
 import { meshInPath } from './request-decoding';
 import { REGISTRY } from '../rest-dependencies';
@@ -10,19 +11,8 @@ import { pathParameter, type RestRequest } from './rest-request';
 /** Methods that change nothing. */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Right that a route needs of its caller. */
-export type RouteAccess =
-  /** Nothing. */
-  | 'public'
-  /** Some right, whichever: the handler checks what it finds, or admission what is written. */
-  | 'any-right'
-  /** The right to list or watch the kind in the path, in the mesh of the path and the namespace of the query. */
-  | 'list'
-  /** The right to all of these kinds or activities, in the mesh of the path if it has one. */
-  | { readonly verb: Verb; readonly kinds: readonly string[] };
-
 /** Says what a route needs: `@Access('public')`. A route that says nothing is for administrators alone. */
-export const Access = Reflector.createDecorator<RouteAccess>();
+export const Access = Reflector.createDecorator<OperationAccess>();
 
 /** True for a method that may change something. */
 export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
@@ -37,7 +27,7 @@ export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly reflector = new Reflector();
-  private readonly needs = new Map<object, RouteAccess | undefined>();
+  private readonly needs = new Map<object, OperationAccess | undefined>();
 
   constructor(
     @Inject(RequestCallers) private readonly callers: RequestCallers,
@@ -52,8 +42,12 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  private check(access: Exclude<RouteAccess, 'public'> | undefined, rights: CallerRights, request: RestRequest): void {
-    if (access === undefined) return rights.checkAdmin();
+  private check(
+    access: Exclude<OperationAccess, 'public'> | undefined,
+    rights: CallerRights,
+    request: RestRequest,
+  ): void {
+    if (access === undefined || access === 'admin') return rights.checkAdmin();
     if (access === 'any-right') return rights.checkAny();
     const mesh = meshInPath(request);
     if (access === 'list') return this.checkList(rights, request, mesh);
@@ -75,7 +69,7 @@ export class AccessGuard implements CanActivate {
   }
 
   /** Returns `@Access` of a handler, cached: metadata is slow to read and this is on the path of each GET. */
-  private needsOf(context: ExecutionContext): RouteAccess | undefined {
+  private needsOf(context: ExecutionContext): OperationAccess | undefined {
     const handler = context.getHandler();
     if (!this.needs.has(handler))
       this.needs.set(handler, this.reflector.getAllAndOverride(Access, [handler, context.getClass()]));

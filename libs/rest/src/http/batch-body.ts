@@ -28,7 +28,7 @@ const MAX_LOCATED = 100;
 /** Reads bodies of batches: JSON lines, a list or one object of JSON, or YAML documents. */
 export class BatchBodies {
   constructor(
-    private readonly parser: BodyParser,
+    readonly parser: BodyParser,
     private readonly limits: Pick<RestLimits, 'body' | 'batch' | 'batchYaml'>,
     private readonly clock: Pick<Clock, 'elapsed'>,
   ) {}

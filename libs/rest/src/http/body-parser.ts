@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Clock } from '@causeway/runtime';
 import type { RestLimits } from '../rest-dependencies';
-import { bodyFormat, checkYamlLength, parseBody, MAX_INLINE_BYTES, type ParseRequest } from './body-decode';
+import { bodyFormat, checkYamlLength, decodeBody, parseBody, MAX_INLINE_BYTES, type ParseRequest } from './body-decode';
 import { BodyWorkerPool, type BodyWorkerLimits } from './body-worker-pool';
 import { HttpError } from './http-error';
 import type { RequestSignals } from './request-signals';
@@ -138,4 +138,15 @@ export class BodyParser {
   close(): Promise<void> {
     return this.workers.close();
   }
+}
+
+/** Returns the body of a request that Fastify has left unread; undefined where it has none. */
+export function unreadBody(body: unknown): UnreadBody | undefined {
+  return body instanceof UnreadBody ? body : undefined;
+}
+
+/** Reads the value of a small body at once. Throws 400, 413 and 415. */
+export async function readSmallBody(given: unknown): Promise<unknown> {
+  const body = unreadBody(given);
+  return decodeBody(body?.contentType, await body?.read());
 }

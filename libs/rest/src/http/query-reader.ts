@@ -1,5 +1,6 @@
 import type { RestRequest } from './rest-request';
-import { FieldPath, nearest, type Violation, type ViolationRule } from '@causeway/resources';
+import { FieldPath, nearest, type Schema, type Violation, type ViolationRule } from '@causeway/resources';
+import { IsOptional } from 'typebox';
 import { HttpError, truncated } from './http-error';
 
 /** Longer names are no misspelt ones. */
@@ -10,15 +11,14 @@ export interface RawQuery {
   readonly [name: string]: string | readonly string[] | undefined;
 }
 
-/** One parameter that a handler takes; the OpenAPI document is made from the same declarations. */
-export interface RestQueryParameter {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-  /** Stands for many parameters that begin with its name: `filter[labels.team]`. */
-  readonly family?: boolean;
-  /** Given where the handler refuses a request without it. */
-  readonly required?: { readonly example: string };
+/** The parameters that a handler knows, by name; `operation.query` of the definitions. A schema of an object stands for many: `filter[labels.team]`. */
+export type QueryParameters = Readonly<Record<string, ParameterSchema>>;
+
+/** What is read of the schema of a parameter. */
+interface ParameterSchema extends Schema {
+  readonly description?: string;
+  /** What to say to a wrong value in place of the value. */
+  readonly hint?: string;
 }
 
 /** Bounds of a whole number; both ends are legal. */
@@ -36,21 +36,22 @@ export class QueryReader {
 
   constructor(
     private readonly raw: RawQuery,
-    private readonly known: readonly RestQueryParameter[],
+    private readonly known: QueryParameters,
   ) {
     for (const name of Object.keys(raw)) if (!this.isKnown(name)) this.refuseUnknown(name);
   }
 
-  /** Adds a violation of the parameter `name`. */
+  /** Adds a violation of the parameter `name`, unless it has one: a parameter may be read twice. */
   refuse(name: string, reason: string, rule: ViolationRule = 'invalid'): void {
-    this.violations.push(FieldPath.at(truncated(name)).violation(reason, rule));
+    const violation = FieldPath.at(truncated(name)).violation(reason, rule);
+    if (!this.violations.some(({ field }) => field === violation.field)) this.violations.push(violation);
   }
 
   /** The text of a parameter, undefined when absent; given twice it is refused. */
   text(name: string): string | undefined {
     const value = Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
     if (value === undefined) return undefined;
-    const most = Number(this.known.find((one) => one.name === name)?.schema['maxLength'] ?? Infinity);
+    const most = this.known[name]?.maxLength ?? Infinity;
     if (typeof value !== 'string') this.refuse(name, 'is given more than once');
     else if (value.length > most) this.refuse(name, `may have ${most} characters; got ${value.length}`, 'too-long');
     else return value;
@@ -79,6 +80,47 @@ export class QueryReader {
     return text === 'true';
   }
 
+  /** Returns the values of all parameters by the types of their schemas, without those that stand for many. */
+  values(): Readonly<Record<string, unknown>> {
+    const values: Record<string, unknown> = {};
+    for (const [name, schema] of Object.entries(this.known)) {
+      if (schema.type === 'object') continue;
+      const value = this.value(name, schema);
+      if (value !== undefined) values[name] = value;
+    }
+    return values;
+  }
+
+  private value(name: string, schema: ParameterSchema): string | number | boolean | undefined {
+    const given = Object.hasOwn(this.raw, name) && this.raw[name] !== '';
+    if (!given && !IsOptional(schema)) {
+      this.refuse(
+        name,
+        schema.hint === undefined ? `must be given: ${lowerFirst(schema.description)}` : wordsText(schema),
+        'required',
+      );
+      return undefined;
+    }
+    const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+    if (schema.type === 'integer') return this.integer(name, { minimum, maximum });
+    if (schema.type === 'boolean') return Object.hasOwn(this.raw, name) ? this.flag(name) : undefined;
+    return schema.enum === undefined ? this.nonEmpty(name, schema) : this.word(name, schema);
+  }
+
+  /** Where a text must not be empty, an empty one is as good as none. */
+  private nonEmpty(name: string, { minLength = 0 }: ParameterSchema): string | undefined {
+    const text = this.text(name);
+    return text === '' && minLength > 0 ? undefined : text;
+  }
+
+  private word(name: string, schema: ParameterSchema): string | undefined {
+    const text = this.text(name);
+    if (text === undefined || schema.enum?.includes(text) === true) return text;
+    const got = schema.hint === undefined ? `; got "${truncated(text)}"` : '';
+    this.refuse(name, wordsText(schema) + got, 'not-one-of');
+    return undefined;
+  }
+
   /** Names of all parameters that begin with `start`. */
   namesFrom(start: string): readonly string[] {
     return Object.keys(this.raw).filter((name) => name.startsWith(start));
@@ -87,28 +129,39 @@ export class QueryReader {
   /** Throws 400 with everything refused so far. */
   check(): void {
     if (this.violations.length === 0) return;
-    throw new HttpError(400, 'The query of this request is not understood.', { violations: this.violations });
+    throw badQuery(this.violations);
   }
 
   private isKnown(name: string): boolean {
-    return this.known.some((one) => name === one.name || (one.family === true && name.startsWith(one.name)));
+    if (Object.hasOwn(this.known, name)) return true;
+    return Object.entries(this.known).some(([family, { type }]) => type === 'object' && name.startsWith(family));
   }
 
   private refuseUnknown(name: string): void {
-    const guess =
-      name.length > MAX_GUESSED
-        ? undefined
-        : nearest(
-            name,
-            this.known.map((one) => one.name),
-          );
+    const guess = name.length > MAX_GUESSED ? undefined : nearest(name, Object.keys(this.known));
     const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
     this.refuse(name, `is not a known query parameter${hint}`, 'unknown-field');
   }
 }
 
+/** The error of a query that breaks rules. */
+export function badQuery(violations: Iterable<Violation>): HttpError {
+  return new HttpError(400, 'The query of this request is not understood.', { violations: [...violations] });
+}
+
 /** The query of a request against the parameters that its handler knows. */
-export function readQuery({ query }: Pick<RestRequest, 'query'>, known: readonly RestQueryParameter[]): QueryReader {
+export function readQuery({ query }: Pick<RestRequest, 'query'>, known: QueryParameters): QueryReader {
   const raw: RawQuery = {};
   return new QueryReader(Object.assign(raw, query), known);
+}
+
+/** `must be one of a, b`, or why only one is possible. */
+function wordsText({ enum: words = [], hint }: ParameterSchema): string {
+  const choice = words.length === 1 ? `must be ${String(words[0])}` : `must be one of ${words.join(', ')}`;
+  return hint === undefined ? choice : `${choice}; ${hint}`;
+}
+
+/** The description of a parameter as the end of a sentence: `the name of the service`. */
+function lowerFirst(text = ''): string {
+  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
 }

@@ -1,5 +1,6 @@
 import { toAuditSource, refusalReason } from '@causeway/access';
 import type { AuditRecorder, CallerOrigin } from '@causeway/access';
+import { OPERATIONS, routePath, type Activity } from '@causeway/api';
 import { DomainError, isJsonObject, type Registry } from '@causeway/resources';
 import type { AuditSource, AuditSubject } from '@causeway/store';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -9,43 +10,12 @@ import { header, type RestRequest } from './rest-request';
 import { findTrace } from './request-trace';
 import { stripQuery } from './route-table';
 
-/** Action of a POST. */
-interface Activity {
-  readonly kind: string;
-  readonly activity: string;
-  /** The name of what it is done to, where the path does not have it. */
-  readonly name?: string;
-}
-
-/** Actions of POST requests, by route; other routes are recorded by their path. */
-const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
-  ['/tokens/user', { kind: 'UserToken', activity: 'issue a user token' }],
-  ['/tokens/user/revocations', { kind: 'UserToken', activity: 'revoke a user token' }],
-  ['/tokens/user/keys', { kind: 'UserToken', activity: 'make a signing key of user tokens' }],
-  ['/tokens/zone', { kind: 'ZoneToken', activity: 'issue a zone token' }],
-  ['/tokens/zone/revocations', { kind: 'ZoneToken', activity: 'revoke a zone token' }],
-  ['/tokens/zone/keys', { kind: 'ZoneToken', activity: 'make a signing key of zone tokens' }],
-  ['/tokens/dataplane', { kind: 'DataplaneToken', activity: 'issue a dataplane token' }],
-  ['/tokens/dataplane/revocations', { kind: 'DataplaneToken', activity: 'revoke a dataplane token' }],
-  ['/tokens/dataplane/keys', { kind: 'DataplaneToken', activity: 'make a signing key of dataplane tokens' }],
-  ['/_ca/rotation', { kind: 'WorkloadAuthority', activity: 'rotate the certificate authority of workloads' }],
-  ['/_leases/release', { kind: 'Dataplane', activity: 'release expired leases of agents' }],
-  ['/_workloads/revocations', { kind: 'Workload', activity: 'revoke a workload' }],
-  ['/_workloads/confirmations', { kind: 'Workload', activity: 'confirm a workload' }],
-  ['/zones/:name/_confirm', { kind: 'SyncDecision', activity: 'confirm a zone' }],
-  ['/zones/:name/_adopt', { kind: 'SyncDecision', activity: 'adopt a zone' }],
-  ['/zones/:name/_reset-epoch', { kind: 'SyncDecision', activity: 'reset the epoch of a zone' }],
-  ['/global/_confirm', { kind: 'SyncDecision', activity: 'confirm the global', name: 'global' }],
-]);
-
-/** A POST that only reads, and one whose writes have entries of their own. */
-const READING: ReadonlySet<string> = new Set([
-  '/_explain/hostname',
-  '/_resolve/hostname',
-  '/meshes/:mesh/_explain',
-  '/_access',
-]);
-const WRITING: ReadonlySet<string> = new Set(['/_apply']);
+/** What the audit log has of the POSTs of each route; other routes are recorded by their path. */
+const AUDITED: ReadonlyMap<string, Activity | 'reads' | 'itself'> = new Map(
+  OPERATIONS.flatMap(({ method, path, aliases = [], audit }) =>
+    method === 'POST' && audit !== undefined ? [path, ...aliases].map((one) => [routePath(one), audit] as const) : [],
+  ),
+);
 
 /** A refusal of any request is recorded with one of these; of a request that changes something with every 4xx. */
 const ACCESS_REFUSED: readonly number[] = [401, 403, 429];
@@ -104,7 +74,7 @@ export class RequestAudit {
   /** Has what a POST of this route did recorded before it is answered; an answer that cannot be recorded becomes 503. */
   watch(route: RouteOptions): void {
     const { method, url } = route;
-    if (method !== 'POST' || READING.has(url) || WRITING.has(url)) return;
+    if (method !== 'POST' || typeof AUDITED.get(url) === 'string') return;
     route.onSend = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (reply.statusCode < 300 && !this.dry.has(request))
         await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
@@ -126,7 +96,8 @@ export class RequestAudit {
     const place = { mesh: path['mesh'] ?? '', zone: query['zone'] ?? '', namespace: query['namespace'] ?? '' };
     const verb = VERBS[request.method] ?? '';
     if (request.method === 'POST') {
-      const act = ACTIVITIES.get(route);
+      const audited = AUDITED.get(route);
+      const act = typeof audited === 'string' ? undefined : audited;
       const name = this.notes.get(request) ?? path['name'] ?? act?.name ?? '';
       return {
         ...place,
@@ -145,7 +116,7 @@ export class RequestAudit {
 /** Dry runs write nothing, so only what they may not even ask is recorded of them. */
 function isRecorded(request: RestRequest, route: string, status: number): boolean {
   if (ACCESS_REFUSED.includes(status)) return true;
-  const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method) && !READING.has(route);
+  const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method) && AUDITED.get(route) !== 'reads';
   return writes && status >= 400 && status < 500 && textsOf(request.query)['dryRun'] !== 'true';
 }
 

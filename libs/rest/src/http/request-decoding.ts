@@ -1,7 +1,7 @@
 import type { NameQuery } from '@causeway/admission';
+import { PAGE_SIZE } from '@causeway/api';
 import {
   decodeCursor,
-  PAGE_SIZE,
   parseLabelSelector,
   type LabelRequirement,
   type PageRequest,
@@ -11,7 +11,7 @@ import { isJsonObject, isLabelKey, type Kind, type NamedKind, type Registry } fr
 import type { PageRange } from '@causeway/runtime';
 import type { QueryReader } from './query-reader';
 import { pathParameter, type RestRequest } from './rest-request';
-import { HttpError, truncated } from './http-error';
+import { HttpError } from './http-error';
 import { stripQuery, unknownPath } from './route-table';
 
 const MAX_FILTERS = 20;
@@ -73,6 +73,14 @@ export function readOffsetPage(query: QueryReader): PageRange {
   return { size: readSize(query), offset: query.integer('offset', ANY_WHOLE_NUMBER) ?? 0 };
 }
 
+/** Returns the range that a page of a list without cursor has. */
+export function pageRange({
+  size = PAGE_SIZE.default,
+  offset = 0,
+}: { readonly [part in keyof PageRange]?: number | undefined }): PageRange {
+  return { size, offset };
+}
+
 /** Decodes how many items a page has; refusals stay in `query`. */
 export function readSize(query: QueryReader): number {
   return query.integer('size', { minimum: 1, maximum: PAGE_SIZE.maximum }) ?? PAGE_SIZE.default;
@@ -83,13 +91,9 @@ export function readMinRevision(query: QueryReader): number | undefined {
   return query.integer('minRevision', ANY_WHOLE_NUMBER);
 }
 
-/** Decodes the form of document that `format` asks for; refusals stay in `query`. */
-export function readForm(query: QueryReader): DocumentForm {
-  const format = query.text('format') ?? 'universal';
-  if (format === 'k8s' || format === 'kubernetes') return 'k8s';
-  if (format !== 'universal')
-    query.refuse('format', `must be one of universal, k8s, kubernetes; got "${truncated(format)}"`);
-  return 'universal';
+/** Returns the form of document that the parameter `format` asks for. */
+export function documentForm(format: string | undefined): DocumentForm {
+  return format === 'k8s' || format === 'kubernetes' ? 'k8s' : 'universal';
 }
 
 /** The kind and mesh in a path; `mesh` is absent in a path over all meshes. */

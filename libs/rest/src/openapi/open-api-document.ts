@@ -1,39 +1,13 @@
-import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
-import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
-import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
-import { backupPaths } from './backup-paths';
-import { DISCOVERY_SCHEMAS, discoveryPaths } from './discovery-paths';
-import { policiesPaths, policySchemas } from './policies-paths';
-import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
-import { kindPaths } from './kind-paths';
-import { problemComponents, type OpenApiObject } from './schema-parts';
-import { ROUTE_SCHEMAS, routesPaths } from './routes-paths';
+import type { JsonObject, Registry } from '@causeway/resources';
+import { extractParameters } from './extract-parameters';
+import { operationPaths } from './operation-paths';
 import { kindSchemas } from './resource-schemas';
-import { serverPaths } from './server-paths';
-import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
-import { WORKLOAD_IDENTITY_SCHEMAS, workloadIdentityPaths } from './workload-identity-paths';
-import { WORKLOAD_SCHEMAS, workloadsPaths } from './workloads-paths';
-import { ZONE_ACCESS_SCHEMAS, zoneAccessPaths } from './zone-access-paths';
-import { extractParameters } from './parameters';
-import { SHARED_SCHEMAS } from './shared-schemas';
+import { Components, problemComponents } from './schema-parts';
 
 const DESCRIPTION = [
   'Bodies are JSON or YAML, in the Universal form shown here, or in the Kubernetes form (apiVersion, kind, metadata, spec).',
   'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
 ].join(' ');
-
-const OWN_SCHEMAS = [
-  SHARED_SCHEMAS,
-  APPLY_SCHEMAS,
-  ZONE_ACCESS_SCHEMAS,
-  WORKLOAD_IDENTITY_SCHEMAS,
-  WORKLOAD_SCHEMAS,
-  SYNC_SCHEMAS,
-  AUDIT_SCHEMAS,
-  PROXY_SCHEMAS,
-  DISCOVERY_SCHEMAS,
-  ROUTE_SCHEMAS,
-];
 
 /** The document as text; it is made when it is first asked for, and again where the kinds are others. */
 export function openApiText(registry: Registry, version: string): () => string {
@@ -47,21 +21,9 @@ export function openApiText(registry: Registry, version: string): () => string {
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 function openApiDocument(registry: Registry, version: string): JsonObject {
-  const own = [
-    serverPaths(registry),
-    applyPaths(),
-    zoneAccessPaths(),
-    workloadIdentityPaths(),
-    workloadsPaths(),
-    syncPaths(),
-    auditPaths(),
-    backupPaths(),
-    proxiesPaths(),
-    discoveryPaths(),
-    routesPaths(),
-    policiesPaths(registry),
-  ];
-  const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
+  const components = new Components();
+  const { paths, parameters } = extractParameters(components.json(operationPaths(registry)));
+  const ofKinds = registry.kinds.flatMap((kind) => Object.entries(components.json(kindSchemas(kind))));
   return {
     openapi: '3.1.0',
     info: {
@@ -79,11 +41,11 @@ function openApiDocument(registry: Registry, version: string): JsonObject {
       { name: 'Server', description: 'The control plane itself, and views over kinds' },
     ],
     security: [{ bearer: [] }],
-    paths: withOpenOperations(paths),
+    paths,
     components: {
       parameters,
-      schemas: asJson(merged([...OWN_SCHEMAS, policySchemas(registry), ...registry.kinds.map(kindSchemas)])),
-      responses: asJson(problemComponents()),
+      schemas: { ...components.schemas(), ...Object.fromEntries(ofKinds) },
+      responses: components.json(problemComponents()),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -95,27 +57,4 @@ function openApiDocument(registry: Registry, version: string): JsonObject {
       },
     },
   };
-}
-
-/** Paths open to everybody: identity of the server, its API, its authority, and the identity of the caller. */
-const OPEN: readonly string[] = ['/', '/openapi.json', '/kds/ca', '/rest/ca', '/who-am-i'];
-
-function withOpenOperations(paths: JsonObject): JsonObject {
-  const opened: Record<string, JsonObject> = {};
-  for (const path of OPEN) {
-    const item = paths[path];
-    if (isJsonObject(item) && isJsonObject(item['get']))
-      opened[path] = { ...item, get: { ...item['get'], security: [{}, { bearer: [] }] } };
-  }
-  return { ...paths, ...opened };
-}
-
-function merged(parts: readonly OpenApiObject[]): OpenApiObject {
-  return Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
-}
-
-/** Schemas carry functions of their library; what is left after a turn through text is what is served. */
-function asJson(part: OpenApiObject): JsonObject {
-  const value: unknown = JSON.parse(JSON.stringify(part));
-  return isJsonObject(value) ? value : {};
 }

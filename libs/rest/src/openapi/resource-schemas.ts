@@ -1,5 +1,6 @@
 import type { Kind } from '@causeway/resources';
-import { integer, namedMesh, object, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
+import { documentName, KubernetesForm, listedName, NamedMesh } from '@causeway/api';
+import { integer, object, schema, text, textMap, time, type OpenApiObject } from './schema-parts';
 
 const owned = (part: OpenApiObject, description: string): OpenApiObject => ({ ...part, description, readOnly: true });
 
@@ -9,7 +10,7 @@ export function kindSchemas(kind: Kind): OpenApiObject {
   const namesMesh = kind.scope === 'mesh' && kind.meshFrom === 'user';
   const required = ['type', 'name', 'spec', ...(namesMesh ? ['mesh'] : [])];
   const whole = object(properties, required, { description: `The kind ${kind.name}.`, additionalProperties: false });
-  const documents = { [kind.name]: whole, [documentSchema(kind)]: inEitherForm(kind.name) };
+  const documents = { [kind.name]: whole, [documentName(kind)]: inEitherForm(kind.name) };
   if (!kind.confidential) return documents;
   const listed = {
     ...properties,
@@ -18,45 +19,22 @@ export function kindSchemas(kind: Kind): OpenApiObject {
   return {
     ...documents,
     [`${kind.name}Listed`]: object(listed, required, { additionalProperties: false }),
-    [listedSchema(kind)]: inEitherForm(`${kind.name}Listed`),
+    [listedName(kind)]: inEitherForm(`${kind.name}Listed`),
   };
-}
-
-/** The name of the schema of a kind in either form, as it is read and written; a component, so that clients have one type. */
-export function documentSchema(kind: Kind): string {
-  return `${kind.name}Document`;
-}
-
-/** The name of the schema of a kind's item in a list, in either form. */
-export function listedSchema(kind: Kind): string {
-  return kind.confidential ? `${kind.name}ListedDocument` : documentSchema(kind);
 }
 
 function inEitherForm(name: string): OpenApiObject {
   return {
-    anyOf: [schema(name), schema('KubernetesForm')],
+    anyOf: [schema(name), KubernetesForm],
     description:
       'In the Universal or the Kubernetes form. In writes, what the control plane owns (uid, status, ...) is ignored, and fields that are not known are refused.',
   };
 }
 
-/** The example document of a kind; undefined where its schema has no example. */
-export function exampleDocument(kind: Kind): OpenApiObject | undefined {
-  const schemaOfSpec: object = kind.spec;
-  const examples: unknown = 'examples' in schemaOfSpec ? schemaOfSpec.examples : undefined;
-  const spec: unknown = Array.isArray(examples) ? examples[0] : undefined;
-  if (spec === undefined) return undefined;
-  const namesMesh = kind.scope === 'mesh' && kind.meshFrom === 'user';
-  return { type: kind.name, ...(namesMesh ? { mesh: 'default' } : {}), name: EXAMPLE_NAME, spec };
-}
-
-/** Name of every example resource. */
-export const EXAMPLE_NAME = 'example';
-
 function envelope(kind: Kind): OpenApiObject {
   return {
     type: { const: kind.name },
-    ...(kind.scope === 'mesh' ? { mesh: namedMesh } : {}),
+    ...(kind.scope === 'mesh' ? { mesh: NamedMesh } : {}),
     ...(kind.namespaced ? { namespace: { ...text, default: 'default' } } : {}),
     name: { ...text, description: 'A lower-case RFC 1123 name, as in the path.' },
     labels: textMap,

@@ -1,3 +1,5 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+
 /** A JSON Schema or another part of an OpenAPI document, as plain data. */
 export interface OpenApiObject {
   readonly [key: string]: unknown;
@@ -17,36 +19,10 @@ export function object(
   return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...rest };
 }
 
-/** A list schema. */
-export function list(items: OpenApiObject): OpenApiObject {
-  return { type: 'array', items };
-}
-
 export const text: OpenApiObject = { type: 'string' };
 export const integer: OpenApiObject = { type: 'integer' };
-export const flag: OpenApiObject = { type: 'boolean' };
 export const time: OpenApiObject = { type: 'string', format: 'date-time' };
-/** The mesh of a resource, as a document or a question names it. */
-export const namedMesh: OpenApiObject = {
-  ...text,
-  description: 'Absent: the mesh that the control plane expects; GET /_resources says its name.',
-};
 export const textMap: OpenApiObject = { type: 'object', additionalProperties: text };
-
-/** The answer `{total, items, next}` over items of a schema. */
-export function page(items: OpenApiObject, more: OpenApiObject = {}): OpenApiObject {
-  const next = { type: ['string', 'null'] };
-  return object({ total: integer, items: list(items), next, ...more }, ['total', 'items', 'next']);
-}
-
-/** An answer with one JSON body. */
-export function jsonContent(description: string, body: OpenApiObject, headers: OpenApiObject = {}): OpenApiObject {
-  return {
-    description,
-    ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    content: { 'application/json': { schema: body } },
-  };
-}
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The query, the body or the request itself cannot be read, or takes too long to read; control characters are refused.',
@@ -66,7 +42,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 /** References to the failures of an operation, by status. */
-export function problemResponses(...statuses: readonly number[]): OpenApiObject {
+export function problemResponses(statuses: readonly number[]): OpenApiObject {
   return Object.fromEntries(
     [...statuses, 401, 414, 429, 431, 503].map((status) => [
       String(status),
@@ -83,4 +59,41 @@ export function problemComponents(): OpenApiObject {
       { description, content: { 'application/problem+json': { schema: schema('Problem') } } },
     ]),
   );
+}
+
+/** Keywords of definitions that clients of the document have no use for. */
+const OWN_KEYWORDS: readonly string[] = ['componentName', 'hint'];
+
+/**
+ * Collects the schemas that stand under a name of their own: elsewhere a reference replaces them. Schemas carry functions of
+ * their library; what is left after a turn through text is what is served.
+ */
+export class Components {
+  private readonly found = new Map<string, JsonValue>();
+
+  /** Returns the collected schemas by name. */
+  schemas(): JsonObject {
+    return Object.fromEntries([...this.found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Returns a part of the document as JSON, with references in place of named schemas. */
+  json(part: OpenApiObject): JsonObject {
+    const value: unknown = JSON.parse(JSON.stringify(part));
+    return isJsonObject(value) ? this.fields(value) : {};
+  }
+
+  private fields(value: JsonObject): JsonObject {
+    const own = Object.entries(value).filter(([key]) => !OWN_KEYWORDS.includes(key));
+    return Object.fromEntries(own.map(([key, item]) => [key, item && this.referenced(item)]));
+  }
+
+  private referenced(value: JsonValue): JsonValue {
+    if (isJsonArray(value)) return value.map((item) => this.referenced(item));
+    if (!isJsonObject(value)) return value;
+    const { componentName: name } = value;
+    const plain = this.fields(value);
+    if (typeof name !== 'string') return plain;
+    this.found.set(name, plain);
+    return { $ref: `#/components/schemas/${name}` };
+  }
 }

@@ -1,0 +1,116 @@
+/** Definitions of the operations of the REST interface (libs/api/README.md). */
+export {
+  operation,
+  querySchema,
+  routePath,
+  type Activity,
+  type AnswerOf,
+  type BodyOf,
+  type KindOperation,
+  type Method,
+  type NamedKind,
+  type Operation,
+  type OperationAccess,
+  type OperationAnswer,
+  type OperationBody,
+  type PathNames,
+  type QueryOf,
+} from './operation';
+export { PAGE_SIZE, addressParameters, Freshness, OffsetPage } from './parameters';
+export { NamedMesh, type Frozen, type Value } from './schema';
+export { OPERATIONS } from './all-operations';
+export { AccessVerdict } from './operations/access-verdict';
+export { applyResources } from './operations/apply';
+export { AuditEntry, listAuditEntries } from './operations/audit';
+export { exportStore } from './operations/backup';
+export { discoverHosts, discoverTargets } from './operations/discovery';
+export { EXAMPLE_NAME, KubernetesForm, documentName, listedName } from './operations/documents';
+export { Named, ServiceName } from './operations/named';
+export {
+  HostnameClaim,
+  HostnameEntry,
+  HostnameExplanation,
+  KINDS_WITH_HOSTNAMES,
+  ResolvedHostname,
+  explainHostname,
+  listDataplanesOf,
+  listHostnames,
+  listHostnamesOf,
+  lookUpName,
+  resolveHostname,
+} from './operations/names';
+export {
+  getDataplaneOverview,
+  getZoneOverview,
+  listAllDataplaneOverviews,
+  listDataplaneOverviews,
+  listZoneOverviews,
+} from './operations/overviews';
+export {
+  AffectingPolicies,
+  DeclaredTarget,
+  EffectivePolicy,
+  ImpactOnPath,
+  PathNode,
+  PathPolicies,
+  PolicyImpact,
+  PolicyName,
+  PolicyOnPath,
+  PolicyScope,
+  PolicyScopes,
+  Topology,
+  getImpactOf,
+  getTopology,
+  listPoliciesOf,
+  listPoliciesOfVirtual,
+  listScopesOf,
+  previewImpactOf,
+} from './operations/policies';
+export {
+  AgentLease,
+  LeaseHold,
+  Proxy,
+  ProxyFault,
+  getProxy,
+  listLeases,
+  listProxies,
+  releaseLeases,
+} from './operations/proxies';
+export { RequestQuestion } from './operations/request-question';
+export {
+  deleteResource,
+  getResource,
+  listResources,
+  listResourcesOfMesh,
+  patchResource,
+  putResource,
+} from './operations/resources';
+export { RequestAnswer, ServiceRoutes, ShapedBy, explainRequest, listRoutesOfService } from './operations/routes';
+export {
+  KindDescription,
+  Root,
+  describeServer,
+  getByKri,
+  listKinds,
+  reviewAccess,
+  showAuthority,
+  showConfig,
+  showOpenApi,
+  whoAmI,
+} from './operations/server';
+export {
+  Confirmation,
+  Diagnosis,
+  type DoctorCheckName,
+  EpochReset,
+  Finding,
+  ZoneAdoption,
+  adoptZone,
+  confirmGlobal,
+  confirmZone,
+  diagnose,
+  resetZoneEpoch,
+} from './operations/sync';
+export { dataplaneTokens, showZoneAuthority, userTokens, zoneTokens } from './operations/tokens';
+export { WorkloadAuthority, rotateWorkloadAuthority, showWorkloadAuthority } from './operations/workload-authority';
+export { Workload, WorkloadRevocation, confirmWorkload, listWorkloads, revokeWorkload } from './operations/workloads';

@@ -1,0 +1,169 @@
+import { Type, type TSchema } from 'typebox';
+import type { Kind } from '@causeway/resources';
+import type { KindOperation, NamedKind, OperationAnswer, ResponseHeader } from '../operation';
+import { deleteParameters, getParameters, listParameters, writeParameters } from '../parameters';
+import { AnyObject, component, Page, strict, Text } from '../schema';
+import { componentRef, documentBody, documentRef, listedName } from './documents';
+
+/** The revision of an answer. */
+export const REVISION_HEADER: Readonly<Record<string, ResponseHeader>> = {
+  'Causeway-Revision': { description: 'The revision of the store that this answer shows or made.', schema: Text },
+};
+const OUTCOME_HEADER: Readonly<Record<string, ResponseHeader>> = {
+  'Causeway-Outcome': {
+    description: 'What became of it; an equal resource is left as it is.',
+    schema: Type.Enum(['created', 'updated', 'unchanged'], { type: 'string' }),
+  },
+};
+const ETAG_HEADER: Readonly<Record<string, ResponseHeader>> = {
+  ETag: { description: 'This state of the resource, for If-Match.', schema: Text },
+};
+
+/** Answer to a write. */
+export const Written = Type.Object(
+  { warnings: Type.Optional(Type.Array(Text)) },
+  component('Written', { description: 'Empty, or what is legal and probably not meant.', ...strict }),
+);
+
+/** An event of a watch. */
+const WatchEvent = Type.Object(
+  {
+    event: Type.Enum(['put', 'delete', 'bookmark', 'relist', 'error']),
+    id: Type.Optional(Text),
+    data: Text,
+  },
+  component('WatchEvent', {
+    description:
+      'With watch=true. put: a resource as it is now; delete: the identity of one that went; bookmark: the revision sent so far; relist: list again; error: a problem document, the caller may not watch any more. Only a bookmark has an id, for Last-Event-ID.',
+  }),
+);
+
+const ANY_KIND = (): boolean => true;
+const IN_MESH = ({ scope }: Kind): boolean => scope === 'mesh';
+/** Paths of one resource: of a kind in a mesh, and of one without. */
+const ONE = { path: '/meshes/{mesh}/{plural}/{name}', aliases: ['/{plural}/{name}'] } as const;
+const WRITE_PROBLEMS = [400, 403, 404, 409, 412, 413, 415, 422];
+const IF_MATCH = { 'If-Match': 'The ETag that the stored resource must have, else 412.' };
+
+const ROLES: Readonly<Record<Kind['writer'], string>> = {
+  owner: 'service-owner',
+  operator: 'mesh-operator',
+  admin: 'admin',
+};
+
+/** `an HTTPRoute`, `a Mesh`. */
+function withArticle(name: string): string {
+  return `${/^[AEIOX]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
+function list(suffix: string) {
+  return ({ kind, name, plural }: NamedKind) => ({
+    id: `list${name}${suffix}`,
+    summary: `List or watch ${plural}${suffix === '' ? '' : ' of all meshes'}`,
+    answer: {
+      description: 'A page of resources.',
+      schema: Page(componentRef(listedName(kind))),
+      headers: REVISION_HEADER,
+      also: { 'text/event-stream': WatchEvent },
+    },
+  });
+}
+
+const LIST = {
+  method: 'GET',
+  access: 'list',
+  query: listParameters,
+  headers: { 'Last-Event-ID': 'With watch: the id of the last event seen; goes before `since`.' },
+  problems: [400, 403, 404, 410],
+} as const;
+
+/** A list of a kind of no mesh, and of one over all meshes; with `watch=true` server-sent events. */
+export const listResources: KindOperation = {
+  ...LIST,
+  path: '/{plural}',
+  kinds: ANY_KIND,
+  of: (called) => list(called.kind.scope === 'mesh' ? 'OfAllMeshes' : '')(called),
+};
+
+/** A list of a kind in one mesh; with `watch=true` server-sent events. */
+export const listResourcesOfMesh: KindOperation = {
+  ...LIST,
+  path: '/meshes/{mesh}/{plural}',
+  kinds: IN_MESH,
+  of: list(''),
+};
+
+/** One resource by its plain name or its name on the KDS wire, with its ETag. */
+export const getResource: KindOperation = {
+  ...ONE,
+  method: 'GET',
+  access: 'any-right',
+  kinds: ANY_KIND,
+  of: ({ kind, name }) => ({
+    id: `get${name}`,
+    summary: `Read one ${name}`,
+    answer: {
+      description: 'The resource.',
+      schema: documentRef(kind),
+      headers: { ...REVISION_HEADER, ...ETAG_HEADER },
+    },
+  }),
+  query: getParameters,
+  problems: [400, 403, 404],
+};
+
+function written(description: string, more: Partial<OperationAnswer<TSchema>> = {}): OperationAnswer<typeof Written> {
+  return { description, headers: { ...REVISION_HEADER, ...OUTCOME_HEADER }, ...more, schema: Written };
+}
+
+function writeDescription({ sync, writer }: Kind): string {
+  const alone = sync.standalone ? ', or a zone without a global' : '';
+  return `Written on: ${sync.writtenOn.join(', ')}${alone}. The least built-in role that may: ${ROLES[writer]}.`;
+}
+
+const WRITE = { ...ONE, access: 'any-right', kinds: ANY_KIND, headers: IF_MATCH, problems: WRITE_PROBLEMS } as const;
+
+/** 201 when it made the resource, else 200; `{}` or `{warnings}`. */
+export const putResource: KindOperation = {
+  ...WRITE,
+  method: 'PUT',
+  of: ({ kind, name }) => ({
+    id: `put${name}`,
+    summary: `Create or replace ${withArticle(name)}`,
+    description: writeDescription(kind),
+    body: documentBody(kind),
+    answer: written('It was there; it is now as sent.', { statuses: { 201: 'It was made.' } }),
+  }),
+  query: writeParameters,
+};
+
+/** RFC 7386 on the Universal form; 200. */
+export const patchResource: KindOperation = {
+  ...WRITE,
+  method: 'PATCH',
+  of: ({ kind, name }) => ({
+    id: `patch${name}`,
+    summary: `Change parts of ${withArticle(name)} (RFC 7386)`,
+    description: writeDescription(kind),
+    body: {
+      schema: AnyObject,
+      example: { labels: { team: 'db' } },
+      types: ['application/merge-patch+json', 'application/json', 'application/yaml'],
+    },
+    answer: written('It was changed.'),
+  }),
+  query: writeParameters,
+};
+
+/** 200 with `{}` or `{warnings}`; 409 for a Mesh with members, also where it is terminating from now on. */
+export const deleteResource: KindOperation = {
+  ...WRITE,
+  method: 'DELETE',
+  of: ({ kind, name }) => ({
+    id: `delete${name}`,
+    summary: `Delete ${withArticle(name)}`,
+    description: writeDescription(kind),
+    answer: written('It is gone.', { headers: REVISION_HEADER }),
+  }),
+  query: deleteParameters,
+};

@@ -1,0 +1,123 @@
+import type { Kind, Registry, Schema } from '@causeway/resources';
+import {
+  EXAMPLE_NAME,
+  OPERATIONS,
+  querySchema,
+  type KindOperation,
+  type NamedKind,
+  type Operation,
+  type OperationAnswer,
+  type OperationBody,
+} from '@causeway/api';
+import type { TSchema } from 'typebox';
+import { problemResponses, text, type OpenApiObject } from './schema-parts';
+
+/** Examples of the parameters of paths. */
+const PATH_EXAMPLES: Readonly<Record<string, string>> = {
+  mesh: 'default',
+  name: EXAMPLE_NAME,
+  kri: 'kri_m____default_',
+  group: 'networking.example.com',
+  kind: 'ExternalService',
+};
+
+/** Media types of a body in their order, where the definition names no others. */
+const BODY_TYPES = ['application/json', 'application/yaml'];
+
+/** The paths of all operations: those of kinds once for each kind, and for its aliases. */
+export function operationPaths(registry: Registry): OpenApiObject {
+  const paths: Record<string, OpenApiObject> = {};
+  for (const operation of OPERATIONS)
+    for (const [path, item] of pathsOf(operation, registry))
+      paths[path] = { ...paths[path], [operation.method.toLowerCase()]: item };
+  return paths;
+}
+
+type PathItem = readonly [path: string, item: OpenApiObject];
+
+function pathsOf(operation: Operation | KindOperation, registry: Registry): readonly PathItem[] {
+  if ('id' in operation) return [[operation.path, documented(operation, operation.path, 'Server')]];
+  return registry.kinds
+    .filter((kind) => operation.kinds(kind, registry))
+    .flatMap((kind) => namesIn(operation, kind).map((called) => ofKind(operation, kind, called)));
+}
+
+/** Names under which a kind is documented: views over a kind are shown under its own name alone. */
+function namesIn({ path }: KindOperation, kind: Kind): readonly Pick<NamedKind, 'name' | 'plural'>[] {
+  return /\{plural\}(\/\{name\})?$/.test(path) ? [kind, ...kind.aliases] : [kind];
+}
+
+function ofKind(operation: KindOperation, kind: Kind, { name, plural }: Pick<NamedKind, 'name' | 'plural'>): PathItem {
+  const inScope = kind.scope === 'mesh' ? operation.path : operation.path.replace('/meshes/{mesh}', '');
+  const path = inScope.replace('{plural}', plural);
+  const query = operation.query(kind);
+  return [path, documented({ ...operation, ...operation.of({ kind, name, plural }), query }, path, kind.name)];
+}
+
+function documented(operation: Operation, path: string, tag: string): OpenApiObject {
+  const { id, summary, description, access, headers = {}, body, answer, problems } = operation;
+  const parameters = [...pathParameters(path), ...queryParameters(operation), ...headerParameters(headers)];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: requestBody(body) } : {}),
+    responses: { ...answers(answer), ...problemResponses(problems) },
+    ...(access === 'public' ? { security: [{}, { bearer: [] }] } : {}),
+  };
+}
+
+function pathParameters(path: string): readonly OpenApiObject[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { ...text, minLength: 1 },
+    example: PATH_EXAMPLES[name],
+  }));
+}
+
+function queryParameters(operation: Operation): readonly OpenApiObject[] {
+  const { properties, required = [] }: Schema = querySchema(operation);
+  return Object.entries(properties).map(([name, given]) => {
+    const { description, example, ...schema }: OpenApiObject = { ...given };
+    return {
+      name,
+      in: 'query',
+      description,
+      schema,
+      ...(required.includes(name) ? { required: true, example } : {}),
+      ...(schema['type'] === 'object' ? { style: 'deepObject', explode: true } : {}),
+    };
+  });
+}
+
+function headerParameters(headers: Readonly<Record<string, string>>): readonly OpenApiObject[] {
+  return Object.entries(headers).map(([name, description]) => ({ name, in: 'header', description, schema: text }));
+}
+
+function requestBody({ schema, example, optional = false, types = BODY_TYPES }: OperationBody<TSchema>): OpenApiObject {
+  const media = { schema, ...(example === undefined ? {} : { example }) };
+  const content = Object.fromEntries(types.map((type) => [type, media]));
+  return { ...(optional ? {} : { required: true }), content };
+}
+
+function answers({
+  description,
+  schema,
+  type = 'application/json',
+  also = {},
+  headers,
+  statuses = {},
+}: OperationAnswer<TSchema>): OpenApiObject {
+  const others = Object.entries(also).map(([media, form]) => [media, { schema: form }] as const);
+  const content = { [type]: { schema }, ...Object.fromEntries(others) };
+  const parts: OpenApiObject = headers === undefined ? { content } : { headers, content };
+  const further = Object.entries(statuses).map(([status, means]): [string, OpenApiObject] => [
+    status,
+    status === '304' ? { description: means } : { description: means, ...parts },
+  ]);
+  return { 200: { description, ...parts }, ...Object.fromEntries(further) };
+}

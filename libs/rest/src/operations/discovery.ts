@@ -1,0 +1,33 @@
+import { discoverHosts, discoverTargets } from '@causeway/api';
+import type { DiscoveryDocument } from '@causeway/queries';
+import { JSON_TYPE } from '../answers/responses';
+import type { Call } from './call';
+import { endpoint, type Endpoint } from './endpoint';
+import type { EndpointSources } from './sources';
+
+/** Endpoints of services in the formats of programs that know nothing of meshes (docs/guides/without-proxy.md). */
+export function discoveryEndpoints({ queries: { discovery, defaultMesh } }: EndpointSources): readonly Endpoint[] {
+  return [
+    endpoint(discoverTargets, async (call, { query: { minRevision, mesh, namespace, service, port } }) => {
+      const selection = { mesh, namespace, service, port };
+      return conditional(call, await discovery.prometheus(selection, call.rights, minRevision, call.signal), JSON_TYPE);
+    }),
+    endpoint(discoverHosts, async (call, { query: { mesh = defaultMesh, minRevision } }) => {
+      const found = await discovery.hosts(mesh, call.rights, minRevision, call.signal);
+      return conditional(call, found, 'text/plain; charset=utf-8');
+    }),
+  ];
+}
+
+/** The document, or 304 to a client that has it. */
+function conditional(call: Call, { body, etag, revision }: DiscoveryDocument, type: string): string {
+  const { reply } = call;
+  void reply.headers({ etag, 'causeway-revision': String(revision) });
+  const held = (call.header('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (held.includes(etag) || held.includes('*')) {
+    void reply.status(304);
+    return '';
+  }
+  void reply.header('content-type', type);
+  return body;
+}

@@ -1,0 +1,143 @@
+import {
+  querySchema,
+  type AnswerOf,
+  type BodyOf,
+  type KindOperation,
+  type Operation,
+  type QueryOf,
+} from '@causeway/api';
+import type { CallerRights } from '@causeway/access';
+import { compileSchema, FieldPath, Invalid, Violations, type CompiledSchema, type Kind } from '@causeway/resources';
+import type { TSchema } from 'typebox';
+import { decodeBody } from '../http/body-decode';
+import { unreadBody } from '../http/body-parser';
+import { badQuery, readQuery, type QueryParameters, type QueryReader } from '../http/query-reader';
+import type { Call } from './call';
+
+/** Decoded parts of a request. */
+export interface Input<O extends Operation, R = undefined> {
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+  /** What a step of the operation's own has read. */
+  readonly more: R;
+}
+
+/** Steps of an operation before its handler, in their order. */
+export interface Steps {
+  /** Throws where this control plane does not have the operation, whatever query and body are. */
+  readonly check?: () => void;
+  /** Throws where the caller may not do what the body asks for, before anything else of the body is checked. */
+  readonly authorize?: (body: unknown, rights: CallerRights) => void;
+  /** The handler reads the body itself: it is large, or not one document. */
+  readonly body?: 'unread';
+}
+
+/** What a handler returns: the answer, its text, or nothing where it has sent it itself. */
+type Handled<O extends Operation> = AnswerOf<O> | string | undefined | void;
+type Handler<O extends Operation, R> = (call: Call<O['path']>, input: Input<O, R>) => Handled<O> | Promise<Handled<O>>;
+
+/** Serves one operation; what is not sent yet is returned. */
+export interface Endpoint {
+  readonly operation: Operation | KindOperation;
+  readonly serve: (call: Call) => unknown;
+}
+
+/** Binds a handler to an operation: query and body are checked against the definition before it is called. */
+export function endpoint<O extends Operation>(
+  operation: O,
+  handler: Handler<O, undefined>,
+  steps: Steps = {},
+): Endpoint {
+  return readingEndpoint(operation, () => undefined, handler, steps);
+}
+
+/** As `endpoint`, where `read` reads of the query what a schema cannot say; refusals stay in `query` and are reported with the others. */
+export function readingEndpoint<O extends Operation, R>(
+  operation: O,
+  read: (query: QueryReader, call: Call<O['path']>) => R,
+  handler: Handler<O, R>,
+  steps: Steps = {},
+): Endpoint {
+  const parameters = operation.query ?? {};
+  const allowedQuery = compileSchema(querySchema(operation));
+  const { check, authorize } = steps;
+  const takesBody = operation.body !== undefined && steps.body !== 'unread';
+  const allowedBody = takesBody ? compileSchema(operation.body.schema) : undefined;
+  const readInput = async (call: Call<O['path']>): Promise<Input<O, R>> => {
+    const reader = readQuery(call.request, parameters);
+    const query = reader.values();
+    const more = read(reader, call);
+    reader.check();
+    const body = takesBody ? await readBody(call, operation.body.optional === true) : undefined;
+    authorize?.(body, call.rights);
+    if (!isOf<QueryOf<O>>(query, allowedQuery)) throw badQuery(violationsOf(query, allowedQuery).first);
+    if (!isOf<BodyOf<O>>(body, allowedBody)) throw new Invalid(violationsOf(body, allowedBody));
+    return { query, body, more };
+  };
+  return {
+    operation,
+    serve: async (call) => {
+      check?.();
+      if (steps.body !== 'unread') call.checkDeclaredLength();
+      const answer = await handler(call, await readInput(call));
+      const { type } = operation.answer;
+      if (type !== undefined && !call.reply.hasHeader('content-type')) void call.reply.type(type);
+      return answer;
+    },
+  };
+}
+
+/** Reads a small body; the text of no body is an empty object where the body is optional. */
+async function readBody({ request }: Call, optional: boolean): Promise<unknown> {
+  const body = unreadBody(request.body);
+  const bytes = await body?.read();
+  if (optional && (bytes === undefined || bytes.length === 0)) return {};
+  return decodeBody(body?.contentType, bytes);
+}
+
+function violationsOf(value: unknown, schema: CompiledSchema<TSchema> | undefined): Violations {
+  const found = new Violations();
+  schema?.check(value, FieldPath.at(), found);
+  return found;
+}
+
+/** True for a value that a schema allows, whose type is that of the definition; without a schema there is no value. */
+function isOf<T>(value: unknown, schema: CompiledSchema<TSchema> | undefined): value is T {
+  return schema === undefined ? value === undefined : schema.fits(value);
+}
+
+/** A kind operation whose path and query were decoded. */
+export type KindSteps<R> = (query: QueryReader, kind: Kind, call: Call<'/meshes/{mesh}/{plural}/{name}'>) => R;
+
+/** How the kind of a request is found in its path. */
+export type KindInRequest = (call: Call) => Kind;
+
+/**
+ * Binds a handler to an operation of kinds: `read` decodes path and query by the kind, whose parameters the definition
+ * has; the handler reads the body.
+ */
+export function kindEndpoint<R>(
+  operation: KindOperation,
+  findKind: KindInRequest,
+  read: KindSteps<R>,
+  handler: (call: Call<'/meshes/{mesh}/{plural}/{name}'>, more: R) => unknown,
+): Endpoint {
+  const parameters = new WeakMap<Kind, QueryParameters>();
+  const parametersOf = (kind: Kind): QueryParameters => {
+    const known = parameters.get(kind) ?? operation.query(kind);
+    parameters.set(kind, known);
+    return known;
+  };
+  return {
+    operation,
+    serve: (call) => {
+      call.checkDeclaredLength();
+      const kind = findKind(call);
+      const reader = readQuery(call.request, parametersOf(kind));
+      reader.values();
+      const more = read(reader, kind, call);
+      reader.check();
+      return handler(call, more);
+    },
+  };
+}

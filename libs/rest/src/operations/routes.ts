@@ -1,0 +1,24 @@
+import { explainRequest, listRoutesOfService } from '@causeway/api';
+import { decodeRequestQuestion } from '@causeway/queries';
+import { endpoint, type Endpoint } from './endpoint';
+import type { EndpointSources } from './sources';
+
+/** Endpoints of evaluations of requests, and of the routes of services (seed GEP-1426). */
+export function routeEndpoints({ queries }: EndpointSources): readonly Endpoint[] {
+  return [
+    endpoint(explainRequest, (call, { query: { zone }, body }) => {
+      const { rights, signal } = call;
+      return queries.routes.explain(call.path('mesh'), decodeRequestQuestion(body), { rights, zone, signal });
+    }),
+    endpoint(listRoutesOfService, (call, { query }) => {
+      const { service, kind = 'MeshService', port, minRevision } = query;
+      const [namespace, client, zone] = [
+        query.namespace || 'default',
+        query.client || undefined,
+        query.zone || undefined,
+      ];
+      const question = { mesh: call.path('mesh'), kind, namespace, service, port, client, zone, minRevision };
+      return queries.routes.table(question, call.rights, call.signal);
+    }),
+  ];
+}

@@ -1,0 +1,21 @@
+import type { Admission } from '@causeway/admission';
+import type { AccessReviews, EventEncoder, Queries } from '@causeway/queries';
+import type { BatchBodies } from '../http/batch-body';
+import type { RequestAudit } from '../http/request-audit';
+import type { RestRuntime } from '../rest-dependencies';
+
+/** Sources of all endpoints. */
+export interface EndpointSources extends RestRuntime {
+  readonly queries: Queries;
+  readonly admission: Admission;
+  readonly reviews: AccessReviews;
+  readonly audit: RequestAudit;
+  readonly batches: BatchBodies;
+  readonly events: EventEncoder;
+  /** The PEM certificate of the authority that clients verify this server by; undefined where that is another one's. */
+  readonly authority: () => string | undefined;
+  /** The OpenAPI document. */
+  readonly openApi: () => string;
+  /** Aborts when the server ends. */
+  readonly ending: AbortSignal;
+}

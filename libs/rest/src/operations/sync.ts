@@ -1,0 +1,13 @@
+import { adoptZone, confirmGlobal, confirmZone, resetZoneEpoch } from '@causeway/api';
+import { endpoint, type Endpoint } from './endpoint';
+import type { EndpointSources } from './sources';
+
+/** Endpoints of operators' decisions about sync; those of the other role are 404. */
+export function syncEndpoints({ queries: { decisions } }: EndpointSources): readonly Endpoint[] {
+  return [
+    endpoint(confirmZone, (call) => decisions.confirmZone(call.path('name'))),
+    endpoint(adoptZone, (call, { body: { storeId } }) => decisions.adoptZone(call.path('name'), storeId)),
+    endpoint(resetZoneEpoch, (call) => decisions.resetEpoch(call.path('name'))),
+    endpoint(confirmGlobal, () => decisions.confirmGlobal()),
+  ];
+}

@@ -1,0 +1,113 @@
+import {
+  dataplaneTokens,
+  rotateWorkloadAuthority,
+  showWorkloadAuthority,
+  showZoneAuthority,
+  userTokens,
+  zoneTokens,
+  type Operation,
+} from '@causeway/api';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { PageRange, SortedPage } from '@causeway/runtime';
+import { tableBody } from '../answers/responses';
+import { readOffsetPage } from '../http/request-decoding';
+import type { Call } from './call';
+import { endpoint, readingEndpoint, type Endpoint, type Steps } from './endpoint';
+import type { EndpointSources } from './sources';
+
+/** Endpoints of user tokens, zone tokens and dataplane tokens, and of the certificate authorities. */
+export function tokenEndpoints(sources: EndpointSources): readonly Endpoint[] {
+  const { queries } = sources;
+  const { workloadAuthority } = queries;
+  const check = (): void => workloadAuthority.checkHere();
+  const checkZoneTokens = (): void => queries.zoneTokens.checkHere();
+  return [
+    ...familyEndpoints(sources, { operations: userTokens, tokens: queries.userTokens, subject: ({ name }) => [name] }),
+    ...familyEndpoints(sources, {
+      operations: zoneTokens,
+      tokens: queries.zoneTokens,
+      check: checkZoneTokens,
+      subject: ({ zone }) => [zone],
+    }),
+    ...familyEndpoints(sources, {
+      operations: dataplaneTokens,
+      tokens: queries.dataplaneTokens,
+      check: () => queries.dataplaneTokens.checkHere(),
+      subject: ({ mesh, name, workload }) => [mesh, name || workload],
+      // Of the mesh of the order, which is checked before anything else.
+      authorize: (body, rights) => {
+        const mesh = isJsonObject(body) && typeof body['mesh'] === 'string' ? body['mesh'] : undefined;
+        rights.check('create', { kind: 'DataplaneToken', mesh });
+      },
+    }),
+    endpoint(showZoneAuthority, () => queries.zoneTokens.authority(), { check: checkZoneTokens }),
+    endpoint(showWorkloadAuthority, () => workloadAuthority.status(), { check }),
+    endpoint(rotateWorkloadAuthority, ({ rights }, { body }) => workloadAuthority.order(body, rights.caller.user), {
+      check,
+    }),
+  ];
+}
+
+/** The tokens of one use. */
+interface TokenFamily extends Pick<Steps, 'check' | 'authorize'> {
+  readonly operations: {
+    readonly list: Operation;
+    readonly issue: Operation;
+    readonly revoke: Operation;
+    readonly rotate: Operation;
+  };
+  readonly tokens: {
+    issue(order: JsonObject, issuedBy: string): Promise<{ readonly token: string }>;
+    list(range: PageRange): Promise<SortedPage<object>>;
+    revoke(id: unknown): Promise<readonly string[]>;
+    rotate(): Promise<number>;
+  };
+  /** The parts of the name that the audit log has for an order. */
+  readonly subject: (order: JsonObject) => readonly unknown[];
+}
+
+function familyEndpoints({ audit }: EndpointSources, family: TokenFamily): readonly Endpoint[] {
+  const { operations, tokens, check, authorize, subject } = family;
+  const here = check === undefined ? {} : { check };
+  return [
+    readingEndpoint(operations.list, readOffsetPage, async ({ request }, { more: range }) =>
+      tableBody(request, await tokens.list(range), range),
+    ),
+    endpoint(
+      operations.issue,
+      async (call, { body }) => {
+        const order = isJsonObject(body) ? body : {};
+        const issued = await tokens.issue(order, call.rights.caller.user);
+        audit.note(
+          call.request,
+          subject(order)
+            .filter((part) => typeof part === 'string')
+            .join('/'),
+        );
+        return issuedAnswer(call, issued);
+      },
+      // Where the right depends on the order, it is decided before anything else, and the tokens say where they are issued.
+      authorize === undefined ? here : { authorize },
+    ),
+    endpoint(
+      operations.revoke,
+      async ({ request }, { body }) => {
+        const id = isJsonObject(body) ? body['id'] : undefined;
+        const warnings = await tokens.revoke(id);
+        if (typeof id === 'string') audit.note(request, id);
+        return { warnings };
+      },
+      here,
+    ),
+    endpoint(operations.rotate, async () => ({ serial: await tokens.rotate() }), here),
+  ];
+}
+
+/** The bare token as Kuma returns it, or with its id and end for a client that accepts JSON. */
+function issuedAnswer(call: Call, issued: { readonly token: string }): object | string {
+  // Set here, since a refusal does not carry it.
+  void call.reply.header('cache-control', 'no-store');
+  if (/\bapplication\/json\b/.test(call.header('accept') ?? '')) return issued;
+  void call.reply.type('text/plain; charset=utf-8');
+  return issued.token;
+}

@@ -1,0 +1,46 @@
+import type { CallerRights } from '@causeway/access';
+import { confirmWorkload, listWorkloads, revokeWorkload } from '@causeway/api';
+import { tableBody } from '../answers/responses';
+import { pageRange } from '../http/request-decoding';
+import type { Call } from './call';
+import { endpoint, type Endpoint } from './endpoint';
+import type { EndpointSources } from './sources';
+
+/** Endpoints of the machines of a zone that have joined, and the end of what they were granted (docs/reference/enrolments.md). */
+export function workloadEndpoints({ queries, audit }: EndpointSources): readonly Endpoint[] {
+  const { workloads } = queries;
+  const authorize = (body: unknown, rights: CallerRights): void => workloads.checkMayRevoke(body, rights);
+  const note = ({ request }: Call, { mesh, namespace, name }: WorkloadOrder): void =>
+    audit.note(request, [mesh, ...(namespace === undefined ? [] : [namespace]), name].join('/'));
+  return [
+    endpoint(listWorkloads, ({ request, rights }, { query }) => {
+      const range = pageRange(query);
+      return tableBody(request, workloads.list(range, rights), range);
+    }),
+    endpoint(
+      revokeWorkload,
+      async (call, { body }) => {
+        const answer = await workloads.revoke(body, call.rights);
+        note(call, body);
+        if (body.dryRun === true) audit.noteDryRun(call.request);
+        return answer;
+      },
+      { authorize },
+    ),
+    endpoint(
+      confirmWorkload,
+      async (call, { body }) => {
+        const answer = await workloads.confirm(body);
+        note(call, body);
+        return answer;
+      },
+      { authorize },
+    ),
+  ];
+}
+
+interface WorkloadOrder {
+  readonly mesh: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
