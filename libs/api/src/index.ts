@@ -1,13 +1,11 @@
 /** Definitions of the operations of the REST interface (libs/api/README.md). */
 export {
-  operation,
   querySchema,
   routePath,
   type Activity,
   type AnswerOf,
   type BodyOf,
   type KindOperation,
-  type Method,
   type NamedKind,
   type Operation,
   type OperationAccess,
@@ -16,8 +14,8 @@ export {
   type PathNames,
   type QueryOf,
 } from './operation';
-export { PAGE_SIZE, addressParameters, Freshness, OffsetPage } from './parameters';
-export { NamedMesh, type Frozen, type Value } from './schema';
+export { PAGE_SIZE } from './parameters';
+export { NamedMesh } from './schema';
 export { OPERATIONS } from './all-operations';
 export { AccessVerdict } from './operations/access-verdict';
 export { applyResources } from './operations/apply';

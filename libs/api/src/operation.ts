@@ -55,13 +55,13 @@ export interface ResponseHeader {
   readonly schema: TSchema;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Names of the parameters in a path: `mesh` and `name` of `/meshes/{mesh}/meshservices/{name}`. */
 export type PathNames<P extends string> = P extends `${string}{${infer N}}${infer R}` ? N | PathNames<R> : never;
 
 /** What all operations have. */
-export interface OperationParts<P extends string, Q extends TProperties, B extends TSchema, A extends TSchema> {
+interface OperationParts<P extends string, Q extends TProperties, B extends TSchema, A extends TSchema> {
   readonly method: Method;
   /** In the spelling of OpenAPI: `/meshes/{mesh}/_routes`. */
   readonly path: P;
@@ -112,7 +112,7 @@ export interface NamedKind {
 }
 
 /** What depends on the kind. */
-export interface KindOperationTexts<B extends TSchema = TSchema, A extends TSchema = TSchema> {
+interface KindOperationTexts<B extends TSchema = TSchema, A extends TSchema = TSchema> {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;

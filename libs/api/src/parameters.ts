@@ -42,7 +42,7 @@ export const OffsetPage = { size: Size, offset: Offset };
 /** Parameters of a page of a list that has no offset. */
 export const CursorPage = { size: Size, cursor: Cursor };
 /** Parameters of a page. */
-export const EitherPage = { size: Size, offset: Offset, cursor: Cursor };
+const EitherPage = { size: Size, offset: Offset, cursor: Cursor };
 
 /** The parameter of every read. */
 export const Freshness = {
@@ -111,11 +111,6 @@ const Watch = {
 /** Parameters of a list of `kind`. */
 export function listParameters(kind: Kind): TProperties {
   return { ...selectionParameters(kind), ...EitherPage, ...Format, ...Freshness, ...Watch };
-}
-
-/** Parameters of a watch of `kind`. */
-export function watchParameters(kind: Kind): TProperties {
-  return { ...selectionParameters(kind), ...Freshness, ...Watch };
 }
 
 /** Parameters of a list of overviews of `kind`. */

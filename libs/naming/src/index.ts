@@ -17,14 +17,7 @@ export {
   type SpiffeTemplatePart,
 } from './spiffe-id';
 export { templateRequirements } from './template-match';
-export {
-  clashOfAwsName,
-  clashReason,
-  compareClaims,
-  decidingRule,
-  type ClaimRank,
-  type PrecedenceRule,
-} from './precedence';
+export { clashOfAwsName, clashReason, compareClaims, decidingRule, type ClaimRank } from './precedence';
 export {
   hasLabels,
   parseGenerator,

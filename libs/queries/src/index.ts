@@ -1,5 +1,5 @@
 /** Reads of a control plane for users (libs/queries/README.md). */
-export { AccessReviews, type AccessQuestion } from './inspect/access-review';
+export { AccessReviews } from './inspect/access-review';
 export { createQueries, type Queries, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
@@ -8,14 +8,11 @@ export { targetOfScope, type ListScope, type Selection } from './list/lister';
 export { decodeAuditCursor, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, type PageRequest } from './list/page';
 export { type DiscoveryDocument } from './discovery/discovery';
-export { type TargetSelection } from './discovery/prometheus-targets';
 export { HostnameExplainer } from './explain/hostname-explainer';
-export { type HostnameTableRequest } from './inspect/hostname-queries';
-export { decodeRequestQuestion, type RequestQuestion } from './request-question';
-export { type AffectingOptions, type PolicyQuestion, type VirtualName } from './policies/policy-queries';
+export { decodeRequestQuestion } from './request-question';
+export { type AffectingOptions, type PolicyQuestion } from './policies/policy-queries';
 export { type AccessFacts } from './policies/access-verdicts';
 export { topologyDot } from './policies/topology-dot';
-export { type RoutesQuestion } from './routes/route-queries';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
   BookmarkedEvents,
@@ -29,9 +26,9 @@ export {
 } from './watch/watch-event';
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type LeadershipInsight } from './inspect/leader-checks';
-export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
+export { type DraftedResource, type Insights } from './inspect/insights';
 export { type DataplaneAccess } from './tokens/dataplane-token-queries';
 export { type WorkloadAccess } from './workloads/workload-queries';
 export { type AuthorityAccess } from './zones/workload-authority';
 export { type ZoneAccess } from './zones/zone-tokens';
-export { dataplaneInsight, type ProxyName, type ProxySelection } from './inspect/proxies';
+export { dataplaneInsight } from './inspect/proxies';

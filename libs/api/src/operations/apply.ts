@@ -6,7 +6,7 @@ import { LINES_TYPES } from './backup';
 import { Problem } from './problem';
 
 /** Outcomes of one document of a batch. */
-export const OUTCOMES = ['created', 'updated', 'unchanged', 'refused', 'skipped'] as const;
+const OUTCOMES = ['created', 'updated', 'unchanged', 'refused', 'skipped'] as const;
 
 const OptionalText = Type.Optional(Text);
 const LocatedViolation = Type.Object({

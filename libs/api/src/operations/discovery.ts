@@ -4,7 +4,7 @@ import { Freshness, NamedParameter } from '../parameters';
 import { component, strict, Text, TextMap } from '../schema';
 
 /** An entry of Prometheus' http_sd: one instance and port. */
-export const PrometheusTarget = Type.Object(
+const PrometheusTarget = Type.Object(
   { targets: Type.Array(Text, { minItems: 1, maxItems: 1 }), labels: TextMap },
   component('PrometheusTarget', {
     description: "An entry of Prometheus' http_sd: one instance and port.",

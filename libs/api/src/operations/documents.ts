@@ -27,7 +27,7 @@ export function documentRef(kind: Kind) {
 }
 
 /** The example document of a kind; undefined where its schema has no example. */
-export function exampleDocument(kind: Kind): JsonObject | undefined {
+function exampleDocument(kind: Kind): JsonObject | undefined {
   const schemaOfSpec: object = kind.spec;
   const examples: unknown = 'examples' in schemaOfSpec ? schemaOfSpec.examples : undefined;
   const spec: unknown = Array.isArray(examples) ? examples[0] : undefined;

@@ -79,7 +79,7 @@ export const ResolvedHostname = Type.Object(
 export type ResolvedHostname = Value<typeof ResolvedHostname>;
 
 /** The hostnames that a service has. */
-export const HostnamesOfService = Type.Object(
+const HostnamesOfService = Type.Object(
   {
     total: Integer,
     items: Type.Array(Type.Object({ hostname: Text, zones: Type.Optional(Type.Array(Type.Object({ name: Text }))) })),

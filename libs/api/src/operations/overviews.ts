@@ -6,7 +6,7 @@ import { component, Integer, Page, Text, TextMap } from '../schema';
 import { ZoneOverview } from './zone-insight';
 
 /** A resource and, under `<kind>Insight`, what is known of it beside the log. */
-export const Overview = Type.Object(
+const Overview = Type.Object(
   {
     type: Text,
     mesh: Type.Optional(Text),

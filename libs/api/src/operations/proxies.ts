@@ -6,7 +6,7 @@ import { component, Count, Flag, Page, strict, Text, Time, type Value } from '..
 const Revision = Type.Integer({ minimum: -1, description: 'Of the log; -1: not known.' });
 
 /** What a proxy has of one type of resources. */
-export const ProxyType = Type.Object(
+const ProxyType = Type.Object(
   {
     type: Text,
     subscribed: Count,

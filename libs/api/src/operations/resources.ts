@@ -6,7 +6,7 @@ import { AnyObject, component, Page, strict, Text } from '../schema';
 import { componentRef, documentBody, documentRef, listedName } from './documents';
 
 /** The revision of an answer. */
-export const REVISION_HEADER: Readonly<Record<string, ResponseHeader>> = {
+const REVISION_HEADER: Readonly<Record<string, ResponseHeader>> = {
   'Causeway-Revision': { description: 'The revision of the store that this answer shows or made.', schema: Text },
 };
 const OUTCOME_HEADER: Readonly<Record<string, ResponseHeader>> = {

@@ -104,7 +104,7 @@ export const confirmGlobal = operation({
 });
 
 /** The checks of the doctor. */
-export const DOCTOR_CHECKS = [
+const DOCTOR_CHECKS = [
   'rules',
   'references',
   'conditions',

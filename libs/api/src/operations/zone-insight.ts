@@ -37,7 +37,7 @@ const Session = Type.Object({
 });
 
 /** What is known of a zone's sync. */
-export const ZoneInsight = Type.Object(
+const ZoneInsight = Type.Object(
   {
     health: Type.Optional(Type.Enum(['Online', 'Lagging', 'Rejecting', 'Offline'])),
     offline: Type.Optional(
@@ -83,7 +83,6 @@ export const ZoneInsight = Type.Object(
   },
   component('ZoneInsight', { description: "What is known of a zone's sync; empty for a zone that never joined." }),
 );
-export type ZoneInsight = Value<typeof ZoneInsight>;
 
 /** A zone with what is known of its sync. */
 export const ZoneOverview = Type.Object(

@@ -4,7 +4,7 @@ import type { RestLimits } from '../rest-dependencies';
 import { HttpError, truncated, unparsableDetail } from './http-error';
 
 /** Media types of bodies, by how they are read. */
-export const BODY_TYPES = {
+const BODY_TYPES = {
   json: ['application/json', 'application/merge-patch+json'],
   yaml: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'],
 } as const;
@@ -46,7 +46,7 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
 }
 
 /** Media types of JSON lines, which batches take. */
-export const LINES_TYPES: readonly string[] = ['application/x-ndjson', 'application/jsonl'];
+const LINES_TYPES: readonly string[] = ['application/x-ndjson', 'application/jsonl'];
 
 /** Returns the format of the body of a batch: as `bodyFormat`, and JSON lines. */
 export function batchFormat(contentType: string | undefined): BodyFormat {

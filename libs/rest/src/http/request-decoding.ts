@@ -82,7 +82,7 @@ export function pageRange({
 }
 
 /** Decodes how many items a page has; refusals stay in `query`. */
-export function readSize(query: QueryReader): number {
+function readSize(query: QueryReader): number {
   return query.integer('size', { minimum: 1, maximum: PAGE_SIZE.maximum }) ?? PAGE_SIZE.default;
 }
 

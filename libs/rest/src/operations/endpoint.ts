@@ -15,7 +15,7 @@ import { badQuery, readQuery, type QueryParameters, type QueryReader } from '../
 import type { Call } from './call';
 
 /** Decoded parts of a request. */
-export interface Input<O extends Operation, R = undefined> {
+interface Input<O extends Operation, R = undefined> {
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
   /** What a step of the operation's own has read. */
