@@ -47,12 +47,27 @@ describe('PolicyService', () => {
   type Call<Q> = (
     request: Q,
     metadata: Metadata,
-    done: (error: ServiceError | null, answer: { readonly answerJson: string }) => void,
+    done: (
+      error: ServiceError | null,
+      answer: { readonly answerJson: string; readonly answer: object | undefined },
+    ) => void,
   ) => unknown;
+  /** The answer as text; the message beside it says the same. */
+  const textOf = ({
+    answerJson,
+    answer,
+  }: {
+    readonly answerJson: string;
+    readonly answer: object | undefined;
+  }): ParsedJson => {
+    const text: ParsedJson = JSON.parse(answerJson);
+    expect(JSON.parse(JSON.stringify(answer))).toMatchObject(text);
+    return text;
+  };
   const ask = <Q>(call: Call<Q>, request: Q, token = ADMIN): Promise<ParsedJson> =>
     new Promise((resolve, reject) =>
       call.call(client, request, metadataOf(token), (error, answer) =>
-        error ? reject(error) : resolve(JSON.parse(answer.answerJson)),
+        error ? reject(error) : resolve(textOf(answer)),
       ),
     );
   const codeOf = (asked: Promise<unknown>): Promise<number> =>

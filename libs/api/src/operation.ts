@@ -77,6 +77,8 @@ interface OperationParts<P extends string, Q extends TProperties, B extends TSch
   readonly answer: OperationAnswer<A>;
   /** Statuses of failure, beside those that every operation has. */
   readonly problems: readonly number[];
+  /** The method of our gRPC API that does the same. */
+  readonly grpc?: string;
   /** Of a POST: its entry in the audit log; absent where the path says it; or that it only reads, or records what it writes itself. */
   readonly audit?: Activity | 'reads' | 'itself';
 }

@@ -101,6 +101,14 @@ export {
   PolicyServiceService,
   VirtualName,
 } from './gen/causeway/v1/policy_service';
+export {
+  AffectingPolicies,
+  PolicyImpact,
+  PolicyScopes,
+  RequestAnswer,
+  ServiceRoutes,
+  Topology,
+} from './gen/causeway/v1/answers';
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors';
 export { fieldViolation, reasonOf } from './field-violation';
 export { BadRequest, ErrorInfo, PreconditionFailure, RetryInfo } from './gen/google/rpc/error_details';

@@ -1,3 +1,4 @@
+import { explainRequest, listRoutesOfService } from '@causeway/api';
 import {
   ApplyOutcome,
   NamingServiceClient,
@@ -45,6 +46,7 @@ import type {
 import { ApiError } from '../api-error';
 import { NoRestCalls, type RestCalls } from '../rest/rest-calls';
 import { resumingWatch } from '../resuming-watch';
+import { readAnswer } from './answer-message';
 import { toApiError, statusToApiError } from './grpc-error';
 
 /** Characters of documents in one message of an apply; a message may have 4 MiB. */
@@ -202,19 +204,19 @@ export class GrpcApiClient implements ApiClient {
 
   async explainRequest({ mesh = '', zone = '', question }: RequestExplanationQuestion): Promise<JsonObject> {
     const request = { mesh, zone, questionJson: JSON.stringify(question) };
-    const { answerJson } = await this.unary<ExplainRequestResponse>((done) =>
+    const response = await this.unary<ExplainRequestResponse>((done) =>
       this.routing.explainRequest(request, this.metadata, deadline(), done),
     );
-    return documentOf(answerJson);
+    return readAnswer(explainRequest, response);
   }
 
   async routesOf(question: RoutesOfServiceQuestion): Promise<JsonObject> {
     const { mesh = '', zone = '', kind = '', namespace = '', service, port = 0, client = '' } = question;
     const request = { mesh, zone, kind, namespace, service, port, client, minRevision: 0 };
-    const { answerJson } = await this.unary<ListRoutesResponse>((done) =>
+    const response = await this.unary<ListRoutesResponse>((done) =>
       this.routing.listRoutes(request, this.metadata, deadline(), done),
     );
-    return documentOf(answerJson);
+    return readAnswer(listRoutesOfService, response);
   }
 
   close(): void {

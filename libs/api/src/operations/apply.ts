@@ -84,6 +84,7 @@ export const applyResources = operation({
   summary: 'Create or replace many resources',
   description:
     'Up to 10,000 documents as one write: JSON lines, a list or one object of JSON (64 MiB), or YAML documents (1 MiB). Creation keeps their order, and a Mesh counts for the documents behind it. Two documents of one resource are both refused. A body that cannot be read is refused as a whole; otherwise the answer is 200 with one line of JSON for each BatchLine, the summary last: whether anything was written stands there.',
+  grpc: 'ResourceService.Apply',
   access: 'any-right',
   query: {
     atomic: FlagParameter('Write all documents or none; without it each document is written by itself.'),

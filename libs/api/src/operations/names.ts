@@ -146,6 +146,7 @@ const QUESTION = {
 export const explainHostname = operation({
   ...QUESTION,
   id: 'explainHostname',
+  grpc: 'NamingService.Explain',
   path: '/_explain/hostname',
   summary: 'Who claims a hostname, who wins, and by which rule',
   answer: { description: 'Every claim, strongest first.', schema: HostnameExplanation },
@@ -155,6 +156,7 @@ export const explainHostname = operation({
 export const resolveHostname = operation({
   ...QUESTION,
   id: 'resolveHostname',
+  grpc: 'NamingService.Resolve',
   path: '/_resolve/hostname',
   summary: 'The service that has a hostname, its virtual IPs and where it runs',
   answer: { description: 'The service.', schema: ResolvedHostname },

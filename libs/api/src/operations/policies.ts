@@ -141,6 +141,7 @@ export const listPoliciesOf: KindOperation<TSchema, typeof AffectingPolicies> = 
   method: 'GET',
   path: `${PATH}/_policies`,
   aliases: ['/meshes/{name}/_policies', '/{plural}/{name}/_policies'],
+  grpc: 'PolicyService.ListPolicies',
   access: 'any-right',
   kinds: ({ name }) => targetKinds.includes(name),
   of: ({ kind }) => ({
@@ -160,6 +161,7 @@ export const listPoliciesOfVirtual = operation({
   path: '/meshes/{mesh}/_virtual/{group}/{kind}/{name}/_policies',
   summary: 'The policies that affect an object that is stored nowhere, of a virtual kind',
   description: 'Needs the right to read its Namespace.',
+  grpc: 'PolicyService.ListPolicies',
   access: 'any-right',
   query: { namespace: TextParameter('Its namespace; "default" where absent.', 63), ...affectingParameters },
   answer: { description: 'By kind.', schema: AffectingPolicies },
@@ -170,6 +172,7 @@ export const listPoliciesOfVirtual = operation({
 export const listScopesOf: KindOperation<TSchema, typeof PolicyScopes> = {
   method: 'GET',
   path: `${PATH}/_scopes`,
+  grpc: 'PolicyService.ListScopes',
   access: 'any-right',
   kinds: ({ name }, registry) => registry.isDeclared(name),
   of: ({ kind }) => ({
@@ -187,6 +190,7 @@ const impactAnswer = { description: 'The paths that would change.', schema: Poli
 export const getImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
   method: 'GET',
   path: `${PATH}/_impact`,
+  grpc: 'PolicyService.GetImpact',
   access: 'any-right',
   kinds: ({ name }, registry) => registry.isDeclared(name),
   of: ({ kind }) => ({
@@ -212,6 +216,7 @@ export const getImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
 export const previewImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
   method: 'POST',
   path: `${PATH}/_impact`,
+  grpc: 'PolicyService.GetImpact',
   access: 'any-right',
   kinds: ({ name }, registry) => registry.isDeclared(name),
   of: ({ kind }: NamedKind) => ({
@@ -230,6 +235,7 @@ export const getTopology = operation({
   method: 'GET',
   path: '/meshes/{mesh}/topology',
   summary: 'The graph of what policies can name and what inherits from what',
+  grpc: 'PolicyService.GetTopology',
   access: 'any-right',
   query: {
     root: TextParameter('Only what stands on the paths of KIND/NAME or KIND/NAMESPACE/NAME.', 512),

@@ -71,6 +71,7 @@ function list(suffix: string) {
 
 const LIST = {
   method: 'GET',
+  grpc: 'ResourceService.List',
   access: 'list',
   query: listParameters,
   headers: { 'Last-Event-ID': 'With watch: the id of the last event seen; goes before `since`.' },
@@ -97,6 +98,7 @@ export const listResourcesOfMesh: KindOperation = {
 export const getResource: KindOperation = {
   ...ONE,
   method: 'GET',
+  grpc: 'ResourceService.Get',
   access: 'any-right',
   kinds: ANY_KIND,
   of: ({ kind, name }) => ({
@@ -159,6 +161,7 @@ export const patchResource: KindOperation = {
 export const deleteResource: KindOperation = {
   ...WRITE,
   method: 'DELETE',
+  grpc: 'ResourceService.Delete',
   of: ({ kind, name }) => ({
     id: `delete${name}`,
     summary: `Delete ${withArticle(name)}`,

@@ -114,6 +114,7 @@ export const explainRequest = operation({
   method: 'POST',
   path: '/meshes/{mesh}/_explain',
   summary: 'What happens to a request, and why every other rule lost',
+  grpc: 'RoutingService.ExplainRequest',
   access: 'any-right',
   query: ZoneOfView,
   body: {
@@ -136,6 +137,7 @@ export const listRoutesOfService = operation({
   method: 'GET',
   path: '/meshes/{mesh}/_routes',
   summary: 'The merged routes of a service',
+  grpc: 'RoutingService.ListRoutes',
   access: 'any-right',
   query: {
     service: Type.String({ description: 'The name of the service.', minLength: 1, maxLength: 253, example: 'example' }),

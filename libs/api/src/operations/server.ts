@@ -2,7 +2,7 @@ import { verbs } from '@causeway/kinds';
 import { Type } from 'typebox';
 import { operation } from '../operation';
 import { Format, NamedParameter, TextParameter } from '../parameters';
-import { AnyObject, component, Flag, Integer, Text, TextMap, type Value } from '../schema';
+import { AnyObject, component, Flag, Integer, Text, TextMap, Time, type Value } from '../schema';
 
 const READS = [400, 403];
 
@@ -17,6 +17,7 @@ export const Root = Type.Object(
     instanceId: Text,
     clusterId: Type.Optional(Text),
     revision: Type.Optional(Integer),
+    startedAt: Type.Optional(Time),
     links: Type.Optional(TextMap),
   },
   component('Root'),

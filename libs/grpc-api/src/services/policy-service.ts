@@ -1,15 +1,19 @@
 import type { Admission, NameQuery } from '@causeway/admission';
-import type {
-  GetImpactRequest,
-  GetImpactResponse,
-  GetTopologyRequest,
-  GetTopologyResponse,
-  ListPoliciesRequest,
-  ListPoliciesResponse,
-  ListScopesRequest,
-  ListScopesResponse,
-  PolicyPage,
-  VirtualName,
+import {
+  AffectingPolicies,
+  PolicyImpact,
+  PolicyScopes,
+  Topology,
+  type GetImpactRequest,
+  type GetImpactResponse,
+  type GetTopologyRequest,
+  type GetTopologyResponse,
+  type ListPoliciesRequest,
+  type ListPoliciesResponse,
+  type ListScopesRequest,
+  type ListScopesResponse,
+  type PolicyPage,
+  type VirtualName,
 } from '@causeway/proto-gen';
 import { PAGE_SIZE } from '@causeway/api';
 import { type AffectingOptions, type PolicyQuestion, type Queries } from '@causeway/queries';
@@ -26,7 +30,7 @@ export interface PolicyServiceParts {
   readonly admission: Pick<Admission, 'put'>;
 }
 
-/** ListPolicies, ListScopes, GetImpact and GetTopology; their answers are the documents of REST. */
+/** ListPolicies, ListScopes, GetImpact and GetTopology; their answers are the documents of REST, field by field and, for clients of before, as text. */
 export class PolicyServiceHandlers {
   constructor(private readonly parts: PolicyServiceParts) {}
 
@@ -42,14 +46,14 @@ export class PolicyServiceHandlers {
       request.of?.$case === 'virtual'
         ? await policies.affectingVirtual(this.virtualOf(request.of.value), options, question)
         : await policies.affecting(this.named(request.of?.value), options, question);
-    return { answerJson: JSON.stringify(answer) };
+    return { answerJson: JSON.stringify(answer), answer: AffectingPolicies.fromJSON(answer) };
   }
 
   async listScopes(request: ListScopesRequest, context: CallContext): Promise<ListScopesResponse> {
     const question = questionOf(request.page, context);
     const name = this.named(request.name);
     const answer = await this.parts.queries.policies.scopes(name, readRevision(request.minRevision), question);
-    return { answerJson: JSON.stringify(answer) };
+    return { answerJson: JSON.stringify(answer), answer: PolicyScopes.fromJSON(answer) };
   }
 
   /** Of a candidate admission decides as of a write; nothing is written. */
@@ -60,13 +64,14 @@ export class PolicyServiceHandlers {
     const address = this.named(request.name);
     if (document === undefined) {
       const answer = await queries.policies.impactOfDeletion(address, readRevision(minRevision), question);
-      return { answerJson: JSON.stringify(answer) };
+      return { answerJson: JSON.stringify(answer), answer: PolicyImpact.fromJSON(answer) };
     }
     if (!registry.isDeclared(address.kind.name)) throw refused('name.kind', 'must be a kind of policy');
     if (minRevision !== 0) throw refused('min_revision', 'is for a deletion');
     const body = parseDocument(document);
     const { id, spec } = await admission.put({ address, body, dryRun: true, context: context.write });
-    return { answerJson: JSON.stringify(await queries.policies.impactOfWrite(id, spec, question)) };
+    const answer = await queries.policies.impactOfWrite(id, spec, question);
+    return { answerJson: JSON.stringify(answer), answer: PolicyImpact.fromJSON(answer) };
   }
 
   async getTopology({ mesh, root }: GetTopologyRequest, context: CallContext): Promise<GetTopologyResponse> {
@@ -74,7 +79,8 @@ export class PolicyServiceHandlers {
     const named = readName('mesh', mesh) ?? queries.defaultMesh;
     if (root && root.mesh !== '' && root.mesh !== named) throw refused('root.mesh', 'must be that of mesh, or empty');
     const query = root && readNameQuery(this.parts.registry, root, named);
-    return { answerJson: JSON.stringify(await queries.policies.topology(named, query, context)) };
+    const answer = await queries.policies.topology(named, query, context);
+    return { answerJson: JSON.stringify(answer), answer: Topology.fromJSON(answer) };
   }
 
   private named(name: Parameters<typeof readNameQuery>[1]): NameQuery {

@@ -1,8 +1,10 @@
-import type {
-  ExplainRequestRequest,
-  ExplainRequestResponse,
-  ListRoutesRequest,
-  ListRoutesResponse,
+import {
+  RequestAnswer,
+  ServiceRoutes,
+  type ExplainRequestRequest,
+  type ExplainRequestResponse,
+  type ListRoutesRequest,
+  type ListRoutesResponse,
 } from '@causeway/proto-gen';
 import { decodeRequestQuestion, type Queries } from '@causeway/queries';
 import type { CallContext } from '../calls/handler-factory';
@@ -10,7 +12,7 @@ import { readName, refused, readRevision } from '../wire/messages';
 
 /** Maximum length of a question, in characters: more than its headers and its URL may have together. */
 const MAX_QUESTION_LENGTH = 64 * 1024;
-/** ExplainRequest and ListRoutes; their answers are the documents of REST. */
+/** ExplainRequest and ListRoutes; their answers are the documents of REST, field by field and, for clients of before, as text. */
 export class RoutingServiceHandlers {
   constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'routes'>) {}
 
@@ -21,7 +23,7 @@ export class RoutingServiceHandlers {
     const question = decodeRequestQuestion(questionOf(questionJson));
     const view = { rights, zone: readName('zone', zone), signal };
     const answer = await this.queries.routes.explain(this.meshOf(mesh), question, view);
-    return { answerJson: JSON.stringify(answer) };
+    return { answerJson: JSON.stringify(answer), answer: RequestAnswer.fromJSON(answer) };
   }
 
   async listRoutes(request: ListRoutesRequest, { rights, signal }: CallContext): Promise<ListRoutesResponse> {
@@ -47,7 +49,8 @@ export class RoutingServiceHandlers {
       port: request.port || undefined,
       minRevision: readRevision(request.minRevision),
     };
-    return { answerJson: JSON.stringify(await this.queries.routes.table(question, rights, signal)) };
+    const answer = await this.queries.routes.table(question, rights, signal);
+    return { answerJson: JSON.stringify(answer), answer: ServiceRoutes.fromJSON(answer) };
   }
 
   private meshOf(mesh: string): string {

@@ -42,6 +42,9 @@ export function operationsController(operations: readonly (Operation | KindOpera
       @Inject(RequestSignals) signals: RequestSignals,
     ) {
       super(endpoints, { callers, signals });
+      const served = new Set(endpoints.map(({ operation }) => operation));
+      const missing = operations.find((operation) => !served.has(operation));
+      if (missing) throw new Error(`the operation ${routeName(missing)} has no endpoint`);
     }
   }
   const { prototype } = OperationsController;

@@ -15,6 +15,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { AffectingPolicies, PolicyImpact, PolicyScopes, Topology } from "./answers";
 import { ResourceName } from "./resource";
 
 /** Which policies affect what, where they count, and what a change would change. */
@@ -57,8 +58,14 @@ export interface VirtualName {
 }
 
 export interface ListPoliciesResponse {
-  /** The answer as JSON: AffectingPolicies of the OpenAPI document, without next. */
+  /**
+   * The answer as JSON: AffectingPolicies of the OpenAPI document, without next.
+   * For clients of before; for one version: answer has the same.
+   *
+   * @deprecated
+   */
   answerJson: string;
+  answer: AffectingPolicies | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -73,8 +80,14 @@ export interface ListScopesRequest {
 }
 
 export interface ListScopesResponse {
-  /** The answer as JSON: PolicyScopes of the OpenAPI document, without next. */
+  /**
+   * The answer as JSON: PolicyScopes of the OpenAPI document, without next.
+   * For clients of before; for one version: answer has the same.
+   *
+   * @deprecated
+   */
   answerJson: string;
+  answer: PolicyScopes | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -94,8 +107,14 @@ export interface GetImpactRequest {
 }
 
 export interface GetImpactResponse {
-  /** The answer as JSON: PolicyImpact of the OpenAPI document, without next. */
+  /**
+   * The answer as JSON: PolicyImpact of the OpenAPI document, without next.
+   * For clients of before; for one version: answer has the same.
+   *
+   * @deprecated
+   */
   answerJson: string;
+  answer: PolicyImpact | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -108,8 +127,14 @@ export interface GetTopologyRequest {
 }
 
 export interface GetTopologyResponse {
-  /** The answer as JSON: Topology of the OpenAPI document. */
+  /**
+   * The answer as JSON: Topology of the OpenAPI document.
+   * For clients of before; for one version: answer has the same.
+   *
+   * @deprecated
+   */
   answerJson: string;
+  answer: Topology | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -557,7 +582,7 @@ export const VirtualName: MessageFns<VirtualName, "causeway.v1.VirtualName"> = {
 };
 
 function createBaseListPoliciesResponse(): ListPoliciesResponse {
-  return { answerJson: "", _unknownFields: {} };
+  return { answerJson: "", answer: undefined, _unknownFields: {} };
 }
 
 export const ListPoliciesResponse: MessageFns<ListPoliciesResponse, "causeway.v1.ListPoliciesResponse"> = {
@@ -566,6 +591,9 @@ export const ListPoliciesResponse: MessageFns<ListPoliciesResponse, "causeway.v1
   encode(message: ListPoliciesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.answerJson !== "") {
       writer.uint32(10).string(message.answerJson);
+    }
+    if (message.answer !== undefined) {
+      AffectingPolicies.encode(message.answer, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -599,6 +627,14 @@ export const ListPoliciesResponse: MessageFns<ListPoliciesResponse, "causeway.v1
             message.answerJson = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = AffectingPolicies.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -626,6 +662,7 @@ export const ListPoliciesResponse: MessageFns<ListPoliciesResponse, "causeway.v1
         : isSet(object.answer_json)
         ? globalThis.String(object.answer_json)
         : "",
+      answer: isSet(object.answer) ? AffectingPolicies.fromJSON(object.answer) : undefined,
     };
   },
 
@@ -633,6 +670,9 @@ export const ListPoliciesResponse: MessageFns<ListPoliciesResponse, "causeway.v1
     const obj: any = {};
     if (message.answerJson !== "") {
       obj.answerJson = message.answerJson;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = AffectingPolicies.toJSON(message.answer);
     }
     return obj;
   },
@@ -643,6 +683,9 @@ export const ListPoliciesResponse: MessageFns<ListPoliciesResponse, "causeway.v1
   fromPartial(object: DeepPartial<ListPoliciesResponse>): ListPoliciesResponse {
     const message = createBaseListPoliciesResponse();
     message.answerJson = object.answerJson ?? "";
+    message.answer = (object.answer !== undefined && object.answer !== null)
+      ? AffectingPolicies.fromPartial(object.answer)
+      : undefined;
     return message;
   },
 };
@@ -775,7 +818,7 @@ export const ListScopesRequest: MessageFns<ListScopesRequest, "causeway.v1.ListS
 };
 
 function createBaseListScopesResponse(): ListScopesResponse {
-  return { answerJson: "", _unknownFields: {} };
+  return { answerJson: "", answer: undefined, _unknownFields: {} };
 }
 
 export const ListScopesResponse: MessageFns<ListScopesResponse, "causeway.v1.ListScopesResponse"> = {
@@ -784,6 +827,9 @@ export const ListScopesResponse: MessageFns<ListScopesResponse, "causeway.v1.Lis
   encode(message: ListScopesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.answerJson !== "") {
       writer.uint32(10).string(message.answerJson);
+    }
+    if (message.answer !== undefined) {
+      PolicyScopes.encode(message.answer, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -817,6 +863,14 @@ export const ListScopesResponse: MessageFns<ListScopesResponse, "causeway.v1.Lis
             message.answerJson = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = PolicyScopes.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -844,6 +898,7 @@ export const ListScopesResponse: MessageFns<ListScopesResponse, "causeway.v1.Lis
         : isSet(object.answer_json)
         ? globalThis.String(object.answer_json)
         : "",
+      answer: isSet(object.answer) ? PolicyScopes.fromJSON(object.answer) : undefined,
     };
   },
 
@@ -851,6 +906,9 @@ export const ListScopesResponse: MessageFns<ListScopesResponse, "causeway.v1.Lis
     const obj: any = {};
     if (message.answerJson !== "") {
       obj.answerJson = message.answerJson;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = PolicyScopes.toJSON(message.answer);
     }
     return obj;
   },
@@ -861,6 +919,9 @@ export const ListScopesResponse: MessageFns<ListScopesResponse, "causeway.v1.Lis
   fromPartial(object: DeepPartial<ListScopesResponse>): ListScopesResponse {
     const message = createBaseListScopesResponse();
     message.answerJson = object.answerJson ?? "";
+    message.answer = (object.answer !== undefined && object.answer !== null)
+      ? PolicyScopes.fromPartial(object.answer)
+      : undefined;
     return message;
   },
 };
@@ -1009,7 +1070,7 @@ export const GetImpactRequest: MessageFns<GetImpactRequest, "causeway.v1.GetImpa
 };
 
 function createBaseGetImpactResponse(): GetImpactResponse {
-  return { answerJson: "", _unknownFields: {} };
+  return { answerJson: "", answer: undefined, _unknownFields: {} };
 }
 
 export const GetImpactResponse: MessageFns<GetImpactResponse, "causeway.v1.GetImpactResponse"> = {
@@ -1018,6 +1079,9 @@ export const GetImpactResponse: MessageFns<GetImpactResponse, "causeway.v1.GetIm
   encode(message: GetImpactResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.answerJson !== "") {
       writer.uint32(10).string(message.answerJson);
+    }
+    if (message.answer !== undefined) {
+      PolicyImpact.encode(message.answer, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1051,6 +1115,14 @@ export const GetImpactResponse: MessageFns<GetImpactResponse, "causeway.v1.GetIm
             message.answerJson = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = PolicyImpact.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1078,6 +1150,7 @@ export const GetImpactResponse: MessageFns<GetImpactResponse, "causeway.v1.GetIm
         : isSet(object.answer_json)
         ? globalThis.String(object.answer_json)
         : "",
+      answer: isSet(object.answer) ? PolicyImpact.fromJSON(object.answer) : undefined,
     };
   },
 
@@ -1085,6 +1158,9 @@ export const GetImpactResponse: MessageFns<GetImpactResponse, "causeway.v1.GetIm
     const obj: any = {};
     if (message.answerJson !== "") {
       obj.answerJson = message.answerJson;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = PolicyImpact.toJSON(message.answer);
     }
     return obj;
   },
@@ -1095,6 +1171,9 @@ export const GetImpactResponse: MessageFns<GetImpactResponse, "causeway.v1.GetIm
   fromPartial(object: DeepPartial<GetImpactResponse>): GetImpactResponse {
     const message = createBaseGetImpactResponse();
     message.answerJson = object.answerJson ?? "";
+    message.answer = (object.answer !== undefined && object.answer !== null)
+      ? PolicyImpact.fromPartial(object.answer)
+      : undefined;
     return message;
   },
 };
@@ -1205,7 +1284,7 @@ export const GetTopologyRequest: MessageFns<GetTopologyRequest, "causeway.v1.Get
 };
 
 function createBaseGetTopologyResponse(): GetTopologyResponse {
-  return { answerJson: "", _unknownFields: {} };
+  return { answerJson: "", answer: undefined, _unknownFields: {} };
 }
 
 export const GetTopologyResponse: MessageFns<GetTopologyResponse, "causeway.v1.GetTopologyResponse"> = {
@@ -1214,6 +1293,9 @@ export const GetTopologyResponse: MessageFns<GetTopologyResponse, "causeway.v1.G
   encode(message: GetTopologyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.answerJson !== "") {
       writer.uint32(10).string(message.answerJson);
+    }
+    if (message.answer !== undefined) {
+      Topology.encode(message.answer, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -1247,6 +1329,14 @@ export const GetTopologyResponse: MessageFns<GetTopologyResponse, "causeway.v1.G
             message.answerJson = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = Topology.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1274,6 +1364,7 @@ export const GetTopologyResponse: MessageFns<GetTopologyResponse, "causeway.v1.G
         : isSet(object.answer_json)
         ? globalThis.String(object.answer_json)
         : "",
+      answer: isSet(object.answer) ? Topology.fromJSON(object.answer) : undefined,
     };
   },
 
@@ -1281,6 +1372,9 @@ export const GetTopologyResponse: MessageFns<GetTopologyResponse, "causeway.v1.G
     const obj: any = {};
     if (message.answerJson !== "") {
       obj.answerJson = message.answerJson;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = Topology.toJSON(message.answer);
     }
     return obj;
   },
@@ -1291,6 +1385,9 @@ export const GetTopologyResponse: MessageFns<GetTopologyResponse, "causeway.v1.G
   fromPartial(object: DeepPartial<GetTopologyResponse>): GetTopologyResponse {
     const message = createBaseGetTopologyResponse();
     message.answerJson = object.answerJson ?? "";
+    message.answer = (object.answer !== undefined && object.answer !== null)
+      ? Topology.fromPartial(object.answer)
+      : undefined;
     return message;
   },
 };

@@ -15,6 +15,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { RequestAnswer, ServiceRoutes } from "./answers";
 
 /** What becomes of requests, and why. */
 
@@ -29,8 +30,14 @@ export interface ExplainRequestRequest {
 }
 
 export interface ExplainRequestResponse {
-  /** The answer as JSON: RequestAnswer of the OpenAPI document. */
+  /**
+   * The answer as JSON: RequestAnswer of the OpenAPI document.
+   * For clients of before; for one version: answer has the same.
+   *
+   * @deprecated
+   */
   answerJson: string;
+  answer: RequestAnswer | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -54,8 +61,14 @@ export interface ListRoutesRequest {
 }
 
 export interface ListRoutesResponse {
-  /** The answer as JSON: ServiceRoutes of the OpenAPI document. */
+  /**
+   * The answer as JSON: ServiceRoutes of the OpenAPI document.
+   * For clients of before; for one version: answer has the same.
+   *
+   * @deprecated
+   */
   answerJson: string;
+  answer: ServiceRoutes | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -183,7 +196,7 @@ export const ExplainRequestRequest: MessageFns<ExplainRequestRequest, "causeway.
 };
 
 function createBaseExplainRequestResponse(): ExplainRequestResponse {
-  return { answerJson: "", _unknownFields: {} };
+  return { answerJson: "", answer: undefined, _unknownFields: {} };
 }
 
 export const ExplainRequestResponse: MessageFns<ExplainRequestResponse, "causeway.v1.ExplainRequestResponse"> = {
@@ -192,6 +205,9 @@ export const ExplainRequestResponse: MessageFns<ExplainRequestResponse, "causewa
   encode(message: ExplainRequestResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.answerJson !== "") {
       writer.uint32(10).string(message.answerJson);
+    }
+    if (message.answer !== undefined) {
+      RequestAnswer.encode(message.answer, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -225,6 +241,14 @@ export const ExplainRequestResponse: MessageFns<ExplainRequestResponse, "causewa
             message.answerJson = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = RequestAnswer.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -252,6 +276,7 @@ export const ExplainRequestResponse: MessageFns<ExplainRequestResponse, "causewa
         : isSet(object.answer_json)
         ? globalThis.String(object.answer_json)
         : "",
+      answer: isSet(object.answer) ? RequestAnswer.fromJSON(object.answer) : undefined,
     };
   },
 
@@ -259,6 +284,9 @@ export const ExplainRequestResponse: MessageFns<ExplainRequestResponse, "causewa
     const obj: any = {};
     if (message.answerJson !== "") {
       obj.answerJson = message.answerJson;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = RequestAnswer.toJSON(message.answer);
     }
     return obj;
   },
@@ -269,6 +297,9 @@ export const ExplainRequestResponse: MessageFns<ExplainRequestResponse, "causewa
   fromPartial(object: DeepPartial<ExplainRequestResponse>): ExplainRequestResponse {
     const message = createBaseExplainRequestResponse();
     message.answerJson = object.answerJson ?? "";
+    message.answer = (object.answer !== undefined && object.answer !== null)
+      ? RequestAnswer.fromPartial(object.answer)
+      : undefined;
     return message;
   },
 };
@@ -487,7 +518,7 @@ export const ListRoutesRequest: MessageFns<ListRoutesRequest, "causeway.v1.ListR
 };
 
 function createBaseListRoutesResponse(): ListRoutesResponse {
-  return { answerJson: "", _unknownFields: {} };
+  return { answerJson: "", answer: undefined, _unknownFields: {} };
 }
 
 export const ListRoutesResponse: MessageFns<ListRoutesResponse, "causeway.v1.ListRoutesResponse"> = {
@@ -496,6 +527,9 @@ export const ListRoutesResponse: MessageFns<ListRoutesResponse, "causeway.v1.Lis
   encode(message: ListRoutesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.answerJson !== "") {
       writer.uint32(10).string(message.answerJson);
+    }
+    if (message.answer !== undefined) {
+      ServiceRoutes.encode(message.answer, writer.uint32(18).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -529,6 +563,14 @@ export const ListRoutesResponse: MessageFns<ListRoutesResponse, "causeway.v1.Lis
             message.answerJson = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = ServiceRoutes.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -556,6 +598,7 @@ export const ListRoutesResponse: MessageFns<ListRoutesResponse, "causeway.v1.Lis
         : isSet(object.answer_json)
         ? globalThis.String(object.answer_json)
         : "",
+      answer: isSet(object.answer) ? ServiceRoutes.fromJSON(object.answer) : undefined,
     };
   },
 
@@ -563,6 +606,9 @@ export const ListRoutesResponse: MessageFns<ListRoutesResponse, "causeway.v1.Lis
     const obj: any = {};
     if (message.answerJson !== "") {
       obj.answerJson = message.answerJson;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = ServiceRoutes.toJSON(message.answer);
     }
     return obj;
   },
@@ -573,6 +619,9 @@ export const ListRoutesResponse: MessageFns<ListRoutesResponse, "causeway.v1.Lis
   fromPartial(object: DeepPartial<ListRoutesResponse>): ListRoutesResponse {
     const message = createBaseListRoutesResponse();
     message.answerJson = object.answerJson ?? "";
+    message.answer = (object.answer !== undefined && object.answer !== null)
+      ? ServiceRoutes.fromPartial(object.answer)
+      : undefined;
     return message;
   },
 };
