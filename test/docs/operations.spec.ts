@@ -58,7 +58,9 @@ function nameOf(schema: Schema & { readonly componentName?: string; readonly $re
   if ($ref !== undefined) return $ref.replace(/^.*\//, '');
   if (items) return `list of ${nameOf(items)}`;
   if (properties?.['items']?.items && properties['total']) return `page of ${nameOf(properties['items'].items)}`;
-  return properties ? `\`{${Object.keys(properties).join(', ')}}\`` : String(schema.type ?? 'any');
+  return properties
+    ? `\`{${Object.keys(properties).join(', ')}}\``
+    : JSON.stringify(schema.type ?? 'any').replaceAll('"', '');
 }
 
 function line(given: Operation | KindOperation): string {
