@@ -40,7 +40,7 @@ export function decodeRequestQuestion(body: unknown): RequestQuestion {
     const reason = `must have at most ${MAX_HEADER_CHARACTERS} characters in all; have ${characters}`;
     violations.push(FieldPath.at('headers').violation(reason, 'too-large'));
   }
-  const url = urlOf(to);
+  const url = parseUrl(to);
   if (typeof url === 'string') violations.push(FieldPath.at('to').violation(`${url}; got "${to}"`, 'wrong-form'));
   if (typeof url === 'string' || violations.length > 0) throw new Invalid(violations);
   const namespace = from.namespace ?? 'default';
@@ -52,13 +52,13 @@ export function decodeRequestQuestion(body: unknown): RequestQuestion {
     ...(service ? { service } : {}),
     host: url.hostname,
     port: url.port,
-    request: requestOf(url, method, given),
+    request: toRequest(url, method, given),
   };
 }
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-function requestOf({ scheme, host, path, query }: AskedUrl, method: string | undefined, headers: Headers): Request {
+function toRequest({ scheme, host, path, query }: AskedUrl, method: string | undefined, headers: Headers): Request {
   if (scheme === 'tcp' || scheme === 'tls' || scheme === 'udp') return { protocol: scheme };
   const grpc = scheme === 'grpc';
   const sent = headers.find(([name]) => name.toLowerCase() === 'host')?.[1];
@@ -89,7 +89,7 @@ interface AskedUrl {
 }
 
 /** A URL that can be asked for, or why it is none. */
-function urlOf(text: string): AskedUrl | string {
+function parseUrl(text: string): AskedUrl | string {
   const [, given, rest = ''] = /^([a-z]+):\/\/(.*)$/s.exec(text) ?? [];
   if (given === 'https') return 'must be of scheme tls, as proxies see it: they do not look into TLS';
   const scheme = schemes.find((known) => known === given);

@@ -35,7 +35,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 /** Aborts when the server ends. */
 const ENDING = Symbol('Ending');
 
-function limitsOf({ limits }: RestDependencies): RestLimits {
+function mergeLimits({ limits }: RestDependencies): RestLimits {
   return { ...DEFAULT_LIMITS, ...limits };
 }
 
@@ -59,23 +59,24 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
       provide: LocalSocket,
       inject: [MODULE_OPTIONS_TOKEN, HttpAdapterHost],
       useFactory: (deps: RestDependencies, host: HttpAdapterHost) =>
-        new LocalSocket(limitsOf(deps), () => host.httpAdapter.getInstance<FastifyInstance>()),
+        new LocalSocket(mergeLimits(deps), () => host.httpAdapter.getInstance<FastifyInstance>()),
     },
     {
       provide: RequestSignals,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: (deps: RestDependencies) => new RequestSignals(deps.clock, limitsOf(deps).requestTimeout),
+      useFactory: (deps: RestDependencies) => new RequestSignals(deps.clock, mergeLimits(deps).requestTimeout),
     },
     {
       provide: BodyParser,
       inject: [MODULE_OPTIONS_TOKEN, RequestSignals],
       useFactory: (deps: RestDependencies, signals: RequestSignals) =>
-        new BodyParser(limitsOf(deps), signals, deps.clock),
+        new BodyParser(mergeLimits(deps), signals, deps.clock),
     },
     {
       provide: BatchBodies,
       inject: [BodyParser, MODULE_OPTIONS_TOKEN],
-      useFactory: (parser: BodyParser, deps: RestDependencies) => new BatchBodies(parser, limitsOf(deps), deps.clock),
+      useFactory: (parser: BodyParser, deps: RestDependencies) =>
+        new BatchBodies(parser, mergeLimits(deps), deps.clock),
     },
     { provide: ENDING, useFactory: () => new AbortController() },
     {

@@ -20,7 +20,7 @@ const Overview = Type.Object(
   component('Overview', { description: 'A resource and, under `<kind>Insight`, what is known of it beside the log.' }),
 );
 
-const overviewOf = ({ name }: Kind): TSchema => (name === 'Zone' ? ZoneOverview : Overview);
+const overviewSchema = ({ name }: Kind): TSchema => (name === 'Zone' ? ZoneOverview : Overview);
 const PROBLEMS = [400, 404];
 
 function listOverviews(
@@ -38,7 +38,7 @@ function listOverviews(
     of: ({ kind }: NamedKind) => ({
       id: `list${kind.name}Overview${suffix}`,
       summary: `All ${kind.name}s with what is known beside the log`,
-      answer: { description: 'The answer.', schema: Page(overviewOf(kind)) },
+      answer: { description: 'The answer.', schema: Page(overviewSchema(kind)) },
     }),
     query: overviewParameters,
     problems: PROBLEMS,
@@ -55,7 +55,7 @@ function getOverview(path: string, alias: string, wanted: string): KindOperation
     of: ({ kind }: NamedKind) => ({
       id: `get${kind.name}Overview`,
       summary: `One ${kind.name} with what is known beside the log`,
-      answer: { description: 'The answer.', schema: overviewOf(kind) },
+      answer: { description: 'The answer.', schema: overviewSchema(kind) },
     }),
     query: (kind: Kind): TProperties => ({ ...addressParameters(kind), ...Freshness }),
     problems: PROBLEMS,

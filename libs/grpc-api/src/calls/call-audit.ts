@@ -55,7 +55,7 @@ export class CallAudit {
     if (!isRecorded(error, VERBS.has(path) && !isDryRun(request))) return;
     const subject = this.subjectOf(path, request);
     const confidential = registry.kind(subject.kind)?.confidential === true;
-    recorder.refused(toAuditSource(caller, callOrigin(address, metadata)), subject, reasonOf(error, confidential));
+    recorder.refused(toAuditSource(caller, callOrigin(address, metadata)), subject, auditReason(error, confidential));
   }
 
   /** Returns the subject of a call: the resource, or the kind and mesh of many, that its request names. */
@@ -63,16 +63,16 @@ export class CallAudit {
     const { name, selection } = isJsonObject(request) ? request : {};
     const about = isJsonObject(name) ? name : isJsonObject(selection) ? selection : {};
     const { registry, queries } = this.parts;
-    const kind = registry.kind(textOf(about['kind']));
+    const kind = registry.kind(readText(about['kind']));
     const meansExpected = kind?.scope === 'mesh' && (about === name || about['expectedMesh'] === true);
-    const mesh = textOf(about['mesh']) || (meansExpected ? queries.defaultMesh : '');
+    const mesh = readText(about['mesh']) || (meansExpected ? queries.defaultMesh : '');
     return {
       verb: VERBS.get(path) ?? 'get',
       kind: kind?.name ?? '',
       mesh,
-      zone: textOf(about['zone']),
-      namespace: textOf(about['namespace']),
-      name: textOf(about['name']),
+      zone: readText(about['zone']),
+      namespace: readText(about['namespace']),
+      name: readText(about['name']),
       activity: kind ? '' : path,
     };
   }
@@ -87,7 +87,7 @@ function isRecorded(error: unknown, writes: boolean): boolean {
 }
 
 /** Texts of requests are not repeated: a secret may be among them. */
-function reasonOf(error: unknown, confidential: boolean): string {
+function auditReason(error: unknown, confidential: boolean): string {
   if (error instanceof InvalidQuery || error instanceof Unparsable) return 'the request cannot be read';
   if (error instanceof DomainError) return refusalReason(error, confidential);
   return error instanceof Error ? error.message : 'refused';
@@ -97,6 +97,6 @@ function isDryRun(request: unknown): boolean {
   return isJsonObject(request) && request['dryRun'] === true;
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

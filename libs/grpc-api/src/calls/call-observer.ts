@@ -75,7 +75,7 @@ export class CallObserver {
           onReceiveMetadata: (metadata, proceed) => {
             received = metadata;
             span = this.begin(path, metadata);
-            ids = idsOf(metadata, span);
+            ids = readIds(metadata, span);
             known.set(metadata, ids);
             proceed(metadata);
           },
@@ -97,17 +97,17 @@ export class CallObserver {
 
   private begin(path: string, metadata: Metadata): Span | undefined {
     const { tracer = noTracer } = this.parts;
-    return tracer.request(path, textOf(metadata, 'traceparent'));
+    return tracer.request(path, readText(metadata, 'traceparent'));
   }
 }
 
-function idsOf(metadata: Metadata, span: Span | undefined): CallIds {
-  const requestId = resolveRequestId(textOf(metadata, REQUEST_ID));
-  const trace = requestTrace(span, textOf(metadata, 'traceparent'));
+function readIds(metadata: Metadata, span: Span | undefined): CallIds {
+  const requestId = resolveRequestId(readText(metadata, REQUEST_ID));
+  const trace = requestTrace(span, readText(metadata, 'traceparent'));
   return trace ? { requestId, trace } : { requestId };
 }
 
-function textOf(metadata: Metadata, name: string): string | undefined {
+function readText(metadata: Metadata, name: string): string | undefined {
   const [first] = metadata.get(name);
   return typeof first === 'string' ? first : undefined;
 }

@@ -44,7 +44,7 @@ export class HandlerFactory {
     const { activeCalls, callers, audit, logger } = this.parts;
     return (call, respond) => {
       const active = activeCalls.begin(call, UNARY_TIME);
-      const context = contextOf(active, callers.rightsOf(call.metadata), call.metadata);
+      const context = createContext(active, callers.rightsOf(call.metadata), call.metadata);
       answer(call.request, context)
         .then(
           (response) => respond(null, response),
@@ -83,7 +83,7 @@ export class HandlerFactory {
   ): void {
     const { activeCalls, callers, streams, audit, clock, logger } = this.parts;
     const active = activeCalls.begin(call, STREAM_TIME);
-    const context = contextOf(active, callers.rightsOf(call.metadata), call.metadata);
+    const context = createContext(active, callers.rightsOf(call.metadata), call.metadata);
     const recordRefusal = (error: unknown): void => audit.refused(refusable(call, context), error, request);
     const writer = new StreamWriter(
       call,
@@ -133,6 +133,6 @@ async function* untilAborted<Q>(requests: AsyncIterator<Q>, signal: AbortSignal)
   }
 }
 
-function contextOf({ signal, client }: ActiveCall, rights: CallerRights, metadata: Metadata): CallContext {
+function createContext({ signal, client }: ActiveCall, rights: CallerRights, metadata: Metadata): CallContext {
   return { signal, client, rights, write: { caller: rights.caller, origin: callOrigin(client, metadata) } };
 }

@@ -12,7 +12,7 @@ export class NamingServiceHandlers {
   constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'hostnames' | 'resolution'>) {}
 
   async resolve(request: ResolveRequest, { rights, signal }: CallContext): Promise<ResolveResponse> {
-    const question = questionOf(request, this.queries.defaultMesh);
+    const question = readQuestion(request, this.queries.defaultMesh);
     const found = await this.queries.resolution.resolve(question, rights, readRevision(request.minRevision), signal);
     return {
       hostname: found.hostname,
@@ -25,14 +25,14 @@ export class NamingServiceHandlers {
   }
 
   async explain(request: ExplainRequest, { rights, signal }: CallContext): Promise<ExplainResponse> {
-    const question = questionOf(request, this.queries.defaultMesh);
+    const question = readQuestion(request, this.queries.defaultMesh);
     const explained = await this.queries.hostnames.explain(question, rights, readRevision(request.minRevision), signal);
     const { hostname, mesh, zone, claims, hints, note = '' } = explained;
     return { hostname, mesh, zone, claims: claims.map(claimMessage), hints: [...hints], note };
   }
 }
 
-function questionOf(
+function readQuestion(
   { hostname, mesh, zone }: ResolveRequest | ExplainRequest,
   defaultMesh: string,
 ): {

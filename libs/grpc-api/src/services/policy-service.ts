@@ -41,7 +41,7 @@ export class PolicyServiceHandlers {
       representation: request.representation,
       minRevision: readRevision(request.minRevision),
     };
-    const question = questionOf(request.page, context);
+    const question = readQuestion(request.page, context);
     const answer =
       request.of?.$case === 'virtual'
         ? await policies.affectingVirtual(this.virtualOf(request.of.value), options, question)
@@ -50,7 +50,7 @@ export class PolicyServiceHandlers {
   }
 
   async listScopes(request: ListScopesRequest, context: CallContext): Promise<ListScopesResponse> {
-    const question = questionOf(request.page, context);
+    const question = readQuestion(request.page, context);
     const name = this.named(request.name);
     const answer = await this.parts.queries.policies.scopes(name, readRevision(request.minRevision), question);
     return { answerJson: JSON.stringify(answer), answer: PolicyScopes.fromJSON(answer) };
@@ -60,7 +60,7 @@ export class PolicyServiceHandlers {
   async getImpact(request: GetImpactRequest, context: CallContext): Promise<GetImpactResponse> {
     const { queries, registry, admission } = this.parts;
     const { document, minRevision, page } = request;
-    const question = questionOf(page, context);
+    const question = readQuestion(page, context);
     const address = this.named(request.name);
     if (document === undefined) {
       const answer = await queries.policies.impactOfDeletion(address, readRevision(minRevision), question);
@@ -103,11 +103,11 @@ export class PolicyServiceHandlers {
   }
 }
 
-function questionOf(page: PolicyPage | undefined, { rights, signal }: CallContext): PolicyQuestion {
-  return { rights, signal, range: rangeOf(page) };
+function readQuestion(page: PolicyPage | undefined, { rights, signal }: CallContext): PolicyQuestion {
+  return { rights, signal, range: readRange(page) };
 }
 
-function rangeOf({ size, offset }: PolicyPage = { size: 0, offset: 0 }): PageRange {
+function readRange({ size, offset }: PolicyPage = { size: 0, offset: 0 }): PageRange {
   if (size > PAGE_SIZE.maximum) throw refused('page.size', `must be at most ${PAGE_SIZE.maximum}; got ${size}`);
   return { size: size || PAGE_SIZE.default, offset };
 }

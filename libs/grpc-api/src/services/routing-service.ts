@@ -20,7 +20,7 @@ export class RoutingServiceHandlers {
     { mesh, zone, questionJson }: ExplainRequestRequest,
     { rights, signal }: CallContext,
   ): Promise<ExplainRequestResponse> {
-    const question = decodeRequestQuestion(questionOf(questionJson));
+    const question = decodeRequestQuestion(parseQuestion(questionJson));
     const view = { rights, zone: readName('zone', zone), signal };
     const answer = await this.queries.routes.explain(this.meshOf(mesh), question, view);
     return { answerJson: JSON.stringify(answer), answer: RequestAnswer.fromJSON(answer) };
@@ -58,7 +58,7 @@ export class RoutingServiceHandlers {
   }
 }
 
-function questionOf(json: string): unknown {
+function parseQuestion(json: string): unknown {
   if (json.length > MAX_QUESTION_LENGTH) {
     throw refused('question_json', `must not be longer than ${MAX_QUESTION_LENGTH} characters`);
   }

@@ -36,13 +36,13 @@ export function applyResultMessage(result: BatchResult, errorOf: (error: unknown
 
 /** The value of a document. Throws Unparsable, also for one of more keys and values than any kind takes. */
 export function parseDocument(json: string): unknown {
-  const value = jsonOf(json);
+  const value = toJson(json);
   const violation = jsonShapeViolation(value);
   if (violation !== undefined) throw new Unparsable(violation);
   return value;
 }
 
-function jsonOf(json: string): unknown {
+function toJson(json: string): unknown {
   try {
     const value: unknown = JSON.parse(json);
     return value;

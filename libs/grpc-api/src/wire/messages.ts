@@ -28,7 +28,7 @@ export function identityMessage({ kind, mesh, zone, namespace, name }: Identity)
 /** The resource that a request names, in `defaultMesh` where it names no mesh. Throws InvalidQuery. */
 export function readNameQuery(registry: Registry, name: ResourceName | undefined, defaultMesh: string): NameQuery {
   if (!name) throw refused('name', 'must be given: the resource');
-  const kind = kindOf(registry, name.kind, 'name.kind');
+  const kind = readKind(registry, name.kind, 'name.kind');
   if (name.name === '') throw refused('name.name', 'must be given');
   if (kind.scope !== 'mesh' && name.mesh !== '')
     throw refused('name.mesh', `must be empty: a ${kind.name} has no mesh`);
@@ -51,7 +51,7 @@ export function readListScope(
 ): ListScope {
   if (!selection) throw refused('selection', 'must be given: the kind at least');
   const { mesh: named, expectedMesh, namespace, zone, nameContains, labelSelector } = selection;
-  const kind = kindOf(registry, selection.kind, 'selection.kind');
+  const kind = readKind(registry, selection.kind, 'selection.kind');
   if (kind.scope !== 'mesh' && named !== '')
     throw refused('selection.mesh', `must be empty: a ${kind.name} has no mesh`);
   if (expectedMesh && named !== '') throw refused('selection.mesh', 'must be empty where expected_mesh is set');
@@ -84,7 +84,7 @@ export function refused(field: string, reason: string): InvalidQuery {
   return new InvalidQuery(`${field} ${reason}`, [FieldPath.at(field).violation(reason)]);
 }
 
-function kindOf(registry: Registry, name: string, field: string): Kind {
+function readKind(registry: Registry, name: string, field: string): Kind {
   const kind = registry.kind(name);
   if (kind) return kind;
   if (name === '') throw refused(field, 'must be given');

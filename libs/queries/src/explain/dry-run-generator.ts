@@ -59,7 +59,7 @@ export async function dryRunGenerator(
   const dropped: DroppedName[] = [];
   const steps = function* (): Generator<unknown> {
     for (const service of table.selectedBy(rule)) {
-      const named = claimOf(service, rule, table.ownZone);
+      const named = toClaim(service, rule, table.ownZone);
       if ('reason' in named) unnamed.push(named);
       else claimsAt(own, service.id.mesh, named.hostname).push(named);
       yield;
@@ -80,7 +80,7 @@ export async function dryRunGenerator(
 type RenderedService = ClaimView['service'] & Parameters<typeof renderTemplate>[1];
 
 /** The claim that the rule makes for a service, or why it makes none. */
-function claimOf(
+function toClaim(
   service: RenderedService,
   rule: ParsedGenerator,
   zone: string,

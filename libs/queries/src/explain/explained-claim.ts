@@ -40,14 +40,14 @@ class StrongerClaims {
 function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: StrongerClaims): HostnameClaim {
   const { name, zone } = claim.generator.id;
   const line = { rank: i + 1, service: { ...claim.service.id }, generator: { name, zone } };
-  if (winner.service === claim.service) return { ...line, ...standingOf(claim) };
+  if (winner.service === claim.service) return { ...line, ...toStanding(claim) };
   const rule = decidingRule(winner, claim);
   const change = neededChange(claim, stronger);
   return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
 }
 
 /** Status and reason of a claim that has the name. */
-function standingOf({ unreachable }: ClaimView): Pick<HostnameClaim, 'status' | 'reason'> {
+function toStanding({ unreachable }: ClaimView): Pick<HostnameClaim, 'status' | 'reason'> {
   return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }
 

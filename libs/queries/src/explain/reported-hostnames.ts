@@ -37,7 +37,7 @@ export function reportedEntry(index: IndexReader, zone: string, computed: Hostna
 
 function asReported(index: IndexReader, hostname: string, claim: HostnameClaim): HostnameClaim {
   const service = index.get(claim.service);
-  const own = service ? claimsOf(service) : [];
+  const own = service ? readClaims(service) : [];
   const found = own.find(([name, { generator }]) => name === hostname && generator.name === claim.generator.name);
   if (!found || found[1].status === claim.status) return claim;
   const { rule: _, change: __, reason: ___, ...line } = claim;
@@ -59,7 +59,7 @@ export async function listReported(
   const steps = function* (): Generator<unknown> {
     for (const kind of NAMED_KINDS) {
       for (const service of index.ofKind(kind)) {
-        for (const [hostname, claim] of service.id.mesh === mesh ? claimsOf(service) : []) {
+        for (const [hostname, claim] of service.id.mesh === mesh ? readClaims(service) : []) {
           if (!hostname.includes(containing)) continue;
           const others = claims.get(hostname);
           if (others) others.push(claim);
@@ -83,7 +83,7 @@ function compareReported(a: HostnameClaim, b: HostnameClaim): number {
 }
 
 /** The claims in the status of a service, by hostname; addresses without a hostname are left out. */
-function claimsOf({ id, status }: Resource): (readonly [string, HostnameClaim])[] {
+function readClaims({ id, status }: Resource): (readonly [string, HostnameClaim])[] {
   const addresses: JsonValue | undefined = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];
   return addresses.flatMap((address): (readonly [string, HostnameClaim])[] => {

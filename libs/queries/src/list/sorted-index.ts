@@ -72,7 +72,7 @@ export class SortedIndex implements IndexedState {
   of(kind: string): readonly ListEntry[] {
     const sorted = this.sorted.get(kind);
     if (sorted?.delta.replaced.size === 0) return sorted.entries;
-    const entries = sorted ? mergeDelta(sorted) : [...this.index.ofKind(kind)].map(entryOf).sort(compareEntries);
+    const entries = sorted ? mergeDelta(sorted) : [...this.index.ofKind(kind)].map(toEntry).sort(compareEntries);
     this.sorted.set(kind, { entries, delta: new Delta() });
     return entries;
   }
@@ -112,12 +112,12 @@ export class SortedIndex implements IndexedState {
 
   private *inOrder(kind: string, entries: ListEntry[]): Generator<unknown> {
     const runs = new SortedRuns(compareEntries);
-    for (const resource of this.index.ofKind(kind)) yield runs.add(entryOf(resource));
+    for (const resource of this.index.ofKind(kind)) yield runs.add(toEntry(resource));
     for (const entry of runs) yield entries.push(entry);
   }
 }
 
-function entryOf({ id }: { readonly id: Identity }): ListEntry {
+function toEntry({ id }: { readonly id: Identity }): ListEntry {
   return { key: identityKey(id), id };
 }
 

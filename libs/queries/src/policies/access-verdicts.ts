@@ -94,14 +94,14 @@ function saidBy(
     return { verdict, by: 'defaultAccess', policies: [], seesBytes: false };
   }
   const ids = caller.ids.length === 0 ? [undefined] : caller.ids;
-  const [first, ...others] = ids.map((id) => verdictOf(instance, id, request, table));
+  const [first, ...others] = ids.map((id) => toVerdict(instance, id, request, table));
   if (!first || others.some(({ verdict }) => verdict !== first.verdict)) {
     return `the caller shows several identities (${ids.join(', ')}), about which different things are said`;
   }
   return first;
 }
 
-function verdictOf(
+function toVerdict(
   instance: AccessInstance,
   caller: string | undefined,
   request: AccessRequest | undefined,

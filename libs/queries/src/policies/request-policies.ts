@@ -19,7 +19,7 @@ export function policiesOfRequest(
       : client.namespace === frontend.namespace
         ? PRODUCER
         : `consumer:${client.namespace}`;
-  const at = { frontend: frontend.id, port, group, ...ruleOf(explained) };
+  const at = { frontend: frontend.id, port, group, ...findRule(explained) };
   const consumer = 'gateway' in client ? {} : { consumer: client.namespace };
   const backends = distinct(listBackends(explained));
   return [...table.all()]
@@ -54,7 +54,7 @@ function shapedBy(
 }
 
 /** The rule that decided; of connections the first of the route that carries all. */
-function ruleOf({ binding, entry }: Explanation): { readonly route?: Identity; readonly rule?: string } {
+function findRule({ binding, entry }: Explanation): { readonly route?: Identity; readonly rule?: string } {
   if (entry) return { route: entry.route.id, rule: entry.rule.name };
   const [route] = binding?.routes ?? [];
   if (!route || looksIntoRequests(route.kind)) return {};

@@ -24,7 +24,7 @@ export function readiness(index: IndexReader): IsReady {
   };
   const isReady = (service: Resource, port: number): boolean => {
     if (service.id.kind === 'MeshMultiZoneService')
-      return membersOf(service).some((id) => ofService(index.get(id), port));
+      return listMembers(service).some((id) => ofService(index.get(id), port));
     if (!MeshService.is(service)) return false;
     const target = servicePorts(service).find(({ number }) => number === port)?.target;
     if (target === undefined) return false;
@@ -42,7 +42,7 @@ export function readiness(index: IndexReader): IsReady {
   return (id, port) => ofService(index.get(id), port);
 }
 
-function membersOf({ id, status }: Resource): readonly Identity[] {
+function listMembers({ id, status }: Resource): readonly Identity[] {
   const members = status?.['meshServices'];
   if (!isJsonArray(members)) return [];
   return members.slice(0, MAX_MEMBERS).flatMap((member) => {

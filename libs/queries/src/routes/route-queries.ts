@@ -146,7 +146,7 @@ export class RouteQueries {
     return expensive.run(async (running) => {
       const table = await this.tableOf({ mesh, zone }, service, running);
       const frontend = table.frontend(service.id);
-      const bindings = frontend ? bindingsOf(table, frontend, { port, client }) : [];
+      const bindings = frontend ? listBindings(table, frontend, { port, client }) : [];
       if (frontend) checkRoutes(table, frontend, rights);
       let left = MAX_MATCHES;
       const tables = bindings.slice(0, MAX_TABLES).map((binding) => {
@@ -319,7 +319,7 @@ function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights
   }
 }
 
-function bindingsOf(
+function listBindings(
   table: RouteTable,
   frontend: Frontend,
   { port, client: namespace }: Pick<RoutesQuestion, 'port' | 'client'>,

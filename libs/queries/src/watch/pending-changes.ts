@@ -66,14 +66,14 @@ export class PendingChanges {
     this.changes = new Map();
     for (const change of this.taken.values()) {
       if (!this.taken.delete(change.key)) return;
-      this.count(-bytesOf(change.key));
+      this.count(-countBytes(change.key));
       yield change;
     }
   }
 
   /** Drops the change of a resource, because the reader is sent its newest state now. */
   forget(key: string): void {
-    if (this.changes.delete(key)) this.count(-bytesOf(key));
+    if (this.changes.delete(key)) this.count(-countBytes(key));
   }
 
   /** Drops all changes. */
@@ -84,7 +84,7 @@ export class PendingChanges {
   }
 
   private put(change: PendingChange): void {
-    if (!this.changes.delete(change.key)) this.count(bytesOf(change.key));
+    if (!this.changes.delete(change.key)) this.count(countBytes(change.key));
     this.changes.set(change.key, change);
   }
 
@@ -94,6 +94,6 @@ export class PendingChanges {
   }
 }
 
-function bytesOf(key: string): number {
+function countBytes(key: string): number {
   return ENTRY_BYTES + key.length;
 }

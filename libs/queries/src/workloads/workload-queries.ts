@@ -37,7 +37,7 @@ export class WorkloadQueries {
     const found = [...this.index.ofKind(Enrolment.name)].flatMap((one) =>
       one.id.zone === zone && Enrolment.is(one) && maySee(one.id) ? [one] : [],
     );
-    found.sort((a, b) => compareText(keyOf(a.id), keyOf(b.id)));
+    found.sort((a, b) => compareText(sortKey(a.id), sortKey(b.id)));
     return { total: found.length, items: found.slice(offset, offset + size).map((one) => this.json(one)) };
   }
 
@@ -98,7 +98,7 @@ export class WorkloadQueries {
   }
 }
 
-function keyOf({ mesh, namespace, name }: Identity): string {
+function sortKey({ mesh, namespace, name }: Identity): string {
   return `${mesh}/${namespace}/${name}`;
 }
 

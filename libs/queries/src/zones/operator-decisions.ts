@@ -29,7 +29,7 @@ export class OperatorDecisions {
   async confirmZone(zone: string): Promise<Confirmation> {
     const { confirmZone } = this.decisions;
     if (!confirmZone) throw onGlobal();
-    return confirmationOf(await confirmZone(checkedZone(zone)));
+    return toConfirmation(await confirmZone(checkedZone(zone)));
   }
 
   /** Without `storeId` the store that was refused last is adopted. */
@@ -53,11 +53,11 @@ export class OperatorDecisions {
     if (!confirmGlobal) {
       throw new NotFound('The new incarnation of a global is confirmed on each zone that has joined it; ask there.');
     }
-    return confirmationOf(await confirmGlobal());
+    return toConfirmation(await confirmGlobal());
   }
 }
 
-function confirmationOf(accepted: AcceptedIncarnation | undefined): Confirmation {
+function toConfirmation(accepted: AcceptedIncarnation | undefined): Confirmation {
   if (!accepted) return { confirmed: false };
   return { confirmed: true, incarnation: accepted.incarnation, since: new Date(accepted.since).toISOString() };
 }

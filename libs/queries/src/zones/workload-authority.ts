@@ -49,8 +49,8 @@ export class WorkloadAuthority {
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
     const live = state.step.type === 'trusting' ? waitedFor(await evidence.gaps(listCertificates(state))) : [];
     return {
-      ...stepOf(state, live),
-      authorities: state.authorities.map((one) => authorityOf(one, state.signing)),
+      ...toStep(state, live),
+      authorities: state.authorities.map((one) => toAuthority(one, state.signing)),
       ...(request ? { order: { type: request.order.type, by: request.by, at: rfc3339(request.at) } } : {}),
     };
   }
@@ -80,30 +80,30 @@ export class WorkloadAuthority {
   }
 }
 
-function stepOf(
+function toStep(
   { step }: AuthorityStateOfZone,
   live: readonly string[],
 ): Omit<AuthorityState, 'authorities' | 'order'> {
   switch (step.type) {
     case 'steady':
-      return { step: 'steady', missing: missingOf([]) };
+      return { step: 'steady', missing: toMissing([]) };
     case 'trusting': {
       const times = { since: rfc3339(step.startedAt), deadline: rfc3339(step.deadline) };
-      return { step: 'trusting', ...times, missing: missingOf(live) };
+      return { step: 'trusting', ...times, missing: toMissing(live) };
     }
     case 'retiring': {
       const times = { since: rfc3339(step.usedSince), until: rfc3339(step.dropAt) };
-      return { step: 'retiring', ...times, usedBy: step.usedBy, missing: missingOf(step.missing) };
+      return { step: 'retiring', ...times, usedBy: step.usedBy, missing: toMissing(step.missing) };
     }
   }
 }
 
-function missingOf(names: readonly string[]): AuthorityState['missing'] {
+function toMissing(names: readonly string[]): AuthorityState['missing'] {
   return { total: names.length, items: names.slice(0, MAX_MISSING) };
 }
 
 /** The first moment of its certificate is not when it was made: certificates are backdated. */
-function authorityOf(
+function toAuthority(
   { id, certificate }: AuthorityStateOfZone['authorities'][number],
   signing: string,
 ): AuthorityState['authorities'][number] {

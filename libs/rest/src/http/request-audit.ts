@@ -87,12 +87,12 @@ export class RequestAudit {
     if (!isRecorded(request, route, status)) return;
     const subject = this.subjectOf(request, route);
     const confidential = this.registry.kind(subject.kind)?.confidential === true;
-    this.recorder.refused(this.sourceOf(request), subject, reasonOf(error, status, confidential));
+    this.recorder.refused(this.sourceOf(request), subject, refusalText(error, status, confidential));
   }
 
   private subjectOf(request: RestRequest, route: string): AuditSubject {
-    const path = textsOf(request.params);
-    const query = textsOf(request.query);
+    const path = readTexts(request.params);
+    const query = readTexts(request.query);
     const place = { mesh: path['mesh'] ?? '', zone: query['zone'] ?? '', namespace: query['namespace'] ?? '' };
     const verb = VERBS[request.method] ?? '';
     if (request.method === 'POST') {
@@ -117,17 +117,17 @@ export class RequestAudit {
 function isRecorded(request: RestRequest, route: string, status: number): boolean {
   if (ACCESS_REFUSED.includes(status)) return true;
   const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method) && AUDITED.get(route) !== 'reads';
-  return writes && status >= 400 && status < 500 && textsOf(request.query)['dryRun'] !== 'true';
+  return writes && status >= 400 && status < 500 && readTexts(request.query)['dryRun'] !== 'true';
 }
 
 /** Texts of bodies are not repeated: a secret may be among them. */
-function reasonOf(error: unknown, status: number, confidential: boolean): string {
+function refusalText(error: unknown, status: number, confidential: boolean): string {
   if (status === 400) return 'the request cannot be read';
   if (error instanceof DomainError) return refusalReason(error, confidential);
   return error instanceof HttpError ? error.message : `status ${status}`;
 }
 
-function textsOf(value: unknown): Readonly<Record<string, string>> {
+function readTexts(value: unknown): Readonly<Record<string, string>> {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])),

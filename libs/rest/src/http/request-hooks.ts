@@ -47,7 +47,7 @@ export class RequestHooks {
     });
     fastify.addHook('onRequest', (request, reply, done) => {
       void reply.header(REQUEST_ID, request.id);
-      beginTrace(request, routeOf(request), tracer);
+      beginTrace(request, findRoute(request), tracer);
       const error = requestLineError(request.url);
       if (error) return done(error);
       signals.begin(request, reply.raw);
@@ -68,7 +68,7 @@ export class RequestHooks {
       status: reply.statusCode,
       ms: reply.elapsedTime,
       ...(traceId === undefined ? {} : { traceId }),
-      route: routeOf(request),
+      route: findRoute(request),
       path: stripQuery(url).slice(0, 200),
       isWatch: String(reply.getHeader('content-type')).startsWith('text/event-stream'),
       address: request.socket.remoteAddress ?? '',
@@ -99,7 +99,7 @@ export class RequestHooks {
     for (const end = clock.elapsed() + DRAIN_TIME; clock.elapsed() < end; await clock.sleep(DRAIN_STEP)) {
       // A connection becomes idle when its response is sent.
       for (const server of servers) server.closeIdleConnections();
-      const open = await Promise.all(servers.map(connectionsOf));
+      const open = await Promise.all(servers.map(countConnections));
       if (open.every((count) => count === 0)) break;
     }
     await callers.local.close();
@@ -107,11 +107,11 @@ export class RequestHooks {
 }
 
 /** As the router has it; empty where no route takes the request. */
-function routeOf({ is404, routeOptions }: FastifyRequest): string {
+function findRoute({ is404, routeOptions }: FastifyRequest): string {
   return is404 ? '' : (routeOptions.url ?? '');
 }
 
-function connectionsOf(server: Server): Promise<number> {
+function countConnections(server: Server): Promise<number> {
   return new Promise((resolve, reject) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );

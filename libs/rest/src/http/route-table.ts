@@ -23,7 +23,7 @@ export class RouteTable {
 
   /** Notes a route; `path` has `:name` parameters. */
   add(methods: string | readonly string[], path: string): void {
-    const route = this.routes.get(path) ?? { methods: new Set<string>(), segments: segmentsOf(path) };
+    const route = this.routes.get(path) ?? { methods: new Set<string>(), segments: splitPath(path) };
     for (const method of typeof methods === 'string' ? [methods] : methods) route.methods.add(method);
     this.routes.set(path, route);
   }
@@ -49,7 +49,7 @@ export class RouteTable {
 
   /** Returns the methods of the path of a URL, sorted; empty for an unknown path. */
   allowedFor(url: string): readonly string[] {
-    const segments = segmentsOf(stripQuery(url));
+    const segments = splitPath(stripQuery(url));
     const found = [...this.routes.values()].filter((route) => this.matches(route, segments));
     const exact = found.filter((route) => route.segments.every((segment) => !segment.startsWith(':')));
     const methods = (exact.length > 0 ? exact : found).flatMap((route) => [...route.methods]);
@@ -75,7 +75,7 @@ export class RouteTable {
   }
 }
 
-function segmentsOf(path: string): string[] {
+function splitPath(path: string): string[] {
   const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
   return trimmed.split('/');
 }

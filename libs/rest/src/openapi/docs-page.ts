@@ -139,11 +139,11 @@ export const DOCS_PAGE = `<!doctype html>
 /** Headers of the page: it may run its own script and speak with this server, nothing else. */
 export const DOCS_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(docsScript)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; style-src ${computeHash(STYLE)}; script-src ${computeHash(docsScript)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
 
-function hashOf(text: string): string {
+function computeHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

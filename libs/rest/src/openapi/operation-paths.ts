@@ -28,18 +28,18 @@ const BODY_TYPES = ['application/json', 'application/yaml'];
 export function operationPaths(registry: Registry): OpenApiObject {
   const paths: Record<string, OpenApiObject> = {};
   for (const operation of OPERATIONS)
-    for (const [path, item] of pathsOf(operation, registry))
+    for (const [path, item] of listPaths(operation, registry))
       paths[path] = { ...paths[path], [operation.method.toLowerCase()]: item };
   return paths;
 }
 
 type PathItem = readonly [path: string, item: OpenApiObject];
 
-function pathsOf(operation: Operation | KindOperation, registry: Registry): readonly PathItem[] {
+function listPaths(operation: Operation | KindOperation, registry: Registry): readonly PathItem[] {
   if ('id' in operation) return [[operation.path, documented(operation, operation.path, 'Server')]];
   return registry.kinds
     .filter((kind) => operation.kinds(kind, registry))
-    .flatMap((kind) => namesIn(operation, kind).map((called) => ofKind(operation, kind, called)));
+    .flatMap((kind) => namesIn(operation, kind).map((called) => documentKind(operation, kind, called)));
 }
 
 /** Names under which a kind is documented: views over a kind are shown under its own name alone. */
@@ -47,7 +47,11 @@ function namesIn({ path }: KindOperation, kind: Kind): readonly Pick<NamedKind, 
   return /\{plural\}(\/\{name\})?$/.test(path) ? [kind, ...kind.aliases] : [kind];
 }
 
-function ofKind(operation: KindOperation, kind: Kind, { name, plural }: Pick<NamedKind, 'name' | 'plural'>): PathItem {
+function documentKind(
+  operation: KindOperation,
+  kind: Kind,
+  { name, plural }: Pick<NamedKind, 'name' | 'plural'>,
+): PathItem {
   const inScope = kind.scope === 'mesh' ? operation.path : operation.path.replace('/meshes/{mesh}', '');
   const path = inScope.replace('{plural}', plural);
   const query = operation.query(kind);

@@ -70,8 +70,8 @@ export function readingEndpoint<O extends Operation, R>(
     reader.check();
     const body = takesBody ? await readBody(call, operation.body.optional === true) : undefined;
     authorize?.(body, call.rights);
-    if (!isOf<QueryOf<O>>(query, allowedQuery)) throw badQuery(violationsOf(query, allowedQuery).first);
-    if (!isOf<BodyOf<O>>(body, allowedBody)) throw new Invalid(violationsOf(body, allowedBody));
+    if (!isOf<QueryOf<O>>(query, allowedQuery)) throw badQuery(listViolations(query, allowedQuery).first);
+    if (!isOf<BodyOf<O>>(body, allowedBody)) throw new Invalid(listViolations(body, allowedBody));
     return { query, body, more };
   };
   return {
@@ -95,7 +95,7 @@ async function readBody({ request }: Call, optional: boolean): Promise<unknown> 
   return decodeBody(body?.contentType, bytes);
 }
 
-function violationsOf(value: unknown, schema: CompiledSchema<TSchema> | undefined): Violations {
+function listViolations(value: unknown, schema: CompiledSchema<TSchema> | undefined): Violations {
   const found = new Violations();
   schema?.check(value, FieldPath.at(), found);
   return found;

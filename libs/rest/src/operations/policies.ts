@@ -42,7 +42,7 @@ function affectingEndpoints({ queries: { policies }, registry }: EndpointSources
       // `/meshes/x/_policies` is of the Mesh x: the router takes it before the paths of kinds.
       (call) =>
         isJsonObject(call.request.params) && 'plural' in call.request.params
-          ? kindOf(call, registry)
+          ? findKindInPath(call, registry)
           : findKind(registry, 'Mesh'),
       (query, kind, { request }) => {
         const mesh = kind.scope === 'mesh' ? meshInPath(request) : undefined;
@@ -72,7 +72,7 @@ function affectingEndpoints({ queries: { policies }, registry }: EndpointSources
 
 /** Endpoints of the scopes of a policy, and of the consequences of its change. */
 function consequenceEndpoints({ queries: { policies }, registry, admission }: EndpointSources): readonly Endpoint[] {
-  const findPolicy = (call: Call): Kind => kindOf(call, registry);
+  const findPolicy = (call: Call): Kind => findKindInPath(call, registry);
   return [
     kindEndpoint(
       listScopesOf,
@@ -124,7 +124,7 @@ function topologyEndpoint(sources: EndpointSources): Endpoint {
   );
 }
 
-function kindOf({ request }: Call, registry: Registry): Kind {
+function findKindInPath({ request }: Call, registry: Registry): Kind {
   return kindInPath(request, registry, true).kind;
 }
 

@@ -60,14 +60,14 @@ export function resourceEndpoints(sources: EndpointSources): readonly Endpoint[]
     ),
     kindEndpoint(putResource, ofOne, readWrite, async (call, write) => {
       const body = await sources.batches.parser.parse(unreadBody(call.request.body));
-      return answerWrite(sources, call, write, await admission.put({ ...optionsOf(call, write), body }));
+      return answerWrite(sources, call, write, await admission.put({ ...toWriteOptions(call, write), body }));
     }),
     kindEndpoint(patchResource, ofOne, readWrite, async (call, write) => {
       const patch = await sources.batches.parser.parse(unreadBody(call.request.body));
-      return answerWrite(sources, call, write, await admission.patch({ ...optionsOf(call, write), patch }));
+      return answerWrite(sources, call, write, await admission.patch({ ...toWriteOptions(call, write), patch }));
     }),
     kindEndpoint(deleteResource, ofOne, readWrite, async (call, write) => {
-      const { id, revision } = await admission.delete({ ...optionsOf(call, write), terminate: write.terminate });
+      const { id, revision } = await admission.delete({ ...toWriteOptions(call, write), terminate: write.terminate });
       recordWrite(sources, revision, write);
       void call.reply.header('causeway-revision', String(revision));
       const warnings = queries.inspections.deletionWarnings(id);
@@ -149,7 +149,7 @@ function readWrite(query: QueryReader, kind: Kind, { request }: Call): WriteQuer
   };
 }
 
-function optionsOf(call: Call, { address, dryRun }: WriteQuery): WriteOptions & { readonly address: NameQuery } {
+function toWriteOptions(call: Call, { address, dryRun }: WriteQuery): WriteOptions & { readonly address: NameQuery } {
   const ifMatch = call.header('if-match');
   const context = { caller: call.rights.caller, origin: readOrigin(call.request) };
   return { address, context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
