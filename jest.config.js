@@ -19,6 +19,10 @@ const script = {
   sourceMaps: false,
 };
 
+/** Tests that take minutes run where they are asked for: `npm run test:long`, or by their file (CONTRIBUTING.md). */
+const LONG_TESTS = '\\.long\\.spec\\.ts$';
+const asksForLongTests = process.argv.some((argument) => argument.includes('.long'));
+
 /** Our modules are compiled to CommonJS; packages are loaded by Node (tools/jest-runtime.js). */
 module.exports = {
   runtime: '<rootDir>/tools/jest-runtime.js',
@@ -31,6 +35,7 @@ module.exports = {
   globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...(asksForLongTests ? [] : [LONG_TESTS])],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
   transform: { '\\.ts$': ['@swc/jest', typescript], '\\.mjs$': ['@swc/jest', script] },
   moduleNameMapper: {
