@@ -39,11 +39,12 @@ module.exports = {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
   transform: { '\\.ts$': ['@swc/jest', typescript], '\\.mjs$': ['@swc/jest', script] },
   moduleNameMapper: {
-    '^(\\./(?:command|find-command|settings).*)\\.js$': '$1', // modules that the command line tool loads late
     '^fast-check$': '<rootDir>/tools/seeded-fast-check.js',
     // A dynamic import of ours names the compiled file.
-    '^(\\./otlp-spans)\\.js$': '$1',
-    '^(\\./(?:grpc|rest)/[a-z]+-api-client)\\.js$': '$1',
+    '^(\\./(?:commands?|settings)/.*)\\.js$': '$1',
+    '^(\\./(?:grpc|rest)/[a-z]+(?:-[a-z]+)*)\\.js$': '$1',
+    '^(\\./(?:bootstrap|control-plane|dataplane-selection|declared-kinds|find-command|grpc-files|options|otlp-spans|server-versions))\\.js$':
+      '$1',
     '^@causeway/migrations$': '<rootDir>/migrations',
     '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',
     '^@causeway/control-plane/testing$': '<rootDir>/apps/control-plane/testing',
