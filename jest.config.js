@@ -19,6 +19,10 @@ const script = {
   sourceMaps: false,
 };
 
+/** Tests that take minutes run where they are asked for: `npm run test:long`, or by their file (CONTRIBUTING.md). */
+const LONG_TESTS = '\\.long\\.spec\\.ts$';
+const asksForLongTests = process.argv.some((argument) => argument.includes('.long'));
+
 /** Our modules are compiled to CommonJS; packages are loaded by Node (tools/jest-runtime.js). */
 module.exports = {
   runtime: '<rootDir>/tools/jest-runtime.js',
@@ -31,14 +35,16 @@ module.exports = {
   globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...(asksForLongTests ? [] : [LONG_TESTS])],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
   transform: { '\\.ts$': ['@swc/jest', typescript], '\\.mjs$': ['@swc/jest', script] },
   moduleNameMapper: {
-    '^(\\./(?:command|find-command|settings).*)\\.js$': '$1', // modules that the command line tool loads late
     '^fast-check$': '<rootDir>/tools/seeded-fast-check.js',
     // A dynamic import of ours names the compiled file.
-    '^(\\./otlp-spans)\\.js$': '$1',
-    '^(\\./(?:grpc|rest)/[a-z]+-api-client)\\.js$': '$1',
+    '^(\\./(?:commands?|settings)/.*)\\.js$': '$1',
+    '^(\\./(?:grpc|rest)/[a-z]+(?:-[a-z]+)*)\\.js$': '$1',
+    '^(\\./(?:bootstrap|control-plane|dataplane-selection|declared-kinds|find-command|grpc-files|options|otlp-spans|server-versions))\\.js$':
+      '$1',
     '^@causeway/migrations$': '<rootDir>/migrations',
     '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',
     '^@causeway/control-plane/testing$': '<rootDir>/apps/control-plane/testing',

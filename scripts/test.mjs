@@ -1,6 +1,7 @@
 /**
  * `npm test`: installs and builds what is stale, brings a real Postgres and a real Redis, runs Jest on top.
  * Arguments go to Jest: `npm test -- libs/ipam`. The last line counts the tests, of all runs of Jest.
+ * `npm run test:long` runs the tests that take minutes (`*.long.spec.ts`) in place of all others.
  * A run that hangs is ended after LIMIT_MINUTES, and the files that it hangs in are named.
  */
 import { spawn } from 'node:child_process';
@@ -9,18 +10,19 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
-import { leftOutTests } from './lib/drawn-tests.mjs';
 import { drawFuzzSeed } from './lib/fuzz-seed.mjs';
 import { install, isInstalled } from './lib/install.mjs';
 import { requireNode } from './lib/node-version.mjs';
 import { root } from './lib/root.mjs';
+import { compareWithBudget, readBudget, sumByFolder } from './lib/test-budget.mjs';
 import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
 
-/** The test that runs many schedules, in a process a core. */
-const SCHEDULES = 'test/simulation/simulation.spec.ts';
+/** The long tests, and the one among them that runs many schedules, in a process a core. */
+const LONG = '\\.long\\.spec\\.ts$';
+const SCHEDULES = 'test/simulation/simulation.long.spec.ts';
 
-/** Run by a person, by their path (CONTRIBUTING.md): a minute and more each on a quiet machine, for what changes seldom. */
-const LONG = ['test/ctl/transcripts/operations.spec.ts', 'test/scenarios/postgres-backups.spec.ts'];
+/** Set by `.ci/run`: a run that takes more than its budget fails. Elsewhere it says so. */
+const isBudgetEnforced = process.env.CAUSEWAY_TEST_BUDGET === 'enforced';
 
 /** The whole suite takes half of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
 const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 40);
@@ -31,8 +33,11 @@ const WORKERS = Math.min(2, availableParallelism()) + 1;
 /** How long Jest may take to end when it is asked to, ms. */
 const END_MS = 10_000;
 
-/** Files that this run does not draw. */
-let leftOut = [];
+/** The simulation's schedules take every core, and would be slow beside other tests. */
+const LONG_PARTS = [
+  ['--runInBand', SCHEDULES],
+  [LONG, `--testPathIgnorePatterns=/node_modules/`, `--testPathIgnorePatterns=${SCHEDULES}`],
+];
 
 /** Whether a signal, or the limit, asked the run to end. */
 let interrupted = false;
@@ -45,8 +50,7 @@ const NO_ENVOY =
 
 await runMain(async () => {
   requireNode();
-  const seed = drawFuzzSeed();
-  if (process.argv.length === 2) leftOut = leftOutTests(seed);
+  drawFuzzSeed();
   if (!isInstalled(root)) {
     console.log('installing packages');
     await install(root);
@@ -65,18 +69,27 @@ await runMain(async () => {
 
 /** Runs what is asked for in Jest; resolves with the exit code. */
 async function runTests(args) {
-  const results = [];
-  for (const part of partsOf(args)) if (!interrupted) results.push(await runPart(part));
-  return report(results);
+  const isLong = args.length === 1 && args[0] === '--long';
+  const isWhole = isLong || args.length === 0;
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-cpu-'));
+  const cpuFile = join(folder, 'seconds');
+  process.env.CAUSEWAY_TEST_CPU_FILE = cpuFile;
+  try {
+    const results = [];
+    for (const part of isLong ? LONG_PARTS : [args]) if (!interrupted) results.push(await runPart(part));
+    const isComplete = isWhole && !interrupted && existsSync(cpuFile);
+    const isWithin = !isComplete || reportBudget(readFileSync(cpuFile, 'utf8'), isLong ? 'long' : 'tests');
+    return report(results) || (isBudgetEnforced && !isWithin ? 1 : 0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-/** The whole suite in two: the simulation's schedules take every core, and would be slow beside other tests. */
-function partsOf(args) {
-  if (args.length > 0) return [args];
-  const others = ['/node_modules/', SCHEDULES, ...LONG, ...leftOut].map(
-    (pattern) => `--testPathIgnorePatterns=${pattern}`,
-  );
-  return [['--runInBand', SCHEDULES], others];
+/** Prints what the tests took of their budget; false if it was too much. */
+function reportBudget(seconds, suite) {
+  const { ok, lines } = compareWithBudget(sumByFolder(seconds), readBudget(suite));
+  for (const line of lines) console.log(line);
+  return ok;
 }
 
 /** One run of Jest: its exit code and, unless it broke, its result. */
@@ -142,14 +155,10 @@ function report(parts) {
     return status || 1;
   }
   if (!process.env.CAUSEWAY_TEST_REDIS_URL) console.log(NO_REDIS);
-  if (!process.env.SCHEMATHESIS) console.log(NO_SCHEMATHESIS);
+  if (process.argv.includes('--long') && !process.env.SCHEMATHESIS) console.log(NO_SCHEMATHESIS);
   if (!process.env.CAUSEWAY_ENVOY) console.log(NO_ENVOY);
   const sum = (count) => results.reduce((total, result) => total + count(result), 0);
   console.log(`slowest: ${slowest(results)}`);
-  if (leftOut.length > 0)
-    console.log(
-      `${leftOut.length} long files were not drawn (CAUSEWAY_LONG_TESTS=all runs them): ${leftOut.join(', ')}`,
-    );
   const brokenFiles = sum((result) => result.numRuntimeErrorTestSuites);
   if (brokenFiles > 0) console.log(`${brokenFiles} test files did not run`);
   const failed = brokenFiles + sum((result) => result.numFailedTests);

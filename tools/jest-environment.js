@@ -2,7 +2,10 @@
  * A test environment that is the process itself: its globals are those of Jest, so packages can be shared by all test
  * files of a process (jest-runtime.js). What a file has changed of the process is put back after it.
  */
+const { appendFileSync } = require('node:fs');
+const { relative } = require('node:path');
 const { ModuleMocker } = require('jest-mock');
+const { cpuSeconds } = require('./cpu-seconds.js');
 
 /** What Jest's test runner and TypeORM keep of one file. Other globals belong to packages, which are shared. */
 const OF_ONE_FILE = ['JEST_STATE_SYMBOL', 'EVENT_HANDLERS', 'typeormMetadataArgsStorage'];
@@ -16,9 +19,18 @@ module.exports = class ProcessEnvironment {
   #env = { ...process.env };
   #exit = process.exit;
 
+  #file;
+  #begun = cpuSeconds();
+
+  constructor({ globalConfig }, { testPath }) {
+    this.#file = relative(globalConfig.rootDir, testPath);
+  }
+
   async setup() {}
 
   async teardown() {
+    const report = this.#env.CAUSEWAY_TEST_CPU_FILE;
+    if (report) appendFileSync(report, `${JSON.stringify([this.#file, cpuSeconds() - this.#begun])}\n`);
     globalThis.console = this.#console;
     process.exit = this.#exit;
     for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];

@@ -1,8 +1,6 @@
 const { relative } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
-const { DRAWN, ALWAYS } = require('./longest-tests.json');
-
-const LONGEST = [...DRAWN, ...ALWAYS];
+const LONGEST = require('./longest-tests.json');
 
 /**
  * Begins with the files that take longest. Jest knows how long a file took the last time, but nothing on a machine that never ran them, where

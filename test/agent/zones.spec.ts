@@ -1,7 +1,7 @@
 /*
  * Names and virtual IPs that were used work with every control plane dead, over a restart of the agent; for 10
  * minutes by `bench/without-control-planes.ts`. Also: test/agent/agent.spec.ts,
- * libs/agent/src/names/agent-names.spec.ts, test/traffic/agents.e2e-spec.ts.
+ * libs/agent/src/names/agent-names.spec.ts, test/traffic/agents.long.spec.ts.
  */
 import { randomInt } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -2,7 +2,7 @@
  * A process that is killed is NotReady and out of the endpoints of all zones within 2 s; an agent that is killed goes
  * after its lease, a machine likewise; control planes that were away for two leases withdraw nobody; figures by
  * `bench/withdraw.ts`. Also: libs/agent/src/health/health-checks.spec.ts,
- * libs/controllers/src/leases/lease-reaper.spec.ts, test/traffic/agents.e2e-spec.ts.
+ * libs/controllers/src/leases/lease-reaper.spec.ts, test/traffic/agents.long.spec.ts.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

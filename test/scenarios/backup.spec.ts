@@ -61,8 +61,11 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     env: Record<string, string>,
   ): { code: number | null; out: string; err: string } {
     const main = resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js');
-    const { PATH = '' } = process.env;
-    const ran = spawnSync(process.execPath, [main, 'import', ...args], { env: { PATH, ...env }, encoding: 'utf8' });
+    const { PATH = '', NODE_OPTIONS = '' } = process.env;
+    const ran = spawnSync(process.execPath, [main, 'import', ...args], {
+      env: { PATH, NODE_OPTIONS, ...env },
+      encoding: 'utf8',
+    });
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
 

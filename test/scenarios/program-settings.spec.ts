@@ -15,8 +15,12 @@ function run(
   env: PlaneEnvironment = {},
 ): readonly [number | null, string, string] {
   const main = ['dist', 'apps', app, 'src', 'main.js'].join('/');
-  const { PATH = '' } = process.env;
-  const ran = spawnSync(process.execPath, [main, ...args], { cwd: ROOT, env: { PATH, ...env }, encoding: 'utf8' });
+  const { PATH = '', NODE_OPTIONS = '' } = process.env;
+  const ran = spawnSync(process.execPath, [main, ...args], {
+    cwd: ROOT,
+    env: { PATH, NODE_OPTIONS, ...env },
+    encoding: 'utf8',
+  });
   return [ran.status, ran.stdout, ran.stderr];
 }
 

@@ -24,10 +24,10 @@ function fetchAuthority(plane: ProcessPlane): Promise<string> {
 
 /** What the command line tool says to the operator. */
 function causeway(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
-  const { PATH } = process.env;
+  const { PATH, NODE_OPTIONS } = process.env;
   const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
     cwd: ROOT,
-    env: { PATH, HOME: tmpdir(), CAUSEWAY_TOKEN: ADMIN_TOKEN },
+    env: { PATH, NODE_OPTIONS, HOME: tmpdir(), CAUSEWAY_TOKEN: ADMIN_TOKEN },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
@@ -92,9 +92,10 @@ it.each([
     'CAUSEWAY_REST_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_REST_TLS is off',
   ],
 ])('%s is refused in one line', (_, own, line) => {
+  const { PATH, NODE_OPTIONS } = process.env;
   const { status, stderr } = spawnSync(process.execPath, ['dist/apps/zone/src/main.js'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], DATABASE_URL: 'postgres://a@127.0.0.1:1/a', CAUSEWAY_ZONE_NAME: 'east', ...own },
+    env: { PATH, NODE_OPTIONS, DATABASE_URL: 'postgres://a@127.0.0.1:1/a', CAUSEWAY_ZONE_NAME: 'east', ...own },
     encoding: 'utf8',
   });
   expect([status, stderr]).toEqual([2, `causeway: ${line}\n`]);

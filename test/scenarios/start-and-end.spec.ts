@@ -258,9 +258,9 @@ describe('SIGTERM while a control plane starts', () => {
   ] as const)('ends the wait at once, without a complaint (%s, %s)', async (_, app, connections) => {
     const database = await createTestDatabase();
     const way = await narrowWay(database.url, connections);
-    const { PATH = '' } = process.env;
+    const { PATH = '', NODE_OPTIONS = '' } = process.env;
     const child = fork(resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js'), {
-      env: { PATH, DATABASE_URL: way.url, CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_REST_PORT: '0' },
+      env: { PATH, NODE_OPTIONS, DATABASE_URL: way.url, CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_REST_PORT: '0' },
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

@@ -181,7 +181,7 @@ it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
   const settings = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', ...zone, ...own };
   const { status, stderr } = spawnSync(process.execPath, [`dist/apps/${app}/src/main.js`], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...settings },
+    env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...settings },
     encoding: 'utf8',
   });
   expect([status, stderr]).toEqual([2, `causeway: ${line}\n`]);

@@ -32,6 +32,8 @@ export interface CommandContext extends ProgramContext {
    * ApiError.
    */
   readonly learnKinds: (nouns: readonly string[], from?: () => Promise<ApiClient>) => Promise<void>;
+  /** Closes the connections to control planes. */
+  readonly close: () => Promise<void>;
 }
 
 /** Wrong usage, found before the server is asked; printed as one line, exit code 2. */

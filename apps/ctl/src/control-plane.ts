@@ -18,7 +18,12 @@ export function createCommandContext(context: ProgramContext): CommandContext {
     clients.set(key, client);
     return client;
   };
-  return { ...context, registry, api, learnKinds: (nouns, from = api) => declared.learn(registry, nouns, from) };
+  const learnKinds: CommandContext['learnKinds'] = (nouns, from = api) => declared.learn(registry, nouns, from);
+  const close = async (): Promise<void> => {
+    for (const client of await Promise.allSettled(clients.values()))
+      if (client.status === 'fulfilled') client.value.close();
+  };
+  return { ...context, registry, api, learnKinds, close };
 }
 
 async function connectTo(context: ProgramContext, flags: ReturnType<ProgramContext['flags']>): Promise<ApiClient> {

@@ -2,49 +2,26 @@
 import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { CommanderError, type Command } from 'commander';
-import { painter } from './colour';
-import { readCliConfig, type ConnectionFlags } from './config';
-import type { CommandContext, ProgramContext } from './context';
-import { createPrinter } from './printer';
-import { addCommands, createProgram } from './program';
+import { runCommandLine } from './command-line';
+import { readCliConfig } from './config';
 
 /** ms after which a command counts as long: it may then print nothing for hours. */
 const LONG = 500;
 
-/**
- * Runs the command line; the exit code is 0 for done, 1 for refused or failed, 2 for wrong usage, 130 for Ctrl-C. What takes
- * time to load is loaded by those commands that need it.
- */
 async function main(argv: readonly string[]): Promise<void> {
   exitWhenPipeCloses();
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const { print, printError } = createPrinter(process.stdout, process.stderr);
-  const config = readCliConfig();
-  const program: Command = createProgram({ print, printError });
-  const context: ProgramContext = {
-    config,
-    flags: () => program.opts<ConnectionFlags>(),
-    print,
-    printError,
+  await runCommandLine(argv, {
+    config: readCliConfig(),
+    out: process.stdout,
+    error: process.stderr,
     stdin: () => text(process.stdin),
-    now: () => Date.now(),
-    paint: painter(process.stdout.isTTY && config.color),
     signal: stop.signal,
+    colored: process.stdout.isTTY,
     terminal: process.stdin.isTTY && process.stdout.isTTY,
-  };
-  let connected: CommandContext | undefined;
-  const commandContext = async (): Promise<CommandContext> =>
-    (connected ??= (await import('./control-plane.js')).createCommandContext(context));
-  const finish = (code: number): void => void (process.exitCode = code);
-  try {
-    await addCommands({ program, context, commandContext, finish }, argv.slice(2));
-    await program.parseAsync(argv);
-  } catch (error) {
-    if (error instanceof CommanderError) finish(error.exitCode === 0 ? 0 : 2);
-    else finish((await import('./control-plane.js')).reportFailure(context, error));
-  }
+    finish: (code) => void (process.exitCode = code),
+  });
 }
 
 /**

@@ -10,7 +10,7 @@
  * * replicas that do not know which witness counts: test/chaos/leader/witness.spec.ts,
  *   libs/store/testing/conformance/fences.ts.
  * * half of the replicas cut off from Redis.
- * * stopped (SIGSTOP) past the lease, and woken: test/chaos/leader/leader-chaos.spec.ts.
+ * * stopped (SIGSTOP) past the lease, and woken: test/chaos/leader/leader-chaos.long.spec.ts.
  * * a clock that jumps.
  * * two that both believe they lead: test/chaos/leader/two-leaders.spec.ts.
  * * a clean stop.

@@ -3,11 +3,16 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ADMIN_TOKEN } from '../../support/admin-credential';
+import { HostedCommands } from './hosted-commands';
 
 const APPS = resolve(__dirname, '..', '..', '..', 'dist', 'apps');
 
 /** The built programs that a shell has, by the folder of their app. */
 const PROGRAMS = { causeway: 'ctl', 'causeway-global': 'global', 'causeway-zone': 'zone', 'causeway-agent': 'agent' };
+
+function builtProgram(app: string): string {
+  return `'${process.execPath}' '${join(APPS, app, 'src', 'main.js')}'`;
+}
 
 /** A job that runs in the background, and what it printed. */
 interface Job {
@@ -23,6 +28,8 @@ export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What a command of the page names, and what it means in this run. */
   readonly meant?: ReadonlyMap<string, string>;
+  /** Runs the command line tool within this process, where it needs none of its own. */
+  readonly hosted?: boolean;
 }
 
 /** A shell with the built programs on its path, in an empty folder that is also its home. */
@@ -31,6 +38,7 @@ export class TranscriptShell {
   /** Where its commands run. */
   readonly folder = join(this.root, 'work');
   private job: Job | undefined;
+  private readonly hosted: HostedCommands | undefined;
 
   /** `shown` says which text stands on the page for each that belongs to this run, such as the address of a server. */
   constructor(
@@ -38,8 +46,9 @@ export class TranscriptShell {
     private readonly options: ShellOptions = {},
   ) {
     mkdirSync(this.folder);
-    for (const [name, app] of Object.entries(PROGRAMS))
-      this.add(name, `'${process.execPath}' '${join(APPS, app, 'src', 'main.js')}'`);
+    for (const [name, app] of Object.entries(PROGRAMS)) this.add(name, builtProgram(app));
+    this.hosted = options.hosted ? new HostedCommands(this.root, builtProgram(PROGRAMS.causeway)) : undefined;
+    this.hosted?.install(join(this.root, 'causeway'));
     for (const [name, command] of Object.entries(options.commands ?? {})) this.add(name, command);
   }
 
@@ -77,6 +86,7 @@ export class TranscriptShell {
   async close(): Promise<void> {
     this.job?.child.kill('SIGKILL');
     await this.job?.ended;
+    this.hosted?.close();
     rmSync(this.root, { recursive: true });
   }
 

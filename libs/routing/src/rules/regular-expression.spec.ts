@@ -58,3 +58,10 @@ it('all expressions that a question asks have a bound of steps together', () => 
     for (let i = 0; i < 100; i += 1) ask();
   }).toThrow(TooCostly);
 });
+
+it('compiles an expression once while few others come, and keeps a bounded number', () => {
+  const first = compileExpression('kept.*');
+  expect(compileExpression('kept.*')).toBe(first);
+  for (let i = 0; i < 256; i++) compileExpression(`other-${i}`);
+  expect(compileExpression('kept.*')).not.toBe(first);
+});

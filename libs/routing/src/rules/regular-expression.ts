@@ -9,6 +9,9 @@ const MAX_INSTRUCTIONS = 1_000;
 /** Largest sum of all counted repetitions of one expression: `a{30}b{5,9}` has 39. */
 const MAX_REPETITIONS = 1_000;
 
+/** How many compiled expressions are kept: control planes read the same definitions of kinds and routes again and again. */
+const MAX_KEPT = 256;
+
 /** A compiled expression. `matches` is linear in the length of the value: at most `size` steps a character. */
 export interface RegularExpression {
   /** Instructions. */
@@ -16,13 +19,14 @@ export interface RegularExpression {
   readonly matches: (value: string) => boolean;
 }
 
+type Compilation =
+  { readonly ok: true; readonly value: RegularExpression } | { readonly ok: false; readonly reason: string };
+
 /**
  * Compiles an expression of RE2's syntax, which has no lookaround and no back references, for full matches as Envoy's
  * `safe_regex` does. Refuses with a reason what is no such expression or exceeds the bounds above; never throws.
  */
-export function compileExpression(
-  expression: string,
-): { readonly ok: true; readonly value: RegularExpression } | { readonly ok: false; readonly reason: string } {
+export function compileExpression(expression: string): Compilation {
   if (expression.length > MAX_EXPRESSION_LENGTH) {
     return { ok: false, reason: `must be at most ${MAX_EXPRESSION_LENGTH} characters; has ${expression.length}` };
   }
@@ -30,10 +34,20 @@ export function compileExpression(
   if (repetitions > MAX_REPETITIONS) {
     return { ok: false, reason: `must repeat at most ${MAX_REPETITIONS} times in all; repeats ${repetitions} times` };
   }
-  return compiled(expression);
+  return kept.get(expression) ?? keep(expression, compiled(expression));
 }
 
-function compiled(expression: string): ReturnType<typeof compileExpression> {
+/** Compiled expressions by their text, the oldest first: they have no state. */
+const kept = new Map<string, Compilation>();
+
+function keep(expression: string, compilation: Compilation): Compilation {
+  const [oldest] = kept.keys();
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  kept.set(expression, compilation);
+  return compilation;
+}
+
+function compiled(expression: string): Compilation {
   try {
     const program = RE2JS.compile(expression);
     const size = program.programSize();

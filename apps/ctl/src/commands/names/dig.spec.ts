@@ -33,6 +33,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
     api: () => connectApi({ server: new URL(server) }),
     registry: coreKinds,
     learnKinds: () => Promise.resolve(),
+    close: () => Promise.resolve(),
     print: (line: string) => void lines.push(line),
     printError: (line: string) => void lines.push(line),
     stdin: () => Promise.resolve(''),
