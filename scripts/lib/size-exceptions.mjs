@@ -7,7 +7,5 @@ export const SIZE_EXCEPTIONS = {
   'libs/admission/src': TO_SPLIT,
   'libs/identity/src': TO_SPLIT,
   'libs/kinds/src': 'each kind has a file of its own',
-  'libs/rest/src/controllers': 'each controller of Nest has a file of its own',
   'libs/rest/src/http': TO_SPLIT,
-  'libs/rest/src/openapi': TO_SPLIT,
 };

@@ -17,13 +17,13 @@ export {
 export { PAGE_SIZE } from './parameters';
 export { NamedMesh } from './schema';
 export { OPERATIONS } from './all-operations';
-export { AccessVerdict } from './operations/access-verdict';
+export { AccessVerdict } from './schemas/access-verdict';
 export { applyResources } from './operations/apply';
 export { AuditEntry, listAuditEntries } from './operations/audit';
 export { exportStore } from './operations/backup';
 export { discoverHosts, discoverTargets } from './operations/discovery';
-export { EXAMPLE_NAME, KubernetesForm, documentName, listedName } from './operations/documents';
-export { Named, ServiceName } from './operations/named';
+export { EXAMPLE_NAME, KubernetesForm, documentName, listedName } from './schemas/documents';
+export { Named, ServiceName } from './schemas/named';
 export {
   HostnameClaim,
   HostnameEntry,
@@ -74,7 +74,7 @@ export {
   listProxies,
   releaseLeases,
 } from './operations/proxies';
-export { RequestQuestion } from './operations/request-question';
+export { RequestQuestion } from './schemas/request-question';
 export {
   deleteResource,
   getResource,

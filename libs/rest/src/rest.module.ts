@@ -24,7 +24,7 @@ import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
 import { DocsController } from './openapi/docs.controller';
 import { openApiText } from './openapi/open-api-document';
-import { allEndpoints } from './operations/all-endpoints';
+import { allEndpoints } from './endpoints/all-endpoints';
 import { ENDPOINTS, operationsController } from './operations/operations.controller';
 import { DEFAULT_LIMITS, QUERIES, REGISTRY, type RestDependencies, type RestLimits } from './rest-dependencies';
 

@@ -3,7 +3,7 @@ import { operation } from '../operation';
 import { DryRun, FlagParameter, TextParameter } from '../parameters';
 import { AnyObject, component, Flag, Integer, Text } from '../schema';
 import { LINES_TYPES } from './backup';
-import { Problem } from './problem';
+import { Problem } from '../schemas/problem';
 
 /** Outcomes of one document of a batch. */
 const OUTCOMES = ['created', 'updated', 'unchanged', 'refused', 'skipped'] as const;

@@ -3,7 +3,7 @@ import type { Kind } from '@causeway/resources';
 import { operation, type KindOperation } from '../operation';
 import { addressParameters, Freshness, OffsetPage, TextParameter, ZoneOfView } from '../parameters';
 import { AnyObject, component, Flag, Integer, NamedMesh, Page, strict, Text, TextMap, type Value } from '../schema';
-import { ServiceName } from './named';
+import { ServiceName } from '../schemas/named';
 
 /** Kinds whose resources have hostnames and virtual IPs. */
 export const KINDS_WITH_HOSTNAMES: readonly string[] = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'];

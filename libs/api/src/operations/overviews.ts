@@ -3,7 +3,7 @@ import type { Kind } from '@causeway/resources';
 import type { KindOperation, NamedKind, OperationAccess } from '../operation';
 import { addressParameters, Freshness, overviewParameters } from '../parameters';
 import { component, Integer, Page, Text, TextMap } from '../schema';
-import { ZoneOverview } from './zone-insight';
+import { ZoneOverview } from '../schemas/zone-insight';
 
 /** A resource and, under `<kind>Insight`, what is known of it beside the log. */
 const Overview = Type.Object(

@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox';
 import { operation, type KindOperation, type NamedKind } from '../operation';
 import { addressParameters, Freshness, OffsetPage, TextParameter, WordParameter } from '../parameters';
 import { AnyObject, component, Flag, Integer, Page, Text, type Value } from '../schema';
-import { documentRef } from './documents';
+import { documentRef } from '../schemas/documents';
 
 /** How far a policy counts where others meet it. */
 const State = Type.Enum(['Enforced', 'PartiallyEnforced', 'Overridden']);

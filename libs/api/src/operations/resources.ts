@@ -3,7 +3,7 @@ import type { Kind } from '@causeway/resources';
 import type { KindOperation, NamedKind, OperationAnswer, ResponseHeader } from '../operation';
 import { deleteParameters, getParameters, listParameters, writeParameters } from '../parameters';
 import { AnyObject, component, Page, strict, Text } from '../schema';
-import { componentRef, documentBody, documentRef, listedName } from './documents';
+import { componentRef, documentBody, documentRef, listedName } from '../schemas/documents';
 
 /** The revision of an answer. */
 const REVISION_HEADER: Readonly<Record<string, ResponseHeader>> = {

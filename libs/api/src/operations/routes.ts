@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { operation } from '../operation';
 import { Freshness, TextParameter, WordParameter, ZoneOfView } from '../parameters';
 import { AnyObject, component, Integer, Text, type Value } from '../schema';
-import { AccessVerdict } from './access-verdict';
-import { BackendName, Named } from './named';
-import { RequestQuestion } from './request-question';
+import { AccessVerdict } from '../schemas/access-verdict';
+import { BackendName, Named } from '../schemas/named';
+import { RequestQuestion } from '../schemas/request-question';
 
 const Destination = Type.Object({ services: Type.Array(Named), port: Integer });
 const Changes = Type.Optional(Type.Array(AnyObject));

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { operation } from '../operation';
 import { OffsetPage } from '../parameters';
 import { component, Flag, Page, strict, Text, Time, type Value } from '../schema';
-import { DataplaneName } from './named';
+import { DataplaneName } from '../schemas/named';
 
 /** A machine that has joined. */
 export const Workload = Type.Object(

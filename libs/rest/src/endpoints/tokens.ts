@@ -11,9 +11,9 @@ import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tableBody } from '../answers/responses';
 import { readOffsetPage } from '../http/request-decoding';
-import type { Call } from './call';
-import { endpoint, readingEndpoint, type Endpoint, type Steps } from './endpoint';
-import type { EndpointSources } from './sources';
+import type { Call } from '../operations/call';
+import { endpoint, readingEndpoint, type Endpoint, type Steps } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of user tokens, zone tokens and dataplane tokens, and of the certificate authorities. */
 export function tokenEndpoints(sources: EndpointSources): readonly Endpoint[] {

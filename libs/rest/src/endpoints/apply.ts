@@ -8,8 +8,8 @@ import type { SentBatch } from '../http/batch-body';
 import { unreadBody } from '../http/body-parser';
 import { newInstance, toProblem } from '../http/problem.filter';
 import { readOrigin } from '../http/request-audit';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Batches at once: each holds up to 64 MiB of text and what it means. */
 const BATCHES = { running: 4, queued: 16 };

@@ -12,8 +12,8 @@ import {
 import { NotFound } from '@causeway/resources';
 import { JSON_TYPE, resourceHeaders } from '../answers/responses';
 import { documentForm } from '../http/request-decoding';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Links from the root. */
 const LINKS = {

@@ -1,6 +1,6 @@
 import { adoptZone, confirmGlobal, confirmZone, resetZoneEpoch } from '@causeway/api';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of operators' decisions about sync; those of the other role are 404. */
 export function syncEndpoints({ queries: { decisions } }: EndpointSources): readonly Endpoint[] {

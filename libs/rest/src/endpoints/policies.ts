@@ -24,10 +24,10 @@ import {
 } from '../http/request-decoding';
 import { readSmallBody } from '../http/body-parser';
 import type { RestRequest } from '../http/rest-request';
-import type { Call } from './call';
-import { endpoint, kindEndpoint, readingEndpoint, type Endpoint } from './endpoint';
-import { findKind } from './kinds';
-import type { EndpointSources } from './sources';
+import type { Call } from '../operations/call';
+import { endpoint, kindEndpoint, readingEndpoint, type Endpoint } from '../operations/endpoint';
+import { findKind } from '../operations/kinds';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints about which policies affect what, where they count, and what a change would change (seed GEP-713). */
 export function policyEndpoints(sources: EndpointSources): readonly Endpoint[] {

@@ -2,8 +2,8 @@ import { exportStore } from '@causeway/api';
 import { Unavailable } from '@causeway/resources';
 import { errorText, underSignals } from '@causeway/runtime';
 import { LineStream } from '../answers/line-stream';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Timeout for a client to read a backup, ms: meanwhile the database cannot clean up. */
 const READ_TIME = 600_000;

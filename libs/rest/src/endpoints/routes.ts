@@ -1,7 +1,7 @@
 import { explainRequest, listRoutesOfService } from '@causeway/api';
 import { decodeRequestQuestion } from '@causeway/queries';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of evaluations of requests, and of the routes of services (seed GEP-1426). */
 export function routeEndpoints({ queries }: EndpointSources): readonly Endpoint[] {

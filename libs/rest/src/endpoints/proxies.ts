@@ -1,8 +1,8 @@
 import { getProxy, listLeases, listProxies, releaseLeases } from '@causeway/api';
 import { tableBody } from '../answers/responses';
 import { pageRange } from '../http/request-decoding';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of the proxies of a zone (docs/reference/proxies.md), and of the leases of its agents (docs/reference/leases.md). */
 export function proxyEndpoints({ queries }: EndpointSources): readonly Endpoint[] {

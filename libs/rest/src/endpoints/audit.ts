@@ -4,8 +4,8 @@ import { nextPageUrl } from '../answers/responses';
 import { truncated } from '../http/http-error';
 import type { QueryReader } from '../http/query-reader';
 import { pageRange } from '../http/request-decoding';
-import { readingEndpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import { readingEndpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** RFC 3339, with the parts that `Date.parse` reads the same everywhere. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;

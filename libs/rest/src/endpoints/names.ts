@@ -15,9 +15,9 @@ import {
   readMinRevision,
   readOffsetPage,
 } from '../http/request-decoding';
-import { endpoint, kindEndpoint, type Endpoint } from './endpoint';
-import { findKind } from './kinds';
-import type { EndpointSources } from './sources';
+import { endpoint, kindEndpoint, type Endpoint } from '../operations/endpoint';
+import { findKind } from '../operations/kinds';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of hostnames: who claims them, what they resolve to, and what services have. */
 export function nameEndpoints({ queries, registry }: EndpointSources): readonly Endpoint[] {

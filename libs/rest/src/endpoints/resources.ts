@@ -25,9 +25,9 @@ import {
   readPage,
   readSelection,
 } from '../http/request-decoding';
-import type { Call } from './call';
-import { kindEndpoint, type Endpoint, type KindInRequest } from './endpoint';
-import type { EndpointSources } from './sources';
+import type { Call } from '../operations/call';
+import { kindEndpoint, type Endpoint, type KindInRequest } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of the resources of every kind: the kinds are data of the registry, so that a new kind has its paths without a line here. */
 export function resourceEndpoints(sources: EndpointSources): readonly Endpoint[] {

@@ -8,9 +8,9 @@ import {
 } from '@causeway/api';
 import { jsonHeaders, listBody } from '../answers/responses';
 import { meshInPath, nameQuery, readMinRevision, readPage, readSelection } from '../http/request-decoding';
-import { kindEndpoint, type Endpoint } from './endpoint';
-import { findKind } from './kinds';
-import type { EndpointSources } from './sources';
+import { kindEndpoint, type Endpoint } from '../operations/endpoint';
+import { findKind } from '../operations/kinds';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of resources with what is known of them beside the log (docs/reference/kuma-rest.md §1.4, §1.5). */
 export function overviewEndpoints({ queries, registry }: EndpointSources): readonly Endpoint[] {

@@ -1,9 +1,9 @@
 import { discoverHosts, discoverTargets } from '@causeway/api';
 import type { DiscoveryDocument } from '@causeway/queries';
 import { JSON_TYPE } from '../answers/responses';
-import type { Call } from './call';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import type { Call } from '../operations/call';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of services in the formats of programs that know nothing of meshes (docs/guides/without-proxy.md). */
 export function discoveryEndpoints({ queries: { discovery, defaultMesh } }: EndpointSources): readonly Endpoint[] {

@@ -2,9 +2,9 @@ import type { CallerRights } from '@causeway/access';
 import { confirmWorkload, listWorkloads, revokeWorkload } from '@causeway/api';
 import { tableBody } from '../answers/responses';
 import { pageRange } from '../http/request-decoding';
-import type { Call } from './call';
-import { endpoint, type Endpoint } from './endpoint';
-import type { EndpointSources } from './sources';
+import type { Call } from '../operations/call';
+import { endpoint, type Endpoint } from '../operations/endpoint';
+import type { EndpointSources } from '../operations/sources';
 
 /** Endpoints of the machines of a zone that have joined, and the end of what they were granted (docs/reference/enrolments.md). */
 export function workloadEndpoints({ queries, audit }: EndpointSources): readonly Endpoint[] {
