@@ -22,6 +22,14 @@ export {
 export { REFUSED_LEASES } from './election/lock-health';
 export { errorText, silentLogger, type LogFields, type Logger } from './logger';
 export {
+  injectFrom,
+  injectionToken,
+  provideFrom,
+  type InjectionToken,
+  type Injection,
+  type Provided,
+} from './providers';
+export {
   fileKey,
   readSettings,
   type KnownNames,
