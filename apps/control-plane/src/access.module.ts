@@ -1,12 +1,12 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessPolicy } from '@causeway/access';
 import type { Registry } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { injectionToken, provideFrom } from '@causeway/runtime';
+import { CORE, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 
 /** The `AccessPolicy` of this replica. */
-export const ACCESS_POLICY = Symbol('AccessPolicy');
+export const ACCESS_POLICY = injectionToken<AccessPolicy>('AccessPolicy');
 
 /** Provides the access policy, which admission, the interfaces and sync share. */
 @Module({})
@@ -15,12 +15,15 @@ export class AccessModule implements OnApplicationShutdown {
 
   /** `registry` has the kinds that roles speak of; without it those of the program. */
   static forRoot({ imports, registry }: ModuleImports & { readonly registry?: Registry }): DynamicModule {
-    const useFactory = (core: ControlPlaneCore, index: IndexReader) =>
-      new AccessPolicy({ registry: registry ?? core.registry, index, cp: core.cp });
+    const provider = provideFrom(
+      ACCESS_POLICY,
+      { core: CORE, index: INDEX },
+      ({ core, index }) => new AccessPolicy({ registry: registry ?? core.registry, index, cp: core.cp }),
+    );
     return {
       module: AccessModule,
       imports,
-      providers: [{ provide: ACCESS_POLICY, inject: [CORE, INDEX], useFactory }],
+      providers: [provider],
       exports: [ACCESS_POLICY],
     };
   }

@@ -1,16 +1,30 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CallerRates, createAuthentication, type Authentication } from '@causeway/access';
-import type { IndexReader } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { injectionToken, provideFrom } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 
 /** The `Authentication` of this replica: who users are, on every interface. */
-export const AUTHENTICATION = Symbol('Authentication');
+export const AUTHENTICATION = injectionToken<Authentication>('Authentication');
 
 /** The `CallerRates` of this replica: all interfaces count in them together. */
-export const CALLER_RATES = Symbol('CallerRates');
+export const CALLER_RATES = injectionToken<CallerRates>('CallerRates');
+
+const authentication = provideFrom(
+  AUTHENTICATION,
+  { core: CORE, backend: POSTGRES_BACKEND, index: INDEX },
+  ({ core, backend: { store }, index }) =>
+    createAuthentication({ ...core, store, index, operatorToken: core.settings.CAUSEWAY_OPERATOR_TOKEN }),
+);
+
+const callerRates = provideFrom(
+  CALLER_RATES,
+  { core: CORE },
+  ({ core: { settings, clock } }) =>
+    new CallerRates({ user: settings.CAUSEWAY_USER_RATE, address: settings.CAUSEWAY_ANONYMOUS_RATE }, clock),
+);
 
 /** User tokens, OIDC and the operator token; makes the first signing key where there is none. */
 @Module({})
@@ -21,15 +35,10 @@ export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown
   ) {}
 
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    const useFactory = (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader): Authentication =>
-      createAuthentication({ ...core, store, index, operatorToken: core.settings.CAUSEWAY_OPERATOR_TOKEN });
     return {
       module: AuthenticationModule,
       imports,
-      providers: [
-        { provide: AUTHENTICATION, inject: [CORE, POSTGRES_BACKEND, INDEX], useFactory },
-        { provide: CALLER_RATES, inject: [CORE], useFactory: callerRates },
-      ],
+      providers: [authentication, callerRates],
       exports: [AUTHENTICATION, CALLER_RATES],
     };
   }
@@ -46,8 +55,4 @@ export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown
   onApplicationShutdown(): void {
     this.authentication.close();
   }
-}
-
-function callerRates({ settings, clock }: ControlPlaneCore): CallerRates {
-  return new CallerRates({ user: settings.CAUSEWAY_USER_RATE, address: settings.CAUSEWAY_ANONYMOUS_RATE }, clock);
 }

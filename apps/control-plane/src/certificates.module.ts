@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { isLoopback, sharedAuthority, type ServerCertificates } from '@causeway/access';
 import type { IndexReader } from '@causeway/store';
+import { provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { certificateSource, openCertificates, type CertificateSource, type TlsSettings } from './certificates';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
@@ -116,24 +117,17 @@ export class GrpcCertificates extends PortCertificates {}
 @Module({})
 export class CertificatesModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    const inject = [CORE, POSTGRES_BACKEND, INDEX];
+    const sources = { core: CORE, backend: POSTGRES_BACKEND, index: INDEX };
+    const rest = provideFrom(RestCertificates, sources, ({ core, backend: { store }, index }) => {
+      return new RestCertificates(core, store, index, { name: 'REST', source: restCertificateSource(core.settings) });
+    });
+    const grpc = provideFrom(GrpcCertificates, sources, ({ core, backend: { store }, index }) => {
+      return new GrpcCertificates(core, store, index, { name: 'gRPC', source: grpcCertificateSource(core.settings) });
+    });
     return {
       module: CertificatesModule,
       imports,
-      providers: [
-        {
-          provide: RestCertificates,
-          inject,
-          useFactory: (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader) =>
-            new RestCertificates(core, store, index, { name: 'REST', source: restCertificateSource(core.settings) }),
-        },
-        {
-          provide: GrpcCertificates,
-          inject,
-          useFactory: (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader) =>
-            new GrpcCertificates(core, store, index, { name: 'gRPC', source: grpcCertificateSource(core.settings) }),
-        },
-      ],
+      providers: [rest, grpc],
       exports: [RestCertificates, GrpcCertificates],
     };
   }

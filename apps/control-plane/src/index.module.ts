@@ -1,7 +1,8 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { parseYaml } from '@causeway/yaml';
 import { Meshes, type MeshOwner, type ZoneRanges } from '@causeway/meshes';
-import { followStore, type IndexReader, type ResourceIndex } from '@causeway/store';
+import { injectionToken, provideFrom } from '@causeway/runtime';
+import { followStore, type ResourceIndex } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import type { SharedSettings } from './settings';
@@ -11,10 +12,10 @@ import { followRoutes, ROUTES, RoutesFollower } from './routes-follower';
 import { bindIdentity } from './store-identity';
 
 /** The `ResourceIndex` of this replica. */
-export const INDEX = Symbol('ResourceIndex');
+export const INDEX = injectionToken<ResourceIndex>('ResourceIndex');
 
 /** The `Meshes` of this replica: what each mesh means to it. */
-export const MESHES = Symbol('Meshes');
+export const MESHES = injectionToken<Meshes>('Meshes');
 
 /** Binds the store to this control plane before anything reads it. */
 export class StoreBinding implements OnModuleInit {
@@ -73,29 +74,18 @@ export interface IndexModuleOptions extends ModuleImports {
 @Module({})
 export class IndexModule {
   static forRoot({ imports, zoneRanges }: IndexModuleOptions): DynamicModule {
+    const index = provideFrom(INDEX, { core: CORE }, ({ core }) => core.index);
+    const meshes = provideFrom(MESHES, { core: CORE, index: INDEX }, (sources) => {
+      const owner = meshOwner(sources.core.settings);
+      return new Meshes({ index: sources.index, owner, parse: parseParameters, ...(zoneRanges && { zoneRanges }) });
+    });
+    const sources = { core: CORE, index: INDEX, meshes: MESHES };
+    const routes = provideFrom(ROUTES, sources, followRoutes);
+    const policies = provideFrom(POLICIES, { ...sources, routes: ROUTES }, followPolicies);
     return {
       module: IndexModule,
       imports,
-      providers: [
-        { provide: INDEX, inject: [CORE], useFactory: ({ index }: ControlPlaneCore) => index },
-        {
-          provide: MESHES,
-          inject: [CORE, INDEX],
-          useFactory: ({ settings }: ControlPlaneCore, index: IndexReader) =>
-            new Meshes({
-              index,
-              owner: meshOwner(settings),
-              parse: parseParameters,
-              ...(zoneRanges ? { zoneRanges } : {}),
-            }),
-        },
-        { provide: ROUTES, inject: [CORE, INDEX, MESHES], useFactory: followRoutes },
-        { provide: POLICIES, inject: [CORE, INDEX, MESHES, ROUTES], useFactory: followPolicies },
-        StoreBinding,
-        IndexFollower,
-        RoutesFollower,
-        PoliciesFollower,
-      ],
+      providers: [index, meshes, routes, policies, StoreBinding, IndexFollower, RoutesFollower, PoliciesFollower],
       exports: [INDEX, MESHES, ROUTES, POLICIES, StoreBinding],
     };
   }

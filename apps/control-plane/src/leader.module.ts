@@ -2,7 +2,6 @@ import {
   Inject,
   Module,
   type DynamicModule,
-  type FactoryProvider,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleDestroy,
@@ -11,13 +10,20 @@ import {
 import type { RunnerStats } from '@causeway/loops';
 import { createRedisLock } from '@causeway/leader-redis';
 import type { LeadershipInsight } from '@causeway/queries';
-import { createElection, type LeaderElection, type LeaderStatus, type LeaderTerm } from '@causeway/runtime';
+import {
+  createElection,
+  injectionToken,
+  type Injection,
+  type LeaderElection,
+  type LeaderStatus,
+  type LeaderTerm,
+} from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { StoreBinding } from './index.module';
 
 /** The `LeaderTermFactory` of the program. */
-const LEADER_TERM_FACTORY = Symbol('LeaderTermFactory');
+const LEADER_TERM_FACTORY = injectionToken<LeaderTermFactory>('LeaderTermFactory');
 
 /** Makes everything that lives for one term of this replica as leader. */
 export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;
@@ -114,10 +120,7 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
 }
 
 /** Factory of a program's leader work. */
-export interface LeaderModuleOptions extends ModuleImports {
-  readonly inject: NonNullable<FactoryProvider['inject']>;
-  readonly useFactory: FactoryProvider<LeaderTermFactory>['useFactory'];
-}
+export type LeaderModuleOptions = ModuleImports & Injection<LeaderTermFactory>;
 
 /** The election among the replicas of a control plane. */
 @Module({})

@@ -1,24 +1,25 @@
 import { Inject, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { FollowedPolicies, type FollowedRoutes, type Meshes } from '@causeway/meshes';
-import { orAborted } from '@causeway/runtime';
+import { injectionToken, orAborted } from '@causeway/runtime';
 import { fillInSlices, type IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore } from './core.module';
 
 /** The `FollowedPolicies` of this replica: which policies hold where, and what they come to. */
-export const POLICIES = Symbol('FollowedPolicies');
+export const POLICIES = injectionToken<FollowedPolicies>('FollowedPolicies');
+
+/** Dependencies of the table of policies. */
+interface PolicySources {
+  readonly core: ControlPlaneCore;
+  readonly index: IndexReader;
+  readonly meshes: Meshes;
+  readonly routes: FollowedRoutes;
+}
 
 /** Makes the table of policies over the routes; it is derived in slices, so that the event loop is not held. */
-export function followPolicies(
-  core: ControlPlaneCore,
-  index: IndexReader,
-  meshes: Meshes,
-  routes: FollowedRoutes,
-): FollowedPolicies {
+export function followPolicies({ core, ...sources }: PolicySources): FollowedPolicies {
   const { clock, logger, shutdown: signal } = core;
   return new FollowedPolicies({
-    index,
-    meshes,
-    routes,
+    ...sources,
     run: fillInSlices({ clock, logger, signal, failure: 'the policies cannot be read' }),
   });
 }

@@ -1,12 +1,10 @@
-import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
-import type { Authentication } from '@causeway/access';
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { HostnameExplainer, createQueries, type Queries, type QuerySources } from '@causeway/queries';
-import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { JsonObject } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { injectionToken, provideFrom, type Injection, type Provided } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { AUTHENTICATION } from './authentication.module';
-import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import { CORE, type ModuleImports } from './core.module';
 import { INDEX, MESHES } from './index.module';
 import { LeaderService } from './leader.module';
 import { namingInsights } from './naming-insights';
@@ -15,36 +13,25 @@ import { ROUTES } from './routes-follower';
 import { VERSION } from './version';
 
 /** The `Queries` of this replica: every interface answers from this one object. */
-export const QUERIES = Symbol('Queries');
+export const QUERIES = injectionToken<Queries>('Queries');
 
 /** Dependencies of `SharedQuerySources`. */
-interface SharedQueryParts {
-  readonly core: ControlPlaneCore;
-  readonly backend: PostgresBackend;
-  readonly index: IndexReader;
-  readonly authentication: Authentication;
-  readonly meshes: Meshes;
-  readonly routes: FollowedRoutes;
-  readonly policies: FollowedPolicies;
-  readonly leader: LeaderService;
-}
-
-type InjectedQueryParts = [
-  core: ControlPlaneCore,
-  backend: PostgresBackend,
-  index: IndexReader,
-  authentication: Authentication,
-  meshes: Meshes,
-  routes: FollowedRoutes,
-  policies: FollowedPolicies,
+const PARTS = {
+  core: CORE,
+  backend: POSTGRES_BACKEND,
+  index: INDEX,
+  authentication: AUTHENTICATION,
+  meshes: MESHES,
+  routes: ROUTES,
+  policies: POLICIES,
   leader: LeaderService,
-];
+};
 
 /** Sources of the queries of every control plane. */
 export class SharedQuerySources implements OnApplicationShutdown {
   private readonly explainer: HostnameExplainer;
 
-  constructor(private readonly parts: SharedQueryParts) {
+  constructor(private readonly parts: Provided<typeof PARTS>) {
     this.explainer = new HostnameExplainer(parts.index, parts.core.cp, parts.meshes);
   }
 
@@ -80,13 +67,10 @@ export class SharedQuerySources implements OnApplicationShutdown {
   }
 }
 
-/** Completes the sources: the factory gets SharedQuerySources and the providers that `inject` names. */
-export interface QueriesModuleOptions extends ModuleImports {
-  readonly inject: NonNullable<FactoryProvider['inject']>;
-  readonly useFactory: FactoryProvider<QuerySources>['useFactory'];
-}
+/** Factory of a program's sources; it gets the shared ones by the token `SharedQuerySources`. */
+export type QueriesModuleOptions = ModuleImports & Injection<QuerySources>;
 
-const QUERY_SOURCES = Symbol('QuerySources');
+const QUERY_SOURCES = injectionToken<QuerySources>('QuerySources');
 
 /** Provides the queries of all interfaces: one object, so that interfaces share bounds and caches. */
 @Module({})
@@ -98,15 +82,9 @@ export class QueriesModule implements OnApplicationShutdown {
       module: QueriesModule,
       imports,
       providers: [
-        {
-          provide: SharedQuerySources,
-          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES, ROUTES, POLICIES, LeaderService],
-          useFactory: (
-            ...[core, backend, index, authentication, meshes, routes, policies, leader]: InjectedQueryParts
-          ) => new SharedQuerySources({ core, backend, index, authentication, meshes, routes, policies, leader }),
-        },
-        { provide: QUERY_SOURCES, inject: [SharedQuerySources, ...inject], useFactory },
-        { provide: QUERIES, inject: [QUERY_SOURCES], useFactory: createQueries },
+        provideFrom(SharedQuerySources, PARTS, (parts) => new SharedQuerySources(parts)),
+        { provide: QUERY_SOURCES, inject, useFactory },
+        provideFrom(QUERIES, { sources: QUERY_SOURCES }, ({ sources }) => createQueries(sources)),
       ],
       exports: [QUERIES],
     };

@@ -1,6 +1,4 @@
-import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
-import type { Admission } from '@causeway/admission';
-import type { Queries } from '@causeway/queries';
+import { injectFrom, type Provided } from '@causeway/runtime';
 import { RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
 import type { DynamicModule } from '@nestjs/common';
 import { ACCESS_POLICY } from './access.module';
@@ -12,28 +10,24 @@ import { QUERIES } from './queries.module';
 import { RestCertificates } from './certificates.module';
 import { VERSION } from './version';
 
-type RestSources = [
-  core: ControlPlaneCore,
-  queries: Queries,
-  admission: Admission,
-  policy: AccessPolicy,
-  authentication: Authentication,
-  rates: CallerRates,
-  recorder: AuditRecorder,
+const SOURCES = {
+  core: CORE,
+  queries: QUERIES,
+  admission: ADMISSION,
+  policy: ACCESS_POLICY,
+  authentication: AUTHENTICATION,
+  rates: CALLER_RATES,
+  recorder: AUDIT_RECORDER,
   certificates: RestCertificates,
-];
+};
 
 /** REST over the queries and the admission of a control plane; `imports` are the modules that have these, and who callers are. */
 export function restModule({ imports }: ModuleImports): DynamicModule {
-  return RestModule.forRootAsync({
-    imports,
-    inject: [CORE, QUERIES, ADMISSION, ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER, RestCertificates],
-    useFactory: restDependencies,
-  });
+  return RestModule.forRootAsync({ imports, ...injectFrom(SOURCES, restDependencies) });
 }
 
-function restDependencies(...sources: RestSources): RestDependencies {
-  const [core, queries, admission, policy, { authenticator }, rates, recorder, certificates] = sources;
+function restDependencies(sources: Provided<typeof SOURCES>): RestDependencies {
+  const { core, queries, admission, policy, authentication, rates, recorder, certificates } = sources;
   const { registry, clock, logger, settings, tracer } = core;
   return {
     registry,
@@ -44,7 +38,7 @@ function restDependencies(...sources: RestSources): RestDependencies {
     recorder,
     tracer,
     version: VERSION,
-    access: { authenticator, policy, rates },
+    access: { authenticator: authentication.authenticator, policy, rates },
     authority: () => certificates.authority(),
     limits: restLimits(settings),
     observe: (request) => {

@@ -1,21 +1,26 @@
 import { Inject, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { FollowedRoutes, type Meshes } from '@causeway/meshes';
 import { ownZone } from '@causeway/resources';
-import { orAborted } from '@causeway/runtime';
+import { injectionToken, orAborted } from '@causeway/runtime';
 import { fillInSlices, type IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore } from './core.module';
 
 /** The `FollowedRoutes` of this replica: which routes are bound to which services. */
-export const ROUTES = Symbol('FollowedRoutes');
+export const ROUTES = injectionToken<FollowedRoutes>('FollowedRoutes');
+
+/** Dependencies of the table of routes. */
+interface RouteSources {
+  readonly core: ControlPlaneCore;
+  readonly index: IndexReader;
+  readonly meshes: Meshes;
+}
 
 /** Makes the table of routes; it is derived in slices, so that the event loop is not held. */
-export function followRoutes(core: ControlPlaneCore, index: IndexReader, meshes: Meshes): FollowedRoutes {
+export function followRoutes({ core, ...sources }: RouteSources): FollowedRoutes {
   const { cp, clock, logger, shutdown: signal } = core;
-  const zone = ownZone(cp);
   return new FollowedRoutes({
-    index,
-    meshes,
-    zone,
+    ...sources,
+    zone: ownZone(cp),
     run: fillInSlices({ clock, logger, signal, failure: 'the routes cannot be read' }),
   });
 }

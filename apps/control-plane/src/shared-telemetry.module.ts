@@ -1,8 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import type { AuditRecorder, Authentication } from '@causeway/access';
 import type { Meshes } from '@causeway/meshes';
-import type { IndexReader } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { provideFrom } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { TelemetryOptions } from '@causeway/telemetry';
 import { AUTHENTICATION } from './authentication.module';
 import { AUDIT_RECORDER } from './audit.module';
@@ -43,22 +42,26 @@ export class SharedTelemetry {
   }
 }
 
+const provider = provideFrom(
+  SharedTelemetry,
+  {
+    core: CORE,
+    backend: POSTGRES_BACKEND,
+    index: INDEX,
+    meshes: MESHES,
+    leader: LeaderService,
+    recorder: AUDIT_RECORDER,
+    authentication: AUTHENTICATION,
+    rest: RestCertificates,
+    grpc: GrpcCertificates,
+  },
+  ({ core, rest, grpc, ...sources }) => new SharedTelemetry(core, sources, [rest, grpc]),
+);
+
 /** The part of telemetry that does not depend on the role of a control plane. */
 @Module({})
 export class SharedTelemetryModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    type Sources = [
-      ...[backend: PostgresBackend, index: IndexReader, meshes: Meshes, leader: LeaderService],
-      ...[recorder: AuditRecorder, authentication: Authentication],
-      ...certificates: [RestCertificates, GrpcCertificates],
-    ];
-    const useFactory = (
-      core: ControlPlaneCore,
-      ...[backend, index, meshes, leader, recorder, authentication, ...certificates]: Sources
-    ) => new SharedTelemetry(core, { backend, index, meshes, leader, recorder, authentication }, certificates);
-    const shared = [CORE, POSTGRES_BACKEND, INDEX, MESHES, LeaderService, AUDIT_RECORDER, AUTHENTICATION];
-    const inject = [...shared, RestCertificates, GrpcCertificates];
-    const provider = { provide: SharedTelemetry, inject, useFactory };
     return { module: SharedTelemetryModule, imports, providers: [provider], exports: [SharedTelemetry] };
   }
 }
