@@ -3,9 +3,9 @@ import type { ControlPlane, Registry } from '@causeway/resources';
 import { injectionToken, provideFrom, type Clock, type Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric, ProgramTracer } from '@causeway/telemetry';
-import type { GrpcRequests, RestRequests } from './request-metrics';
-import type { SharedSettings } from './settings';
-import type { SettingsReload } from './settings-reload';
+import type { GrpcRequests, RestRequests } from './metrics/request-metrics';
+import type { SharedSettings } from './settings/settings';
+import type { SettingsReload } from './settings/settings-reload';
 
 /** The modules whose providers a dynamic module uses: no module is global here. */
 export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
