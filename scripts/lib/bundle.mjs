@@ -106,7 +106,7 @@ function buildControlPlanes(build, root, outdir) {
   const entryPoints = CONTROL_PLANES.flatMap((folder) =>
     [join(folder, 'main.ts'), ...threads].map((file) => entry(root, file, folder)),
   );
-  return build({ ...SHARED, absWorkingDir: root, outdir, entryPoints, keepNames: true, plugins: [mapOwnCodeOnly] });
+  return build({ ...SHARED, absWorkingDir: root, outdir, entryPoints, plugins: [mapOwnCodeOnly] });
 }
 
 function workersIn(root) {
