@@ -83,7 +83,10 @@ export async function bundle(root) {
   copySql(root, dist);
 }
 
-/** Makes one file of each control plane below another folder than `dist/`: of the sources alone, nothing is compiled before. */
+/**
+ * Makes one file of each control plane below another folder than `dist/`: of the sources alone, nothing is compiled before.
+ * @public a process of test/scenarios/source-bundle.spec.ts calls it
+ */
 export async function bundleControlPlanes(root, outdir) {
   await withEsbuild(({ build }) => [buildControlPlanes(build, root, outdir)]);
   copySql(root, outdir);

@@ -13,7 +13,7 @@ import { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-se
 export const DNS_SERVER = injectionToken<DnsServer>('DnsServer');
 
 /** DNS options of a zone. */
-export interface DnsModuleOptions {
+interface DnsModuleOptions {
   readonly server: DnsServerOptions;
   /** All of them at one port. */
   readonly addresses: readonly string[];
