@@ -15,6 +15,10 @@ const LANGUAGE = [
   { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
   { selector: 'TSModuleDeclaration', message: 'Use a file: namespaces are not for us.' },
   { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+  {
+    selector: 'Property[key.name="inject"][value.type="ArrayExpression"]',
+    message: 'Name what a factory gets: provideFrom or injectFrom of @causeway/runtime.',
+  },
   { selector: 'ExportAllDeclaration', message: 'List what you export: `export *` hides it.' },
   ...[
     'ClassDeclaration',

@@ -31,7 +31,7 @@ const options = {
   jsc: {
     parser: { syntax: 'typescript', decorators: true },
     target: 'es2022',
-    transform: { decoratorMetadata: true },
+    transform: { decoratorMetadata: false },
   },
 };
 

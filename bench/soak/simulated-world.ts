@@ -1,7 +1,7 @@
 import type { ControlPlane } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store/testing';
 import { silentLogger } from '@causeway/runtime';
-import { runPeriodically } from '../../apps/control-plane/src/store-maintenance';
+import { runPeriodically } from '../../apps/control-plane/src/leader/store-maintenance';
 import { differences } from '../../test/simulation/check/convergence';
 import { AddressCheck } from '../../test/simulation/check/addresses';
 import { HostnameCheck } from '../../test/simulation/check/hostnames';

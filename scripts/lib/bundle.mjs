@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { Failure } from './failure.mjs';
 
 const folderOf = (program) => join('apps', program, 'src');
@@ -36,54 +36,89 @@ const ABSENT = [
 /** A source map of one position: what stands in node_modules is left out of the maps, which Node reads at each start. */
 const ONE_POSITION = Buffer.from('{"version":3,"sources":["node_modules"],"mappings":"AAAA"}').toString('base64');
 
+/** What all bundles have in common. */
+const SHARED = {
+  allowOverwrite: true,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  tsconfig: 'tsconfig.json',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  // A comment with a letter beyond Latin-1 would make V8 keep the whole program at two bytes a character.
+  minifyWhitespace: true,
+  lineLimit: 160,
+  legalComments: 'linked',
+  mainFields: ['main'],
+  external: ABSENT.flatMap((name) => [name, `${name}/*`]),
+  logLevel: 'silent',
+};
+
 /**
- * Makes one file of each program in `dist/`, in the place of its entry (docs/adr/0005-bundler.md): of what the compiler has left
- * there, and of the sources for the agent, in which Nest injects nothing. Threads and workers stay files of their own beside it,
- * and so do the SQL files: code finds them by `__dirname`.
+ * Makes one file of each program in `dist/`, in the place of its entry (docs/adr/0005-bundler.md): of the sources, and for the command
+ * line of what the compiler has left there.
  */
 export async function bundle(root) {
-  const { build, stop } = await import('esbuild').catch((cause) => {
+  const dist = join(root, 'dist');
+  const commandLine = [join(COMMAND_LINE, 'main.js'), ...APART].map((file) => entry(dist, file, COMMAND_LINE));
+  const agent = [join(AGENT, 'main.ts'), ...workersIn(root).filter(isOfAgent)].map((file) => entry(root, file, AGENT));
+  await withEsbuild(({ build }) => [
+    buildControlPlanes(build, root, dist),
+    build({
+      ...SHARED,
+      absWorkingDir: root,
+      outdir: dist,
+      entryPoints: commandLine,
+      plugins: [mapOwnCodeOnly, keepApart],
+    }),
+    build({
+      ...SHARED,
+      absWorkingDir: root,
+      outdir: dist,
+      entryPoints: agent,
+      plugins: [mapOwnCodeOnly, leaveOutUnused],
+    }),
+  ]);
+  copySql(root, dist);
+}
+
+/**
+ * Makes one file of each control plane below another folder than `dist/`: of the sources alone, nothing is compiled before.
+ * @public a process of test/scenarios/source-bundle.spec.ts calls it
+ */
+export async function bundleControlPlanes(root, outdir) {
+  await withEsbuild(({ build }) => [buildControlPlanes(build, root, outdir)]);
+  copySql(root, outdir);
+}
+
+async function withEsbuild(start) {
+  const esbuild = await import('esbuild').catch((cause) => {
     throw new Failure('esbuild is not installed: npm ci', { cause });
   });
-  const dist = join(root, 'dist');
-  const workers = filesIn(dist, ['libs'], (file) => file.endsWith('-worker.js') && !file.includes('testdata'));
-  const [ofAgent, threads] = [workers.filter(isOfAgent), workers.filter((file) => !isOfAgent(file))];
-  const controlPlanes = [
-    ...CONTROL_PLANES.map((folder) => entry(dist, join(folder, 'main.js'), folder)),
-    ...CONTROL_PLANES.flatMap((folder) => threads.map((file) => entry(dist, file, folder))),
-  ];
-  const commandLine = [join(COMMAND_LINE, 'main.js'), ...APART].map((file) => entry(dist, file, COMMAND_LINE));
-  const agent = [join(AGENT, 'main.js'), ...ofAgent].map((file) => entry(root, file.replace(/js$/, 'ts'), AGENT));
-  const shared = {
-    absWorkingDir: root,
-    outdir: dist,
-    allowOverwrite: true,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    sourcemap: 'linked',
-    sourcesContent: false,
-    // A comment with a letter beyond Latin-1 would make V8 keep the whole program at two bytes a character.
-    minifyWhitespace: true,
-    lineLimit: 160,
-    legalComments: 'linked',
-    mainFields: ['main'],
-    external: ABSENT.flatMap((name) => [name, `${name}/*`]),
-    logLevel: 'silent',
-  };
-  await Promise.all([
-    build({ ...shared, entryPoints: controlPlanes, plugins: [mapOwnCodeOnly] }),
-    build({ ...shared, entryPoints: commandLine, plugins: [mapOwnCodeOnly, keepApart] }),
-    build({ ...shared, entryPoints: agent, tsconfig: 'tsconfig.json', plugins: [mapOwnCodeOnly, leaveOutUnused] }),
-  ])
+  await Promise.all(start(esbuild))
     .catch((cause) => {
       throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
     })
-    .finally(stop); // else its process lives as long as the quickstart
+    .finally(esbuild.stop); // else its process lives as long as the quickstart
+}
+
+/** Threads and workers stay files of their own beside the program, and so do the SQL files: code finds them by `__dirname`. */
+function buildControlPlanes(build, root, outdir) {
+  const threads = workersIn(root).filter((file) => !isOfAgent(file));
+  const entryPoints = CONTROL_PLANES.flatMap((folder) =>
+    [join(folder, 'main.ts'), ...threads].map((file) => entry(root, file, folder)),
+  );
+  return build({ ...SHARED, absWorkingDir: root, outdir, entryPoints, plugins: [mapOwnCodeOnly] });
+}
+
+function workersIn(root) {
+  return filesIn(root, ['libs'], (file) => file.endsWith('-worker.ts') && !file.includes('testdata'));
+}
+
+function copySql(root, outdir) {
   for (const file of filesIn(root, ['libs', 'migrations'], (file) => file.endsWith('.sql'))) {
-    for (const folder of [dirname(file), ...CONTROL_PLANES])
-      copyFileSync(join(root, file), join(dist, folder, basename(file)));
+    for (const folder of CONTROL_PLANES) copyFileSync(join(root, file), join(outdir, folder, basename(file)));
   }
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, type Kind } from '@cause
 import type { ResourceIndex } from '@causeway/store';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { EnvoyView } from '@causeway/xds-translation';
-import { INDEX } from '../../apps/control-plane/src/index.module';
+import { INDEX } from '../../apps/control-plane/src/state/index.module';
 import { adminFetch } from '../support/admin-credential';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { addresses, references } from '../support/schema-references';

@@ -1,11 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { XdsPort } from '@causeway/agent-service';
+import { SharedTelemetry } from '@causeway/control-plane';
+import { DNS_SERVER } from '@causeway/dns';
+import type { Injection } from '@causeway/runtime';
 import type { HistogramMetric, Metric, TelemetryOptions } from '@causeway/telemetry';
 import { METRIC_PREFIX, metricType } from '@causeway/telemetry/testing';
-import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
-import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/request-metrics';
-import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics/metrics';
+import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/metrics/request-metrics';
+import { propagationHistogram } from '../../apps/control-plane/src/metrics/sync-metrics';
 import { globalTelemetry } from '../../apps/global/src/telemetry';
 import { zoneTelemetry } from '../../apps/zone/src/telemetry';
 import { AGENT_METRICS } from '@causeway/agent/testing';
@@ -44,8 +48,15 @@ const shared = { options: () => ({ metrics: controlPlaneMetrics(nothing) }) } as
 const core = { clock: nothing, settings: nothing, cp: { role: 'zone', federated: true } } as never;
 const dns = { metrics: () => metricDefinitions({ metrics: {} } as never) } as never;
 const xds = { metrics: () => xdsMetrics({ server: {} } as never) } as never;
-const GLOBAL: TelemetryOptions = globalTelemetry(core)(shared, nothing, nothing, nothing);
-const ZONE: TelemetryOptions = zoneTelemetry(core, undefined)(shared, nothing, nothing, dns, xds, nothing, nothing);
+const values = new Map<unknown, unknown>([
+  [SharedTelemetry, shared],
+  [DNS_SERVER, dns],
+  [XdsPort, xds],
+]);
+const create = ({ inject, useFactory }: Injection<TelemetryOptions>): TelemetryOptions =>
+  useFactory(...inject.map((token) => values.get(token) ?? nothing)) as TelemetryOptions;
+const GLOBAL = create(globalTelemetry(core));
+const ZONE = create(zoneTelemetry(core, undefined));
 
 interface Row {
   readonly name: string;

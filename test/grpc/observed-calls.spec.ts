@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { ResourceServiceClient } from '@causeway/proto-gen';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { AnsweredCall } from '@causeway/grpc-api';
-import { GrpcRequests } from '../../apps/control-plane/src/request-metrics';
+import { GrpcRequests } from '../../apps/control-plane/src/metrics/request-metrics';
 import { until } from '../support/until';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
 

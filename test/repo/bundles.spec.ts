@@ -22,7 +22,7 @@ describe.each(['global', 'zone'])('the bundle of the program %s', (program) => {
       Record<'originalSource', string> & Record<'originalLine', number>
     >;
     const source = resolve(folder, originalSource);
-    expect(source).toBe(join(ROOT, 'apps', 'control-plane', 'src', 'shutdown-signal.ts'));
+    expect(source).toBe(join(ROOT, 'apps', 'control-plane', 'src', 'program', 'shutdown-signal.ts'));
     expect(originalLine).toBe(find(source, said)[0]);
   });
 

@@ -8,6 +8,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['no-restricted-syntax', 'libs/x/src/a-star.ts', `export * from './an-enum';`],
   ['no-restricted-syntax', 'libs/x/src/a-banned-name.ts', `export class ZoneManager { readonly a = 1; }`],
   ['no-restricted-syntax', 'libs/x/src/environment.ts', `export const home = process.env['HOME'];`],
+  ['no-restricted-syntax', 'libs/x/src/positions.ts', `export const x = { inject: ['a'], useFactory: (a: 1) => a };`],
   [
     'no-restricted-syntax',
     'libs/x/src/a-reload.ts',

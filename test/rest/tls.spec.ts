@@ -8,7 +8,7 @@ import { createAuthority, createServerCertificate } from '@causeway/access/testi
 import { coreKinds } from '@causeway/kinds';
 import { RestTls } from '@causeway/rest';
 import { silentLogger, systemClock, type LogFields } from '@causeway/runtime';
-import { FileCertificates } from '../../apps/control-plane/src/file-certificates';
+import { FileCertificates } from '../../apps/control-plane/src/certificates/file-certificates';
 import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 
 const LOCAL = ['localhost', '127.0.0.1'];

@@ -1,4 +1,4 @@
-import { shutdownSignal } from '../../apps/control-plane/src/shutdown-signal';
+import { shutdownSignal } from '../../apps/control-plane/src/program/shutdown-signal';
 import { createLogger } from '@causeway/telemetry';
 
 /** A program that fails as its argument says, and logs when it gets a signal to end. */

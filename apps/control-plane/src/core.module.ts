@@ -1,11 +1,11 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import type { ControlPlane, Registry } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import { injectionToken, provideFrom, type Clock, type Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric, ProgramTracer } from '@causeway/telemetry';
-import type { GrpcRequests, RestRequests } from './request-metrics';
-import type { SharedSettings } from './settings';
-import type { SettingsReload } from './settings-reload';
+import type { GrpcRequests, RestRequests } from './metrics/request-metrics';
+import type { SharedSettings } from './settings/settings';
+import type { SettingsReload } from './settings/settings-reload';
 
 /** The modules whose providers a dynamic module uses: no module is global here. */
 export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
@@ -40,16 +40,12 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
 }
 
 /** The `ControlPlaneCore` of the program. */
-export const CORE = Symbol('ControlPlaneCore');
+export const CORE = injectionToken<ControlPlaneCore>('ControlPlaneCore');
 
 /** Facts that all other modules build on. */
 @Module({})
 export class CoreModule {
   static forRoot(core: ControlPlaneCore): DynamicModule {
-    return {
-      module: CoreModule,
-      providers: [{ provide: CORE, useValue: core }],
-      exports: [CORE],
-    };
+    return { module: CoreModule, providers: [provideFrom(CORE, {}, () => core)], exports: [CORE] };
   }
 }

@@ -3,37 +3,43 @@
  *
  *   loadConfig → createProgram → runProgram: CoreModule ← StoreModule ← IndexModule ← AdmissionModule, LeaderModule, …
  */
-export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
-export { importBackup } from './import-backup';
-export { createProgram, runProgram } from './run-program';
-export { boundedText } from './bounded-text';
-export { removedSettings, sharedHelp, sharedSettings, streamRates } from './settings';
+export {
+  loadConfig,
+  exitWithProblems,
+  exitOnError,
+  type LoadedConfig,
+  type ProgramStart,
+} from './settings/load-config';
+export { importBackup } from './program/import-backup';
+export { createProgram, runProgram } from './program/run-program';
+export { boundedText } from './settings/bounded-text';
+export { removedSettings, sharedHelp, sharedSettings, streamRates } from './settings/settings';
 export { CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';
-export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './index.module';
-export { POLICIES } from './policies-follower';
-export { ROUTES } from './routes-follower';
-export { ACCESS_POLICY, AccessModule } from './access.module';
-export { AuditModule } from './audit.module';
-export { AdmissionModule } from './admission.module';
-export { AUTHENTICATION, AuthenticationModule } from './authentication.module';
-export { LeaderModule, type LeaderTermFactory, type LeaderWork } from './leader.module';
-export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
-export { restModule } from './rest-dependencies';
-export { certificateSource, openCertificates, type CertificateSource } from './certificates';
-export { CertificatesModule, PortCertificates, sourceForUsers } from './certificates.module';
-export { grpcApiModule } from './grpc-api';
-export { retryWhileUnavailable } from './retry-while-unavailable';
-export { meshLoops } from './mesh-loops';
-export { maintainStore, type PeriodicTask } from './store-maintenance';
-export { stateFolder, tokenTasks } from './admin-token';
+export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './state/index.module';
+export { POLICIES } from './state/policies-follower';
+export { ROUTES } from './state/routes-follower';
+export { ACCESS_POLICY, AccessModule } from './api/access.module';
+export { AuditModule } from './api/audit.module';
+export { AdmissionModule } from './api/admission.module';
+export { AUTHENTICATION, AuthenticationModule } from './api/authentication.module';
+export { LeaderModule, type LeaderTermFactory, type LeaderWork } from './leader/leader.module';
+export { QUERIES, QueriesModule, SharedQuerySources } from './api/queries.module';
+export { restModule } from './api/rest-dependencies';
+export { certificateSource, openCertificates, type CertificateSource } from './certificates/certificates';
+export { CertificatesModule, PortCertificates, sourceForUsers } from './certificates/certificates.module';
+export { grpcApiModule } from './api/grpc-api';
+export { retryWhileUnavailable } from './state/retry-while-unavailable';
+export { meshLoops } from './leader/mesh-loops';
+export { maintainStore, type PeriodicTask } from './leader/store-maintenance';
+export { stateFolder, tokenTasks } from './leader/admin-token';
 export {
   expiringTokensMetric,
   serverCertificateMetrics,
   validityMetrics,
   readValidity,
   type Validity,
-} from './end-metrics';
-export { watchMetrics } from './metrics';
-export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';
-export { syncMetrics, type SyncReports } from './sync-metrics';
+} from './metrics/end-metrics';
+export { watchMetrics } from './metrics/metrics';
+export { SharedTelemetry, SharedTelemetryModule } from './metrics/shared-telemetry.module';
+export { syncMetrics, type SyncReports } from './metrics/sync-metrics';
 export { VERSION } from './version';

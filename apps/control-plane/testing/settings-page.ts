@@ -1,5 +1,5 @@
 import { fileKey, type Setting, type Settings } from '@causeway/runtime';
-import { formText, listMarks, formatDefault, type DescribedSettings } from '../src/settings-reference';
+import { formText, listMarks, formatDefault, type DescribedSettings } from '../src/settings/settings-reference';
 
 const DURATION = '^[0-9]{1,9}(\\.[0-9]+)?(ms|s|m|h)$';
 

@@ -1,28 +1,23 @@
-import type { AccessPolicy } from '@causeway/access';
-import { streamRates, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
+import { ACCESS_POLICY, INDEX, MESHES, streamRates, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
 import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
 import type { KumaOptions } from '@causeway/kuma';
-import type { Meshes } from '@causeway/meshes';
-import type { IndexReader } from '@causeway/store';
-import type { PostgresBackend } from '@causeway/store-postgres';
+import { injectFrom, type Injection } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
-import type { ZoneSecurity } from './zone-security.module';
+import { ZoneSecurity } from './zone-security.module';
 
-type GlobalKdsSources = [
-  backend: PostgresBackend,
-  index: IndexReader,
+const SOURCES = {
+  backend: POSTGRES_BACKEND,
+  index: INDEX,
   security: ZoneSecurity,
-  rights: AccessPolicy,
-  meshes: Meshes,
-];
+  rights: ACCESS_POLICY,
+  meshes: MESHES,
+};
 
 /** Returns the options of serving zones, from the settings. */
-export function kdsOptions(
-  core: ControlPlaneCore<GlobalSettings>,
-  kuma: KumaOptions,
-): (...sources: GlobalKdsSources) => KdsGlobalOptions {
+export function kdsOptions(core: ControlPlaneCore<GlobalSettings>, kuma: KumaOptions): Injection<KdsGlobalOptions> {
   const { settings } = core;
-  return (...[backend, index, security, rights, meshes]) => ({
+  return injectFrom(SOURCES, ({ backend, index, security, rights, meshes }) => ({
     sync: {
       ...core,
       store: backend.store,
@@ -48,7 +43,7 @@ export function kdsOptions(
     port: settings.CAUSEWAY_KDS_PORT,
     certificates: () => security.certificates(),
     logFields: { tls: settings.CAUSEWAY_KDS_TLS, auth: settings.CAUSEWAY_KDS_AUTH },
-  });
+  }));
 }
 
 /** Returns the limits of zones at this replica, from the settings. */

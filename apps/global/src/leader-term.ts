@@ -1,11 +1,16 @@
-import type { AccessPolicy, Authentication } from '@causeway/access';
 import {
+  ACCESS_POLICY,
+  AUTHENTICATION,
+  INDEX,
   maintainStore,
   meshLoops,
+  MESHES,
+  POLICIES,
+  ROUTES,
+  StoreBinding,
   tokenTasks,
   type ControlPlaneCore,
   type LeaderTermFactory,
-  type StoreBinding,
 } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
@@ -27,22 +32,22 @@ import { LoopRunner } from '@causeway/loops';
 import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { Kind } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import type { PostgresBackend } from '@causeway/store-postgres';
+import { injectFrom, type Injection } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
-import type { ZoneSecurity } from './zone-security.module';
+import { ZoneSecurity } from './zone-security.module';
 
-type GlobalLeaderSources = [
-  backend: PostgresBackend,
-  index: IndexReader,
-  authentication: Authentication,
+const SOURCES = {
+  backend: POSTGRES_BACKEND,
+  index: INDEX,
+  authentication: AUTHENTICATION,
   security: ZoneSecurity,
-  rights: AccessPolicy,
-  meshes: Meshes,
+  rights: ACCESS_POLICY,
+  meshes: MESHES,
   binding: StoreBinding,
-  routes: FollowedRoutes,
-  policies: FollowedPolicies,
-];
+  routes: ROUTES,
+  policies: POLICIES,
+};
 
 /**
  * Creates the work of the global's leader for a term: defaults, maintenance of the store and of tokens, lost and
@@ -51,43 +56,43 @@ type GlobalLeaderSources = [
 export function leaderTermFactory(
   core: ControlPlaneCore<GlobalSettings>,
   kuma: KumaOptions,
-): (...sources: GlobalLeaderSources) => LeaderTermFactory {
+): Injection<LeaderTermFactory> {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (...[backend, index, authentication, security, rights, meshes, binding, routes, policies]) =>
-    (term) => {
-      const context = { ...core, store: backend.store, index, meshes, term };
-      const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
-      const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma(kuma) });
-      const authorities = createMeshAuthorityLoop({ sealing: kuma.sealing, logger: core.logger });
-      const keys = authentication.createKeyPublisher();
-      const progress = new GlobalProgress({ index, zones: () => zones.zones() });
-      const exportDefault = settings.CAUSEWAY_EXPORT_DEFAULT;
-      const attached = { ...core, meshes, routes, policies, progress, exportDefault };
-      const ofKuma = (): readonly string[] | undefined => zones.zones()?.kuma;
-      const tasks = [...tokenTasks(context, authentication.tokens), security.purge];
-      const loops = [
-        ...meshLoops(core, meshes, binding),
-        conditions,
-        createDefinitionsLoop(),
-        createTrustLoop(),
-        createZoneTrustLoop(),
-        createTrustCertificatesLoop(),
-        createKeptSecretsLoop(core),
-        createExternalTrustLoop(core.cp),
-        authorities,
-        keys,
-        ...attachedLoops(attached, ofKuma, term),
-      ];
-      const runner = new LoopRunner(loops, context);
-      return {
-        loopStats: runner.stats.loops,
-        policies: () => policyCounts(loops),
-        run: async () => {
-          await Promise.all([maintainStore(core, backend, term, { tasks }), zones.run(), runner.run()]);
-        },
-      };
+  return injectFrom(SOURCES, (sources) => (term) => {
+    const { backend, index, authentication, security, rights, meshes, binding, routes, policies } = sources;
+    const context = { ...core, store: backend.store, index, meshes, term };
+    const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
+    const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma(kuma) });
+    const authorities = createMeshAuthorityLoop({ sealing: kuma.sealing, logger: core.logger });
+    const keys = authentication.createKeyPublisher();
+    const progress = new GlobalProgress({ index, zones: () => zones.zones() });
+    const exportDefault = settings.CAUSEWAY_EXPORT_DEFAULT;
+    const attached = { ...core, meshes, routes, policies, progress, exportDefault };
+    const ofKuma = (): readonly string[] | undefined => zones.zones()?.kuma;
+    const tasks = [...tokenTasks(context, authentication.tokens), security.purge];
+    const loops = [
+      ...meshLoops(core, meshes, binding),
+      conditions,
+      createDefinitionsLoop(),
+      createTrustLoop(),
+      createZoneTrustLoop(),
+      createTrustCertificatesLoop(),
+      createKeptSecretsLoop(core),
+      createExternalTrustLoop(core.cp),
+      authorities,
+      keys,
+      ...attachedLoops(attached, ofKuma, term),
+    ];
+    const runner = new LoopRunner(loops, context);
+    return {
+      loopStats: runner.stats.loops,
+      policies: () => policyCounts(loops),
+      run: async () => {
+        await Promise.all([maintainStore(core, backend, term, { tasks }), zones.run(), runner.run()]);
+      },
     };
+  });
 }
 
 interface Attached extends Pick<ControlPlaneCore<GlobalSettings>, 'cp' | 'registry'> {

@@ -1,10 +1,15 @@
-import type { SharedQuerySources } from '@causeway/control-plane';
-import { storedInsight, type GlobalSync } from '@causeway/kds';
+import { SharedQuerySources } from '@causeway/control-plane';
+import { GLOBAL_SYNC, storedInsight } from '@causeway/kds';
 import type { QuerySources } from '@causeway/queries';
-import type { ZoneSecurity } from './zone-security.module';
+import { injectFrom, type Provided } from '@causeway/runtime';
+import { ZoneSecurity } from './zone-security.module';
 
-/** Returns the query sources of a global: the shared ones, and its zones. */
-export function globalQuerySources(shared: SharedQuerySources, sync: GlobalSync, security: ZoneSecurity): QuerySources {
+const SOURCES = { shared: SharedQuerySources, sync: GLOBAL_SYNC, security: ZoneSecurity };
+
+/** The query sources of a global: the shared ones, and its zones. */
+export const globalQuerySources = injectFrom(SOURCES, querySources);
+
+function querySources({ shared, sync, security }: Provided<typeof SOURCES>): QuerySources {
   const base = shared.get();
   return {
     ...base,

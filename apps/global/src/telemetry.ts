@@ -1,21 +1,21 @@
 import {
+  QUERIES,
   serverCertificateMetrics,
+  SharedTelemetry,
   syncMetrics,
   watchMetrics,
   type ControlPlaneCore,
-  type SharedTelemetry,
 } from '@causeway/control-plane';
-import type { GlobalSync, ZoneMetrics } from '@causeway/kds';
-import type { Queries } from '@causeway/queries';
-import type { Clock } from '@causeway/runtime';
+import { GLOBAL_SYNC, type GlobalSync, type ZoneMetrics } from '@causeway/kds';
+import { injectFrom, type Clock, type Injection } from '@causeway/runtime';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
-import type { ZoneSecurity } from './zone-security.module';
+import { ZoneSecurity } from './zone-security.module';
 
-type GlobalTelemetrySources = [shared: SharedTelemetry, sync: GlobalSync, queries: Queries, security: ZoneSecurity];
+const SOURCES = { shared: SharedTelemetry, sync: GLOBAL_SYNC, queries: QUERIES, security: ZoneSecurity };
 
-/** Returns the telemetry options of a global: the shared ones, and its zones. */
-export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: GlobalTelemetrySources) => TelemetryOptions {
-  return (shared, sync, queries, security) => {
+/** The telemetry options of a global: the shared ones, and its zones. */
+export function globalTelemetry({ clock }: Pick<ControlPlaneCore, 'clock'>): Injection<TelemetryOptions> {
+  return injectFrom(SOURCES, ({ shared, sync, queries, security }) => {
     const base = shared.options();
     const kds = { name: 'KDS', certificates: () => security.certificates() };
     return {
@@ -28,7 +28,7 @@ export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: Globa
       ],
       warnings: () => [...(base.warnings?.() ?? []), ...security.warnings()],
     };
-  };
+  });
 }
 
 function zoneMetrics(sync: GlobalSync, clock: Clock): readonly Metric[] {

@@ -12,8 +12,9 @@ import { createZoneTokenService, type ServerCertificates, type ZoneTokenService 
 import { noAuthentication, type ZoneAuthenticator } from '@causeway/kds';
 import type { ZoneAccess } from '@causeway/queries';
 import type { Identity } from '@causeway/resources';
+import { provideFrom } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
 
 /** Dependencies of the security of zones. */
@@ -111,18 +112,11 @@ export interface ZoneSecurityModuleOptions extends ModuleImports {
 @Module({})
 export class ZoneSecurityModule {
   static forRoot({ imports, core, certificates: source }: ZoneSecurityModuleOptions): DynamicModule {
-    return {
-      module: ZoneSecurityModule,
-      imports,
-      providers: [
-        {
-          provide: ZoneSecurity,
-          inject: [POSTGRES_BACKEND, INDEX],
-          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
-            new ZoneSecurity({ ...core, store, index, source }),
-        },
-      ],
-      exports: [ZoneSecurity],
-    };
+    const provider = provideFrom(
+      ZoneSecurity,
+      { backend: POSTGRES_BACKEND, index: INDEX },
+      ({ backend: { store }, index }) => new ZoneSecurity({ ...core, store, index, source }),
+    );
+    return { module: ZoneSecurityModule, imports, providers: [provider], exports: [ZoneSecurity] };
   }
 }

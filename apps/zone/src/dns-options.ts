@@ -7,12 +7,11 @@ import {
   checkSuffixes,
   checkUpstreams,
   DnsModule,
-  type DnsModuleOptions,
   type DnsSettings,
   type EndpointSource,
 } from '@causeway/dns';
 import { identityKey } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import { injectFrom } from '@causeway/runtime';
 import { XdsPort } from '@causeway/agent-service';
 import type { EnvoyResources } from '@causeway/xds-translation';
 import { configuredRanges } from './address-ranges';
@@ -55,12 +54,11 @@ export function dnsModule(
   const { settings } = core;
   return DnsModule.forRootAsync({
     imports,
-    inject: [INDEX, XdsPort],
-    useFactory: (index: IndexReader, { resources }: XdsPort): DnsModuleOptions => ({
+    ...injectFrom({ index: INDEX, xds: XdsPort }, ({ index, xds: { resources } }) => ({
       server: { ...core, index, zone: settings.CAUSEWAY_ZONE_NAME, config, endpoints: endpointsIn(resources) },
       addresses: dnsAddresses(settings),
       port: settings.CAUSEWAY_DNS_PORT,
-    }),
+    })),
   });
 }
 

@@ -1,13 +1,13 @@
-import { VERSION, type ControlPlaneCore, type StoreBinding } from '@causeway/control-plane';
-import type { ProxyDirectory } from '@causeway/controllers';
-import type { SealingKeys } from '@causeway/identity';
+import { INDEX, StoreBinding, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
+import { ProxyDirectory } from '@causeway/controllers';
 import type { InsightSource, KdsZoneOptions } from '@causeway/kds';
 import { dataplaneInsight } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-import type { PostgresBackend } from '@causeway/store-postgres';
+import { injectFrom, type Injection } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
+import { SEALING_KEYS } from './workload-identity.module';
 import type { ZoneToken } from './zone-token';
 
 /** The global that a zone joins, and the token that it shows. */
@@ -15,13 +15,13 @@ export interface JoinedGlobal extends GlobalAddress {
   readonly token: ZoneToken;
 }
 
-type ZoneKdsSources = [
-  backend: PostgresBackend,
-  index: IndexReader,
+const SOURCES = {
+  backend: POSTGRES_BACKEND,
+  index: INDEX,
   binding: StoreBinding,
-  sealing: SealingKeys,
+  sealing: SEALING_KEYS,
   proxies: ProxyDirectory,
-];
+};
 
 /** Returns the insights of the zone's proxies for the global. */
 function proxyInsights(proxies: ProxyDirectory): InsightSource {
@@ -41,9 +41,9 @@ function proxyInsights(proxies: ProxyDirectory): InsightSource {
 export function kdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
   global: JoinedGlobal | undefined,
-): (...sources: ZoneKdsSources) => KdsZoneOptions {
+): Injection<KdsZoneOptions> {
   const { settings, clock, logger } = core;
-  return (...[{ store }, index, binding, sealing, proxies]) => ({
+  return injectFrom(SOURCES, ({ backend: { store }, index, binding, sealing, proxies }) => ({
     firstState: { store, index, clock, logger, federated: global !== undefined },
     sync: () =>
       global && {
@@ -60,5 +60,5 @@ export function kdsOptions(
         insights: proxyInsights(proxies),
         onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
       },
-  });
+  }));
 }

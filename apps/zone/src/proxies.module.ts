@@ -9,7 +9,8 @@ import { exitWithProblems, type ControlPlaneCore, type ModuleImports } from '@ca
 import { ProxyDirectory } from '@causeway/controllers';
 import { parseDialRules } from '@causeway/ipam';
 import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds-translation';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { provideFrom } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 
 /** Reads the sessions of proxies as long as the application runs. */
@@ -44,12 +45,12 @@ function createHosts({ settings, clock }: ControlPlaneCore<ZoneSettings>): Diall
 export class ProxiesModule {
   static forRoot({ imports, core }: ModuleImports & { readonly core: ControlPlaneCore<ZoneSettings> }): DynamicModule {
     const { clock, logger } = core;
-    const directory = {
-      provide: ProxyDirectory,
-      inject: [POSTGRES_BACKEND],
-      useFactory: ({ proxies: store }: PostgresBackend) => new ProxyDirectory({ store, clock, logger }),
-    };
-    const hosts = { provide: DialledHosts, useFactory: () => createHosts(core) };
+    const directory = provideFrom(
+      ProxyDirectory,
+      { backend: POSTGRES_BACKEND },
+      ({ backend }) => new ProxyDirectory({ store: backend.proxies, clock, logger }),
+    );
+    const hosts = provideFrom(DialledHosts, {}, () => createHosts(core));
     const providers = [directory, ProxyDirectoryReader, hosts];
     return { module: ProxiesModule, imports, providers, exports: [ProxyDirectory, DialledHosts] };
   }

@@ -1,37 +1,37 @@
 import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
-import type { ControlPlaneCore, SharedQuerySources } from '@causeway/control-plane';
-import type { ProxyDirectory } from '@causeway/controllers';
-import type { DnsServer } from '@causeway/dns';
+import { SharedQuerySources, type ControlPlaneCore } from '@causeway/control-plane';
+import { ProxyDirectory } from '@causeway/controllers';
+import { DNS_SERVER } from '@causeway/dns';
 import { dataplaneInsight, type DataplaneAccess, type QuerySources, type ZoneAccess } from '@causeway/queries';
 import { identityKey, Unavailable } from '@causeway/resources';
-import type { XdsPort } from '@causeway/agent-service';
-import type { PostgresBackend } from '@causeway/store-postgres';
+import { injectFrom, type Injection, type Provided } from '@causeway/runtime';
+import { XdsPort } from '@causeway/agent-service';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { accessFacts } from './access-facts';
 import type { ZoneSettings } from './config';
 import { WorkloadOperation } from './workload-operation';
-import type { RotationOperation } from './workload-identity.module';
-import type { ZoneLeader } from './zone-leader.module';
+import { DATAPLANE_TOKENS, RotationOperation, ZONE_PROXY_TOKENS } from './workload-identity.module';
+import { ZoneLeader } from './zone-leader.module';
 
-type ZoneQuerySources = [
+const SOURCES = {
   shared: SharedQuerySources,
   leader: ZoneLeader,
-  dns: DnsServer,
+  dns: DNS_SERVER,
   proxies: ProxyDirectory,
   rotation: RotationOperation,
-  dataplaneTokens: DataplaneTokens,
-  zoneTokens: ZoneProxyTokens,
+  dataplaneTokens: DATAPLANE_TOKENS,
+  zoneTokens: ZONE_PROXY_TOKENS,
   xds: XdsPort,
-  backend: PostgresBackend,
-];
+  backend: POSTGRES_BACKEND,
+};
 
 /**
- * Returns the query sources of a zone: the shared ones, its DNS, its proxies, the session with its global, and workload
+ * The query sources of a zone: the shared ones, its DNS, its proxies, the session with its global, and workload
  * identity.
  */
-export const zoneQuerySources =
-  (core: ControlPlaneCore<ZoneSettings>) =>
-  (...sources: ZoneQuerySources): QuerySources => {
-    const [shared, leader, , proxies, rotation, dataplaneTokens, zoneTokens, xds, backend] = sources;
+export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injection<QuerySources> {
+  return injectFrom(SOURCES, (sources) => {
+    const { shared, leader, proxies, rotation, dataplaneTokens, zoneTokens, xds, backend } = sources;
     const base = shared.get();
     const { cp } = base;
     return {
@@ -68,12 +68,13 @@ export const zoneQuerySources =
       authorityAccess: rotation,
       syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
     };
-  };
+  });
+}
 
 /** Facts that only a zone has of its resources. */
 function zoneInsights(
   shared: QuerySources['insights'],
-  [, leader, dns, proxies, , dataplaneTokens, zoneTokens]: ZoneQuerySources,
+  { leader, dns, proxies, dataplaneTokens, zoneTokens }: Provided<typeof SOURCES>,
 ): NonNullable<QuerySources['insights']> {
   return {
     ...shared,

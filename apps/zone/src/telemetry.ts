@@ -1,39 +1,41 @@
-import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   expiringTokensMetric,
+  QUERIES,
   serverCertificateMetrics,
+  SharedTelemetry,
   syncMetrics,
   validityMetrics,
   readValidity,
   watchMetrics,
   type ControlPlaneCore,
-  type SharedTelemetry,
   type SyncReports,
 } from '@causeway/control-plane';
 import type { LeaseReaper } from '@causeway/controllers';
-import type { DnsServer } from '@causeway/dns';
-import type { Queries } from '@causeway/queries';
+import { DNS_SERVER } from '@causeway/dns';
+import { injectFrom, type Injection } from '@causeway/runtime';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
-import type { XdsPort } from '@causeway/agent-service';
+import { XdsPort } from '@causeway/agent-service';
 import type { ZoneSettings } from './config';
-import type { ZoneLeader } from './zone-leader.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
+import { ZoneLeader } from './zone-leader.module';
 import type { ZoneToken } from './zone-token';
 
-type ZoneTelemetrySources = [
+const SOURCES = {
   shared: SharedTelemetry,
-  queries: Queries,
+  queries: QUERIES,
   leader: ZoneLeader,
-  dns: DnsServer,
+  dns: DNS_SERVER,
   xds: XdsPort,
-  ...tokens: [dataplanes: DataplaneTokens, zoneProxies: ZoneProxyTokens],
-];
+  dataplanes: DATAPLANE_TOKENS,
+  zoneProxies: ZONE_PROXY_TOKENS,
+};
 
 /** Returns the telemetry options of a zone: the shared ones, addresses, sync and DNS. */
 export function zoneTelemetry(
   { clock, cp, settings }: ControlPlaneCore<ZoneSettings>,
   token: Pick<ZoneToken, 'fault' | 'validity'> | undefined,
-): (...sources: ZoneTelemetrySources) => TelemetryOptions {
-  return (...[shared, queries, leader, dns, xds, dataplanes, zoneProxies]) => {
+): Injection<TelemetryOptions> {
+  return injectFrom(SOURCES, ({ shared, queries, leader, dns, xds, dataplanes, zoneProxies }) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
     const metrics = [
@@ -58,7 +60,7 @@ export function zoneTelemetry(
       warnings,
       metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...metrics],
     };
-  };
+  });
 }
 
 function zoneMetrics(leader: ZoneLeader, federated: boolean): readonly Metric[] {

@@ -7,8 +7,8 @@ import {
 } from '@nestjs/common';
 import { INDEX, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import { UpgradedSecrets } from '@causeway/controllers';
-import type { IndexReader } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { provideFrom } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 
 /** Looks for the upgrade of Secrets as long as the program runs. */
 class UpgradeLookup implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -30,12 +30,11 @@ export class UpgradedSecretsModule {
     imports,
     core: { clock, logger },
   }: ModuleImports & { readonly core: Pick<ControlPlaneCore, 'clock' | 'logger'> }): DynamicModule {
-    const provider = {
-      provide: UpgradedSecrets,
-      inject: [POSTGRES_BACKEND, INDEX],
-      useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
-        new UpgradedSecrets({ store, index, clock, logger }),
-    };
+    const provider = provideFrom(
+      UpgradedSecrets,
+      { backend: POSTGRES_BACKEND, index: INDEX },
+      ({ backend: { store }, index }) => new UpgradedSecrets({ store, index, clock, logger }),
+    );
     return {
       module: UpgradedSecretsModule,
       imports,

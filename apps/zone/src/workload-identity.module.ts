@@ -29,22 +29,21 @@ import {
   ZoneAuthority,
   type SealingKeys,
 } from '@causeway/identity';
-import type { Meshes } from '@causeway/meshes';
 import type { AuthorityAccess } from '@causeway/queries';
-import type { IndexReader } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { injectionToken, provideFrom } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import { openSecrets, type SecretsSource } from './secrets-key';
 import { ZoneTrustEvidence } from './trust-evidence';
 
 /** The `DataplaneTokens` of this replica. */
-export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
+export const DATAPLANE_TOKENS = injectionToken<DataplaneTokens>('DataplaneTokens');
 
 /** The `ZoneProxyTokens` of this replica. */
-export const ZONE_PROXY_TOKENS = Symbol('ZoneProxyTokens');
+export const ZONE_PROXY_TOKENS = injectionToken<ZoneProxyTokens>('ZoneProxyTokens');
 
 /** The `SealingKeys` of this replica. */
-export const SEALING_KEYS = Symbol('SealingKeys');
+export const SEALING_KEYS = injectionToken<SealingKeys>('SealingKeys');
 
 /** Options of workload identity. */
 export interface WorkloadIdentityOptions extends ModuleImports {
@@ -91,30 +90,19 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   ) {}
 
   static forRoot({ imports, core, secrets }: WorkloadIdentityOptions): DynamicModule {
-    const { settings, logger, clock } = core;
-    const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
+    const check = provideFrom(
+      SealedKeyCheck,
+      { authority: ZoneAuthority },
+      ({ authority }) => new SealedKeyCheck(authority, core),
+    );
     return {
       module: WorkloadIdentityModule,
       imports,
       providers: [
-        { provide: SEALING_KEYS, useFactory: () => openSecrets(secrets, logger) },
+        provideFrom(SEALING_KEYS, {}, () => openSecrets(secrets, core.logger)),
         authorityProvider(core),
-        {
-          provide: SealedKeyCheck,
-          inject: [ZoneAuthority],
-          useFactory: (authority: ZoneAuthority) => new SealedKeyCheck(authority, core),
-        },
-        {
-          provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority, SEALING_KEYS, MESHES],
-          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys, meshes: Meshes) => {
-            const meshAuthorities = new MeshAuthorities(index, keys);
-            const zone = settings.CAUSEWAY_ZONE_NAME;
-            const isRevoked = (mesh: string, uri: string): boolean =>
-              revokedIdsIn(index, { mesh, zone }, meshes.state(mesh)?.access?.revoked ?? []).includes(uri);
-            return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
-          },
-        },
+        check,
+        certificatesProvider(core),
         enrolmentsProvider(core),
         ...rotationProviders(core),
         ...tokenProviders(core),
@@ -141,10 +129,10 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
 
 /** The certificate authority of the zone. */
 function authorityProvider({ clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
-  return {
-    provide: ZoneAuthority,
-    inject: [POSTGRES_BACKEND, SEALING_KEYS],
-    useFactory: ({ store }: PostgresBackend, keys: SealingKeys) =>
+  return provideFrom(
+    ZoneAuthority,
+    { backend: POSTGRES_BACKEND, keys: SEALING_KEYS },
+    ({ backend: { store }, keys }) =>
       new ZoneAuthority({
         store,
         keys,
@@ -154,16 +142,28 @@ function authorityProvider({ clock, logger, settings }: ControlPlaneCore<ZoneSet
         validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
         slack: settings.CAUSEWAY_CLOCK_SKEW,
       }),
-  };
+  );
+}
+
+/** The certificates of workloads, which every replica signs. */
+function certificatesProvider({ settings, clock }: ControlPlaneCore<ZoneSettings>): Provider {
+  const { CAUSEWAY_ZONE_NAME: zone, CAUSEWAY_WORKLOAD_CERT_VALIDITY: validity } = settings;
+  const sources = { index: INDEX, signer: ZoneAuthority, keys: SEALING_KEYS, meshes: MESHES };
+  return provideFrom(WorkloadCertificates, sources, ({ index, signer, keys, meshes }) => {
+    const meshAuthorities = new MeshAuthorities(index, keys);
+    const isRevoked = (mesh: string, uri: string): boolean =>
+      revokedIdsIn(index, { mesh, zone }, meshes.state(mesh)?.access?.revoked ?? []).includes(uri);
+    return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
+  });
 }
 
 /** Provides the enrolments of machines. */
 function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
   const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
-  return {
-    provide: Enrolments,
-    inject: [POSTGRES_BACKEND, INDEX, MESHES],
-    useFactory: ({ store }: PostgresBackend, index: IndexReader, meshes: Meshes) =>
+  return provideFrom(
+    Enrolments,
+    { backend: POSTGRES_BACKEND, index: INDEX, meshes: MESHES },
+    ({ backend: { store }, index, meshes }) =>
       new Enrolments({
         cp,
         store,
@@ -173,41 +173,38 @@ function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<Zo
         validity,
         takesKumaTokens: (mesh) => meshes.state(mesh)?.parameters.dataplaneTokens === 'Kuma',
       }),
-  };
+  );
 }
 
 /** Provides requests and evidence of a rotation of the authority. */
 function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
   const { cp, clock, settings } = core;
   const isFederated = cp.role === 'zone' && cp.federated;
+  const zone = settings.CAUSEWAY_ZONE_NAME;
   return [
-    {
-      provide: ZoneTrustEvidence,
-      inject: [INDEX, ProxyDirectory],
-      useFactory: (index: IndexReader, proxies: ProxyDirectory) =>
-        new ZoneTrustEvidence({ index, proxies, zone: settings.CAUSEWAY_ZONE_NAME, isFederated }),
-    },
-    {
-      provide: RotationOperation,
-      inject: [POSTGRES_BACKEND, ZoneAuthority, ZoneTrustEvidence],
-      useFactory: ({ store }: PostgresBackend, authority: ZoneAuthority, evidence: ZoneTrustEvidence) =>
+    provideFrom(
+      ZoneTrustEvidence,
+      { index: INDEX, proxies: ProxyDirectory },
+      (sources) => new ZoneTrustEvidence({ ...sources, zone, isFederated }),
+    ),
+    provideFrom(
+      RotationOperation,
+      { backend: POSTGRES_BACKEND, authority: ZoneAuthority, evidence: ZoneTrustEvidence },
+      ({ backend: { store }, authority, evidence }) =>
         new RotationOperation(authority, new RotationRequests(store, clock), evidence),
-    },
+    ),
   ];
 }
 
 /** The tokens by which proxies show who they are. */
 function tokenProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+  const sources = { backend: POSTGRES_BACKEND, index: INDEX };
   return [
-    {
-      provide: DATAPLANE_TOKENS,
-      inject: [POSTGRES_BACKEND, INDEX],
-      useFactory: ({ store }: PostgresBackend, index: IndexReader) => createDataplaneTokens({ ...core, store, index }),
-    },
-    {
-      provide: ZONE_PROXY_TOKENS,
-      inject: [POSTGRES_BACKEND, INDEX],
-      useFactory: ({ store }: PostgresBackend, index: IndexReader) => createZoneProxyTokens({ ...core, store, index }),
-    },
+    provideFrom(DATAPLANE_TOKENS, sources, ({ backend: { store }, index }) =>
+      createDataplaneTokens({ ...core, store, index }),
+    ),
+    provideFrom(ZONE_PROXY_TOKENS, sources, ({ backend: { store }, index }) =>
+      createZoneProxyTokens({ ...core, store, index }),
+    ),
   ];
 }

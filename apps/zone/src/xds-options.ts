@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Admission } from '@causeway/admission';
-import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   INDEX,
   MESHES,
@@ -17,7 +16,7 @@ import {
 import { ENROLMENT_REPLICAS, IDENTITY_PATH_REPLICAS, ProxyDirectory, UpgradedSecrets } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
-import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
+import { injectFrom, provideFrom, type Provided } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
@@ -56,37 +55,33 @@ type CoreOption = { readonly core: ControlPlaneCore<ZoneSettings> };
 class XdsCertificatesModule {
   static forRoot({ imports, core }: ModuleImports & CoreOption): DynamicModule {
     const bindAddress = xdsBindAddress(core.settings);
-    const provider = {
-      provide: XdsCertificates,
-      inject: [POSTGRES_BACKEND, INDEX],
-      useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
-        new XdsCertificates(core, store, index, {
-          name: 'xDS',
-          source: xdsCertificateSource(core.settings),
-          bindAddress,
-        }),
-    };
+    const source = xdsCertificateSource(core.settings);
+    const provider = provideFrom(
+      XdsCertificates,
+      { backend: POSTGRES_BACKEND, index: INDEX },
+      ({ backend: { store }, index }) => new XdsCertificates(core, store, index, { name: 'xDS', source, bindAddress }),
+    );
     return { module: XdsCertificatesModule, imports, providers: [provider], exports: [XdsCertificates] };
   }
 }
 
-type XdsSources = [
-  backend: PostgresBackend,
-  index: IndexReader,
-  meshes: Meshes,
-  routes: FollowedRoutes,
-  policies: FollowedPolicies,
+const SOURCES = {
+  backend: POSTGRES_BACKEND,
+  index: INDEX,
+  meshes: MESHES,
+  routes: ROUTES,
+  policies: POLICIES,
   firstState: FirstState,
   proxies: ProxyDirectory,
   hosts: DialledHosts,
   secrets: UpgradedSecrets,
-  dataplaneTokens: DataplaneTokens,
-  zoneTokens: ZoneProxyTokens,
+  dataplaneTokens: DATAPLANE_TOKENS,
+  zoneTokens: ZONE_PROXY_TOKENS,
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
   certificates: XdsCertificates,
   enrolments: Enrolments,
-];
+};
 
 /** Creates the module that serves the zone's proxies; `imports` are the modules of its dependencies. */
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
@@ -96,47 +91,24 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
       XdsCertificatesModule.forRoot({ imports, core }),
       UpgradedSecretsModule.forRoot({ imports, core }),
     ],
-    inject: [
-      POSTGRES_BACKEND,
-      INDEX,
-      MESHES,
-      ROUTES,
-      POLICIES,
-      FirstState,
-      ProxyDirectory,
-      DialledHosts,
-      UpgradedSecrets,
-      DATAPLANE_TOKENS,
-      ZONE_PROXY_TOKENS,
-      WorkloadCertificates,
-      ZoneAuthority,
-      XdsCertificates,
-      Enrolments,
-    ],
-    useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
+    ...injectFrom(SOURCES, (sources) => xdsOptions(core, sources)),
   });
 }
 
-function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, routes, policies, firstState, proxies, hosts, secrets, ...identity] = sources;
-  const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
+function xdsOptions(
+  core: ControlPlaneCore<ZoneSettings>,
+  { backend, meshes, firstState, proxies, secrets, authority, certificates, ...served }: Provided<typeof SOURCES>,
+): XdsPortOptions {
   const { clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
+    ...served,
     zone,
     instance,
-    index,
-    routes,
-    policies,
     clock,
     logger,
-    dataplaneTokens,
-    zoneTokens,
-    enrolments,
-    workloadCertificates,
-    announce: () => announce(core, backend, index),
+    announce: () => announce(core, backend, served.index),
     proxies: backend.proxies,
-    hosts,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,
     zoneFacts: (mesh) => ({
@@ -156,7 +128,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) => admissionOf(core, backend, { index, meshes, access }),
+    admission: (access) => admissionOf(core, backend, { index: served.index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: limitsOf(settings),
     host: xdsBindAddress(settings),

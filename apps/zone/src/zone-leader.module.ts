@@ -14,7 +14,6 @@ import {
   type LeaderWork,
   type ModuleImports,
 } from '@causeway/control-plane';
-import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   EnrolmentAdoption,
   EnrolmentMaintenance,
@@ -27,55 +26,47 @@ import {
   tombstoneRetention,
 } from '@causeway/controllers';
 import { LoopRunner, type RunnerStats, type ControlLoop } from '@causeway/loops';
-import { AuthorityLifecycle, ZoneAuthority, type TrustEvidence } from '@causeway/identity';
+import { AuthorityLifecycle, ZoneAuthority } from '@causeway/identity';
 import {
   confirmPeerIncarnation,
   GLOBAL_PEER,
   sessionInsight,
   ZONE_SYNC_FACTORY,
   type ZoneSync,
-  type ZoneSyncFactory,
   type ZoneSyncStatus,
 } from '@causeway/kds';
-import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { JsonObject, Resource } from '@causeway/resources';
-import type { LeaderTerm } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
-import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { provideFrom, type LeaderTerm, type Provided } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
 import type { PendingIncarnation } from '@causeway/sync';
 import type { ZoneSettings } from './config';
 import { ZoneTrustEvidence } from './trust-evidence';
-import { createLoops, type LoopSources } from './zone-loops';
+import { createLoops } from './zone-loops';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** Dependencies of a zone's leader. */
-interface ZoneLeaderOptions extends LoopSources {
-  readonly backend: PostgresBackend;
-  readonly createSync: ZoneSyncFactory;
-  readonly authentication: Authentication;
-  readonly authority: ZoneAuthority;
-  readonly evidence: TrustEvidence;
-  readonly dataplaneTokens: DataplaneTokens;
-  readonly zoneTokens: ZoneProxyTokens;
-}
-
-type ZoneLeaderSources = [
+const SOURCES = {
+  backend: POSTGRES_BACKEND,
+  index: INDEX,
+  meshes: MESHES,
+  routes: ROUTES,
+  policies: POLICIES,
   proxies: ProxyDirectory,
-  backend: PostgresBackend,
-  index: IndexReader,
-  createSync: ZoneSyncFactory,
-  authentication: Authentication,
-  meshes: Meshes,
-  binding: StoreBinding,
-  authority: ZoneAuthority,
-  evidence: TrustEvidence,
-  dataplaneTokens: DataplaneTokens,
-  zoneTokens: ZoneProxyTokens,
-  routes: FollowedRoutes,
-  policies: FollowedPolicies,
   hosts: DialledHosts,
-];
+  binding: StoreBinding,
+  createSync: ZONE_SYNC_FACTORY,
+  authentication: AUTHENTICATION,
+  authority: ZoneAuthority,
+  evidence: ZoneTrustEvidence,
+  dataplaneTokens: DATAPLANE_TOKENS,
+  zoneTokens: ZONE_PROXY_TOKENS,
+};
+
+/** The same with the facts of the zone's control plane. */
+interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
+  readonly core: ControlPlaneCore<ZoneSettings>;
+}
 
 /** Interval at which due steps of the certificate authority are looked for, ms. */
 const AUTHORITY_INTERVAL = 1_000;
@@ -276,54 +267,7 @@ export class ZoneLeader {
 @Module({})
 export class ZoneLeaderModule {
   static forRoot({ imports, core }: ModuleImports & Pick<ZoneLeaderOptions, 'core'>): DynamicModule {
-    return {
-      module: ZoneLeaderModule,
-      imports,
-      providers: [
-        {
-          provide: ZoneLeader,
-          inject: [
-            ProxyDirectory,
-            POSTGRES_BACKEND,
-            INDEX,
-            ZONE_SYNC_FACTORY,
-            AUTHENTICATION,
-            MESHES,
-            StoreBinding,
-            ZoneAuthority,
-            ZoneTrustEvidence,
-            DATAPLANE_TOKENS,
-            ZONE_PROXY_TOKENS,
-            ROUTES,
-            POLICIES,
-            DialledHosts,
-          ],
-          useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
-        },
-      ],
-      exports: [ZoneLeader],
-    };
+    const provider = provideFrom(ZoneLeader, SOURCES, (sources) => new ZoneLeader({ core, ...sources }));
+    return { module: ZoneLeaderModule, imports, providers: [provider], exports: [ZoneLeader] };
   }
-}
-
-function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
-  const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
-  const [authority, evidence, dataplaneTokens, zoneTokens, routes, policies, hosts] = identity;
-  return {
-    core,
-    proxies,
-    backend,
-    index,
-    createSync,
-    authentication,
-    meshes,
-    binding,
-    authority,
-    evidence,
-    dataplaneTokens,
-    zoneTokens,
-    routes,
-    policies,
-    hosts,
-  };
 }

@@ -6,26 +6,21 @@ import {
   AuthenticationModule,
   CoreModule,
   grpcApiModule,
-  INDEX,
   IndexModule,
   LeaderModule,
-  QUERIES,
   QueriesModule,
   CertificatesModule,
   restModule,
-  SharedTelemetry,
   SharedTelemetryModule,
-  StoreBinding,
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
-import { ProxyDirectory } from '@causeway/controllers';
-import { DNS_SERVER, type DnsSettings } from '@causeway/dns';
+import type { DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
-import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
+import { injectFrom } from '@causeway/runtime';
+import { StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
-import { XdsPort } from '@causeway/agent-service';
 import type { ZoneSettings } from './config';
 import { ProxiesModule } from './proxies.module';
 import { dnsModule } from './dns-options';
@@ -33,13 +28,7 @@ import { kdsOptions, type JoinedGlobal } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import {
-  DATAPLANE_TOKENS,
-  RotationOperation,
-  SEALING_KEYS,
-  WorkloadIdentityModule,
-  ZONE_PROXY_TOKENS,
-} from './workload-identity.module';
+import { WorkloadIdentityModule } from './workload-identity.module';
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -50,18 +39,6 @@ export interface ZonePlan {
   readonly dns: DnsSettings;
   readonly secrets: SecretsSource;
 }
-
-/** Sources of a zone's queries, in the order of their factory. */
-const QUERY_SOURCES = [
-  ZoneLeader,
-  DNS_SERVER,
-  ProxyDirectory,
-  RotationOperation,
-  DATAPLANE_TOKENS,
-  ZONE_PROXY_TOKENS,
-  XdsPort,
-  POSTGRES_BACKEND,
-];
 
 /** A zone's control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
 @Module({})
@@ -81,29 +58,25 @@ export class ZoneModule {
     const identity = WorkloadIdentityModule.forRoot({ imports: [...state, proxies], core, secrets });
     const kds = KdsZoneModule.forRootAsync({
       imports: [...state, identity, proxies],
-      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS, ProxyDirectory],
-      useFactory: kdsOptions(core, global),
+      ...kdsOptions(core, global),
     });
     const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
-      inject: [ZoneLeader],
-      useFactory: ({ createTerm }: ZoneLeader) => createTerm,
+      ...injectFrom({ leader: ZoneLeader }, ({ leader }) => leader.createTerm),
     });
     const xds = xdsModule({ imports: [...state, identity, kds, proxies], core });
     const dns = dnsModule({ imports: [...state, xds], core, config });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, leader, dns, proxies, xds],
-      inject: QUERY_SOURCES,
-      useFactory: zoneQuerySources(core),
+      ...zoneQuerySources(core),
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetryOfAll = SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, authentication, shown] });
     const telemetry = TelemetryModule.forRootAsync({
       imports: [telemetryOfAll, queries, identity, zoneLeader, dns, xds],
-      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
-      useFactory: zoneTelemetry(core, global?.token),
+      ...zoneTelemetry(core, global?.token),
     });
     const control = [kds, proxies, identity, zoneLeader, leader];
     const served = [dns, xds, queries, rest, grpc, telemetry];

@@ -5,9 +5,12 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { injectionToken, provideFrom } from '@causeway/runtime';
 import { XdsPort, type XdsPortOptions } from './xds-port';
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<XdsPortOptions>()
+const OPTIONS = injectionToken<XdsPortOptions>('XdsPortOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<XdsPortOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -15,7 +18,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     @Inject(XdsPort) private readonly xds: XdsPort,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: XdsPortOptions,
+    @Inject(OPTIONS) private readonly options: XdsPortOptions,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -32,10 +35,7 @@ class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
 
 /** The port for a zone's proxies. What it serves from, the index first of all, must stand in modules that its options import. */
 @Module({
-  providers: [
-    { provide: XdsPort, inject: [MODULE_OPTIONS_TOKEN], useFactory: (options: XdsPortOptions) => new XdsPort(options) },
-    XdsListener,
-  ],
+  providers: [provideFrom(XdsPort, { options: OPTIONS }, ({ options }) => new XdsPort(options)), XdsListener],
   exports: [XdsPort],
 })
 export class XdsModule extends ConfigurableModuleClass {}

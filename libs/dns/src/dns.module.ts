@@ -6,13 +6,14 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { injectionToken, provideFrom } from '@causeway/runtime';
 import { createDnsServer, type DnsServer, type DnsServerOptions } from './dns-server';
 
 /** The `DnsServer` of this replica. */
-export const DNS_SERVER = Symbol('DnsServer');
+export const DNS_SERVER = injectionToken<DnsServer>('DnsServer');
 
 /** DNS options of a zone. */
-export interface DnsModuleOptions {
+interface DnsModuleOptions {
   readonly server: DnsServerOptions;
   /** All of them at one port. */
   readonly addresses: readonly string[];
@@ -20,7 +21,9 @@ export interface DnsModuleOptions {
   readonly port: number;
 }
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<DnsModuleOptions>()
+const OPTIONS = injectionToken<DnsModuleOptions>('DnsModuleOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DnsModuleOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -28,7 +31,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 class DnsListeners implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     @Inject(DNS_SERVER) private readonly dns: DnsServer,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: DnsModuleOptions,
+    @Inject(OPTIONS) private readonly options: DnsModuleOptions,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -50,11 +53,7 @@ class DnsListeners implements OnApplicationBootstrap, BeforeApplicationShutdown 
 /** A zone's DNS server. The index that it answers from must stand in a module that its options import. */
 @Module({
   providers: [
-    {
-      provide: DNS_SERVER,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ server }: DnsModuleOptions) => createDnsServer(server),
-    },
+    provideFrom(DNS_SERVER, { options: OPTIONS }, ({ options }) => createDnsServer(options.server)),
     DnsListeners,
   ],
   exports: [DNS_SERVER],

@@ -5,4 +5,4 @@ export { type DnsServer } from './dns-server';
 export type { NameSource } from './machine/learned-names';
 export { createMachineDns } from './machine/machine-dns';
 export type { NamedService } from './table/named-service';
-export { DNS_SERVER, DnsModule, type DnsModuleOptions } from './dns.module';
+export { DNS_SERVER, DnsModule } from './dns.module';

@@ -5,10 +5,13 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { injectionToken } from '@causeway/runtime';
 import type { GrpcApiOptions } from './grpc-api-options';
 import { GrpcApiServer } from './grpc-api-server';
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<GrpcApiOptions>()
+const OPTIONS = injectionToken<GrpcApiOptions>('GrpcApiOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<GrpcApiOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -16,7 +19,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 class GrpcApiListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly server: GrpcApiServer;
 
-  constructor(@Inject(MODULE_OPTIONS_TOKEN) private readonly options: GrpcApiOptions) {
+  constructor(@Inject(OPTIONS) private readonly options: GrpcApiOptions) {
     this.server = new GrpcApiServer(options);
   }
 

@@ -4,7 +4,7 @@ export { type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export { noAuthentication, type ZoneAuthenticator } from './auth/zone-authenticator';
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
-export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
+export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions } from './kds-zone.module';
 export { storedInsight } from './session/proxy-insights';
 export { withRelayedKinds } from './session/relayed-kinds';
 export { unsupportedByKuma } from './wire/unsupported';

@@ -7,11 +7,12 @@ import {
 } from '@nestjs/common';
 import type { ServerCertificates } from '@causeway/access';
 import { tlsServerCredentials } from '@causeway/grpc-server';
+import { injectionToken, provideFrom } from '@causeway/runtime';
 import { createGlobalSync, type GlobalSync } from './global/global-sync';
 import type { GlobalSyncOptions } from './global/global-sync-options';
 
 /** The `GlobalSync` of this replica. */
-export const GLOBAL_SYNC = Symbol('GlobalSync');
+export const GLOBAL_SYNC = injectionToken<GlobalSync>('GlobalSync');
 
 /** How a global serves zones. */
 export interface KdsGlobalOptions {
@@ -25,7 +26,9 @@ export interface KdsGlobalOptions {
   readonly logFields: Readonly<Record<string, string>>;
 }
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<KdsGlobalOptions>()
+const OPTIONS = injectionToken<KdsGlobalOptions>('KdsGlobalOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<KdsGlobalOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -33,7 +36,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 class KdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     @Inject(GLOBAL_SYNC) private readonly sync: GlobalSync,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: KdsGlobalOptions,
+    @Inject(OPTIONS) private readonly options: KdsGlobalOptions,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -51,11 +54,7 @@ class KdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
 /** The global's side of sync. What it reads, the index first of all, must stand in modules that its options import. */
 @Module({
   providers: [
-    {
-      provide: GLOBAL_SYNC,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ sync }: KdsGlobalOptions) => createGlobalSync(sync),
-    },
+    provideFrom(GLOBAL_SYNC, { options: OPTIONS }, ({ options }) => createGlobalSync(options.sync)),
     KdsListener,
   ],
   exports: [GLOBAL_SYNC],

@@ -5,13 +5,13 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import type { LeaderTerm } from '@causeway/runtime';
+import { injectionToken, provideFrom, type LeaderTerm } from '@causeway/runtime';
 import { FirstState, type FirstStateOptions } from './zone/first-state';
 import type { ZoneSyncOptions } from './zone/zone-sync-options';
 import { createZoneSync, type ZoneSync } from './zone/zone-sync';
 
 /** A `ZoneSyncFactory`. */
-export const ZONE_SYNC_FACTORY = Symbol('ZoneSyncFactory');
+export const ZONE_SYNC_FACTORY = injectionToken<ZoneSyncFactory>('ZoneSyncFactory');
 
 /** Makes the session with the global for one term of the zone's leader; undefined for a zone without a global. */
 export type ZoneSyncFactory = (term: LeaderTerm) => ZoneSync | undefined;
@@ -23,7 +23,9 @@ export interface KdsZoneOptions {
   readonly firstState: FirstStateOptions;
 }
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<KdsZoneOptions>()
+const OPTIONS = injectionToken<KdsZoneOptions>('KdsZoneOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<KdsZoneOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -43,21 +45,11 @@ class FirstStateLookup implements OnApplicationBootstrap, BeforeApplicationShutd
 /** The zone's side of sync. Only a leader has a session, so the module gives a factory of sessions and no session. */
 @Module({
   providers: [
-    {
-      provide: ZONE_SYNC_FACTORY,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ sync }: KdsZoneOptions): ZoneSyncFactory => {
-        return (term) => {
-          const options = sync();
-          return options && createZoneSync({ ...options, term });
-        };
-      },
-    },
-    {
-      provide: FirstState,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ firstState }: KdsZoneOptions) => new FirstState(firstState),
-    },
+    provideFrom(ZONE_SYNC_FACTORY, { options: OPTIONS }, ({ options: { sync } }) => (term) => {
+      const options = sync();
+      return options && createZoneSync({ ...options, term });
+    }),
+    provideFrom(FirstState, { options: OPTIONS }, ({ options }) => new FirstState(options.firstState)),
     FirstStateLookup,
   ],
   exports: [ZONE_SYNC_FACTORY, FirstState],

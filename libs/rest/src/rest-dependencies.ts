@@ -2,7 +2,7 @@ import type { AccessPolicy, AuditRecorder, Authenticator, CallerRates } from '@c
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
-import type { Clock, Logger, Tracer } from '@causeway/runtime';
+import { injectionToken, type Clock, type Logger, type Tracer } from '@causeway/runtime';
 import type { RequestObserver } from './http/answered-request';
 
 /** Bounds of a request. Durations in ms, sizes in bytes. */
@@ -63,6 +63,6 @@ export interface RestDependencies {
 /** Time, log and audit log, for controllers whose answers take long. */
 export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger' | 'recorder' | 'registry'>;
 
-/** Symbols of values and interfaces that Nest injects and that have no class of their own in this lib. */
-export const REGISTRY = Symbol('Registry');
-export const QUERIES = Symbol('Queries');
+/** Tokens of what Nest injects and has no class of its own in this lib. */
+export const REGISTRY = injectionToken<Registry>('Registry');
+export const QUERIES = injectionToken<Queries>('Queries');

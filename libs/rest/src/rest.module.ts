@@ -9,6 +9,7 @@ import {
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import { AccessReviews, type Queries } from '@causeway/queries';
 import { Unavailable } from '@causeway/resources';
+import { injectFrom, injectionToken, provideFrom, type Provided } from '@causeway/runtime';
 import type { FastifyInstance } from 'fastify';
 import { eventStreamEncoder } from './answers/server-sent-events';
 import { AccessGuard } from './http/access.guard';
@@ -25,18 +26,39 @@ import { RouteTable } from './http/route-table';
 import { DocsController } from './openapi/docs.controller';
 import { openApiText } from './openapi/open-api-document';
 import { allEndpoints } from './endpoints/all-endpoints';
+import type { Endpoint } from './operations/endpoint';
 import { ENDPOINTS, operationsController } from './operations/operations.controller';
 import { DEFAULT_LIMITS, QUERIES, REGISTRY, type RestDependencies, type RestLimits } from './rest-dependencies';
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RestDependencies>()
+const DEPENDENCIES = injectionToken<RestDependencies>('RestDependencies');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RestDependencies>({
+  optionsInjectionToken: DEPENDENCIES,
+})
   .setClassMethodName('forRoot')
   .build();
 
 /** Aborts when the server ends. */
-const ENDING = Symbol('Ending');
+const ENDING = injectionToken<AbortController>('Ending');
 
 function mergeLimits({ limits }: RestDependencies): RestLimits {
   return { ...DEFAULT_LIMITS, ...limits };
+}
+
+const ENDPOINT_SOURCES = { deps: DEPENDENCIES, audit: RequestAudit, batches: BatchBodies, ending: ENDING };
+
+function createEndpoints({ deps, audit, batches, ending }: Provided<typeof ENDPOINT_SOURCES>): readonly Endpoint[] {
+  const { registry, queries, access, version, authority = () => undefined } = deps;
+  return allEndpoints({
+    ...deps,
+    authority,
+    audit,
+    batches,
+    reviews: new AccessReviews(registry, access.policy),
+    events: eventStreamEncoder(queries.json),
+    openApi: openApiText(registry, version),
+    ending: ending.signal,
+  });
 }
 
 /**
@@ -48,79 +70,53 @@ function mergeLimits({ limits }: RestDependencies): RestLimits {
 @Module({
   controllers: [DocsController, operationsController(OPERATIONS)],
   providers: [
-    { provide: REGISTRY, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.registry },
-    { provide: QUERIES, inject: [MODULE_OPTIONS_TOKEN], useFactory: (deps: RestDependencies) => deps.queries },
-    {
-      provide: RequestCallers,
-      inject: [MODULE_OPTIONS_TOKEN, LocalSocket],
-      useFactory: ({ access, clock }: RestDependencies, local: LocalSocket) => new RequestCallers(access, local, clock),
-    },
-    {
-      provide: LocalSocket,
-      inject: [MODULE_OPTIONS_TOKEN, HttpAdapterHost],
-      useFactory: (deps: RestDependencies, host: HttpAdapterHost) =>
-        new LocalSocket(mergeLimits(deps), () => host.httpAdapter.getInstance<FastifyInstance>()),
-    },
-    {
-      provide: RequestSignals,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: (deps: RestDependencies) => new RequestSignals(deps.clock, mergeLimits(deps).requestTimeout),
-    },
-    {
-      provide: BodyParser,
-      inject: [MODULE_OPTIONS_TOKEN, RequestSignals],
-      useFactory: (deps: RestDependencies, signals: RequestSignals) =>
-        new BodyParser(mergeLimits(deps), signals, deps.clock),
-    },
-    {
-      provide: BatchBodies,
-      inject: [BodyParser, MODULE_OPTIONS_TOKEN],
-      useFactory: (parser: BodyParser, deps: RestDependencies) =>
-        new BatchBodies(parser, mergeLimits(deps), deps.clock),
-    },
-    { provide: ENDING, useFactory: () => new AbortController() },
-    {
-      provide: ENDPOINTS,
-      inject: [MODULE_OPTIONS_TOKEN, RequestAudit, BatchBodies, ENDING],
-      useFactory: (deps: RestDependencies, audit: RequestAudit, batches: BatchBodies, { signal }: AbortController) => {
-        const { registry, queries, access, version, authority = () => undefined } = deps;
-        return allEndpoints({
-          ...deps,
-          authority,
-          audit,
-          batches,
-          reviews: new AccessReviews(registry, access.policy),
-          events: eventStreamEncoder(queries.json),
-          openApi: openApiText(registry, version),
-          ending: signal,
-        });
-      },
-    },
-    {
-      provide: RouteTable,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ registry }: RestDependencies) => new RouteTable(registry),
-    },
-    {
-      provide: RequestHooks,
-      inject: [RouteTable, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
-      useFactory: (
-        routes: RouteTable,
-        signals: RequestSignals,
-        audit: RequestAudit,
-        { clock, observe, tracer }: RestDependencies,
-      ) => new RequestHooks({ routes, callers: audit.callers, signals, audit, clock, observe, tracer }),
-    },
-    {
-      provide: RequestAudit,
-      inject: [MODULE_OPTIONS_TOKEN, RequestCallers],
-      useFactory: ({ recorder, registry }: RestDependencies, callers: RequestCallers) =>
-        new RequestAudit(recorder, registry, callers),
-    },
+    provideFrom(REGISTRY, { deps: DEPENDENCIES }, ({ deps }) => deps.registry),
+    provideFrom(QUERIES, { deps: DEPENDENCIES }, ({ deps }) => deps.queries),
+    provideFrom(
+      RequestCallers,
+      { deps: DEPENDENCIES, local: LocalSocket },
+      ({ deps: { access, clock }, local }) => new RequestCallers(access, local, clock),
+    ),
+    provideFrom(
+      LocalSocket,
+      { deps: DEPENDENCIES, host: HttpAdapterHost },
+      ({ deps, host }) => new LocalSocket(mergeLimits(deps), () => host.httpAdapter.getInstance<FastifyInstance>()),
+    ),
+    provideFrom(
+      RequestSignals,
+      { deps: DEPENDENCIES },
+      ({ deps }) => new RequestSignals(deps.clock, mergeLimits(deps).requestTimeout),
+    ),
+    provideFrom(
+      BodyParser,
+      { deps: DEPENDENCIES, signals: RequestSignals },
+      ({ deps, signals }) => new BodyParser(mergeLimits(deps), signals, deps.clock),
+    ),
+    provideFrom(
+      BatchBodies,
+      { deps: DEPENDENCIES, parser: BodyParser },
+      ({ deps, parser }) => new BatchBodies(parser, mergeLimits(deps), deps.clock),
+    ),
+    provideFrom(ENDING, {}, () => new AbortController()),
+    provideFrom(ENDPOINTS, ENDPOINT_SOURCES, createEndpoints),
+    provideFrom(RouteTable, { deps: DEPENDENCIES }, ({ deps }) => new RouteTable(deps.registry)),
+    provideFrom(
+      RequestHooks,
+      { deps: DEPENDENCIES, routes: RouteTable, signals: RequestSignals, audit: RequestAudit },
+      ({ deps: { clock, observe, tracer }, audit, ...sources }) =>
+        new RequestHooks({ ...sources, audit, callers: audit.callers, clock, observe, tracer }),
+    ),
+    provideFrom(
+      RequestAudit,
+      { deps: DEPENDENCIES, callers: RequestCallers },
+      ({ deps: { recorder, registry }, callers }) => new RequestAudit(recorder, registry, callers),
+    ),
     {
       provide: APP_FILTER,
-      inject: [MODULE_OPTIONS_TOKEN, RequestAudit],
-      useFactory: ({ logger }: RestDependencies, audit: RequestAudit) => new ProblemFilter(logger, audit),
+      ...injectFrom(
+        { deps: DEPENDENCIES, audit: RequestAudit },
+        ({ deps, audit }) => new ProblemFilter(deps.logger, audit),
+      ),
     },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],

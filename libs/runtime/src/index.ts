@@ -21,6 +21,7 @@ export {
 } from './election/leader-election';
 export { REFUSED_LEASES } from './election/lock-health';
 export { errorText, silentLogger, type LogFields, type Logger } from './logger';
+export { injectFrom, injectionToken, provideFrom, type Injection, type Provided } from './providers';
 export {
   fileKey,
   readSettings,

@@ -5,12 +5,15 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import { injectionToken, provideFrom } from '@causeway/runtime';
 import { PostgresBackend, type PostgresOptions } from './postgres-backend';
 
 /** The `PostgresBackend` of the program: store, sessions of zones, leader's lease. */
-export const POSTGRES_BACKEND = Symbol('PostgresBackend');
+export const POSTGRES_BACKEND = injectionToken<PostgresBackend>('PostgresBackend');
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<PostgresOptions>()
+const OPTIONS = injectionToken<PostgresOptions>('PostgresOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<PostgresOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -33,11 +36,7 @@ class StoreConnection implements OnModuleInit, OnApplicationShutdown {
  */
 @Module({
   providers: [
-    {
-      provide: POSTGRES_BACKEND,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: (options: PostgresOptions) => new PostgresBackend(options),
-    },
+    provideFrom(POSTGRES_BACKEND, { options: OPTIONS }, ({ options }) => new PostgresBackend(options)),
     StoreConnection,
   ],
   exports: [POSTGRES_BACKEND],

@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { Logger } from '@causeway/runtime';
+import { injectionToken, type Logger } from '@causeway/runtime';
 import { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';
 import { createMetrics, type HistogramMetric, type Metric } from './metrics';
 
@@ -20,7 +20,9 @@ export interface TelemetryOptions extends Omit<DiagnosticsSources, 'metrics'> {
   readonly logger: Logger;
 }
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<TelemetryOptions>()
+const OPTIONS = injectionToken<TelemetryOptions>('TelemetryOptions');
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<TelemetryOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .build();
 
@@ -29,7 +31,7 @@ class DiagnosticsListener implements OnApplicationBootstrap, BeforeApplicationSh
   private diagnostics: Diagnostics | undefined;
 
   constructor(
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: TelemetryOptions,
+    @Inject(OPTIONS) private readonly options: TelemetryOptions,
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
   ) {}
 

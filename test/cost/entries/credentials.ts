@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { list, readSettings, text } from '@causeway/runtime';
 import { Metadata } from '@grpc/grpc-js';
 import { decodeZoneHeaders } from '@causeway/kds/testing';
-import { serverNames } from '../../../apps/control-plane/src/certificates';
+import { serverNames } from '../../../apps/control-plane/src/certificates/certificates';
 import { parseRevocations } from '../../../libs/access/src/tokens/token-trust';
 import { parseValidity } from '../../../libs/access/src/tokens/validity';
 import { verifyZoneToken } from '../../../libs/access/src/zones/zone-token';

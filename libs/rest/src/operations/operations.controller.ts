@@ -1,5 +1,6 @@
 import { Controller, HttpCode, Inject, Req, RequestMapping, RequestMethod, Res, type Type } from '@nestjs/common';
 import { routePath, type KindOperation, type Operation } from '@causeway/api';
+import { injectionToken } from '@causeway/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../http/access.guard';
 import { RequestCallers } from '../http/request-callers';
@@ -7,8 +8,8 @@ import { RequestSignals } from '../http/request-signals';
 import { Call } from './call';
 import type { Endpoint } from './endpoint';
 
-/** Symbol of the endpoints of this server. */
-export const ENDPOINTS = Symbol('Endpoints');
+/** Token of the endpoints of this server. */
+export const ENDPOINTS = injectionToken<readonly Endpoint[]>('Endpoints');
 
 /** Base of the one controller of all operations: finds the endpoint of a route and sends what it returns. */
 class EndpointServer {

@@ -1,0 +1,25 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { Admission } from '@causeway/admission';
+import { injectionToken, provideFrom } from '@causeway/runtime';
+import { POSTGRES_BACKEND } from '@causeway/store-postgres';
+import { ACCESS_POLICY } from './access.module';
+import { CORE, type ModuleImports } from '../core.module';
+import { INDEX, MESHES } from '../state/index.module';
+
+/** The `Admission` of this replica. */
+export const ADMISSION = injectionToken<Admission>('Admission');
+
+const provider = provideFrom(
+  ADMISSION,
+  { core: CORE, backend: POSTGRES_BACKEND, index: INDEX, access: ACCESS_POLICY, meshes: MESHES },
+  ({ core, backend: { store, agentLeases: leases }, ...sources }) =>
+    new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases }),
+);
+
+/** The only way in for what users write. */
+@Module({})
+export class AdmissionModule {
+  static forRoot({ imports }: ModuleImports): DynamicModule {
+    return { module: AdmissionModule, imports, providers: [provider], exports: [ADMISSION] };
+  }
+}

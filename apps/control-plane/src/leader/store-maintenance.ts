@@ -1,0 +1,122 @@
+import { applyDefaults, applyShipped } from '@causeway/admission';
+import { aborted, errorText, type LeaderTerm, type Timer } from '@causeway/runtime';
+import type { IndexReader, ResourceStore } from '@causeway/store';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import type { ControlPlaneCore } from '../core.module';
+
+/** Time for which tombstones are kept unless something needs them longer, ms (docs/design.md §2.3). */
+const TOMBSTONE_RETENTION = 24 * 3_600_000;
+/** Interval of a leader's periodic tasks, ms. */
+const TASK_INTERVAL = 3_600_000;
+
+/** Interval at which the audit log is trimmed, ms: in between it grows beyond its bound. */
+const AUDIT_INTERVAL = 60_000;
+
+/** The share of the audit log that refusals may take. */
+const REFUSALS = 0.2;
+
+/** Task of a leader at the start of its term and periodically after it. */
+export interface PeriodicTask {
+  /** Log message of a failure. */
+  readonly failure: string;
+  /** From its end to its next start, ms; an hour where it is absent. */
+  readonly every?: number;
+  run(): Promise<unknown>;
+}
+
+/** Further tasks of the leader of one kind of control plane. */
+export interface MaintenanceOptions {
+  readonly tasks?: readonly PeriodicTask[];
+  /** Returns the minimum age of a removed tombstone, ms; a day unless given. */
+  readonly retention?: () => number;
+}
+
+/**
+ * Runs the maintenance of any control plane's leader: it writes the defaults at the first start, then runs its periodic
+ * tasks until the term ends; removing old tombstones and trimming the audit log are two of them. A task that fails is
+ * logged and run again at its next time.
+ */
+export async function maintainStore(
+  core: ControlPlaneCore,
+  backend: PostgresBackend,
+  term: LeaderTerm,
+  { tasks = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
+): Promise<void> {
+  const { clock, cp } = core;
+  const { store } = backend;
+  await applyShipped({ store, controlPlane: cp, fence: term });
+  await applyDefaults({ store, controlPlane: cp, clock, fence: term });
+  const purge: PeriodicTask = {
+    failure: 'old tombstones could not be removed',
+    run: () => store.purgeTombstones(retention()),
+  };
+  await runPeriodically(core, term.signal, [...tasks, purge, auditTask(core, backend)]);
+}
+
+function auditTask({ settings }: ControlPlaneCore, { audit }: PostgresBackend): PeriodicTask {
+  const { CAUSEWAY_AUDIT_RETENTION: age, CAUSEWAY_AUDIT_ENTRIES: entries } = settings;
+  const bounds = { age, entries, refusals: Math.ceil(entries * REFUSALS) };
+  const failure = 'the audit log could not be cut';
+  return { failure, every: AUDIT_INTERVAL, run: () => audit.purge(bounds) };
+}
+
+/**
+ * Runs each task at once and again some time after its end; resolves when the signal has aborted and no task is
+ * running.
+ */
+export async function runPeriodically(
+  { clock, logger }: Pick<ControlPlaneCore, 'clock' | 'logger'>,
+  signal: AbortSignal,
+  tasks: readonly PeriodicTask[],
+): Promise<void> {
+  const waiting = new Map<PeriodicTask, Timer>();
+  const underWay = new Set<Promise<void>>();
+  const begin = (task: PeriodicTask): void => {
+    waiting.delete(task);
+    const work = task
+      .run()
+      .catch((error: unknown) => logger.warn(task.failure, { error: errorText(error) }))
+      .then(() => {
+        underWay.delete(work);
+        if (!signal.aborted)
+          waiting.set(
+            task,
+            clock.after(task.every ?? TASK_INTERVAL, () => begin(task)),
+          );
+      });
+    underWay.add(work);
+  };
+  if (!signal.aborted) tasks.forEach(begin);
+  await aborted(signal);
+  for (const timer of waiting.values()) timer.cancel();
+  await Promise.all(underWay);
+}
+
+/** State from which the readiness of the defaults is decided. */
+interface DefaultsSource {
+  readonly store: Pick<ResourceStore, 'listMetadata'>;
+  readonly index: IndexReader;
+  /** Aborts when the program is to end: it looks no more then. */
+  readonly shutdown: AbortSignal;
+}
+
+/**
+ * Says why the program is not ready as long as no leader, here or elsewhere, has written the defaults; a mesh without
+ * them would refuse the first services.
+ */
+export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): () => string | undefined {
+  let written = false;
+  const look = async (): Promise<void> => {
+    if (written || shutdown.aborted) return;
+    written = (await store.listMetadata('defaults').catch(() => [])).length > 0;
+    if (written) unsubscribe();
+  };
+  const unsubscribe = index.subscribe(() => void look());
+  void look();
+  return () => {
+    if (written) return undefined;
+    // The database did not answer that look, and the index may stand still from now on.
+    void look();
+    return 'no leader has written the default resources yet';
+  };
+}

@@ -1,0 +1,87 @@
+import { chmod, lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { errorText, type Logger } from '@causeway/runtime';
+import type { SharedSettings } from '../settings/settings';
+
+const FOLDER_MODE = 0o700;
+/** Rights of a folder's group and of everybody. */
+const RIGHTS_OF_OTHERS = 0o077;
+/** Rights as text, in octal. */
+const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
+
+/**
+ * Makes the path of `CAUSEWAY_ADMIN_SOCKET` ready to be listened at, and resolves with it; undefined where there is none. Whoever
+ * opens the socket is an administrator, so its folder is this account's alone: made with mode 0700, or tightened to it with a line in
+ * the log. Rejects, naming the setting and what is wrong, where the folder is another account's or holds more than files, where
+ * the path is no socket, and where another process listens at it. The socket that a dead process left is removed.
+ */
+export async function prepareAdminSocket(
+  { CAUSEWAY_ADMIN_SOCKET: path }: Pick<SharedSettings, 'CAUSEWAY_ADMIN_SOCKET'>,
+  logger: Logger,
+): Promise<string | undefined> {
+  if (path === undefined || path === 'off') return undefined;
+  try {
+    await takeFolder(dirname(path), logger);
+    await removeDeadSocket(path, logger);
+  } catch (error) {
+    throw new Error(`CAUSEWAY_ADMIN_SOCKET: ${errorText(error)}`, { cause: error });
+  }
+  return path;
+}
+
+async function takeFolder(folder: string, logger: Logger): Promise<void> {
+  const uid = process.getuid?.();
+  if (uid === undefined) throw new Error('this system has no unix sockets with owners: set it to off');
+  await mkdir(folder, { recursive: true, mode: FOLDER_MODE }).catch((error: unknown) => {
+    if (!isCode(error, 'EEXIST')) throw error; // it is no folder, which is said below
+  });
+  const found = await stat(folder);
+  if (!found.isDirectory()) throw new Error(`${folder} is no folder`);
+  if (found.uid !== uid)
+    throw new Error(`the folder ${folder} belongs to the account ${found.uid}, and must be this one's, ${uid}`);
+  if ((found.mode & RIGHTS_OF_OTHERS) === 0) return;
+  await requireFolderOfItsOwn(folder, found);
+  await chmod(folder, FOLDER_MODE);
+  const modes = { before: modeText(found.mode), now: modeText(FOLDER_MODE) };
+  logger.warn('others could enter the folder of the admin socket: its mode is changed', { folder, ...modes });
+}
+
+/** Rejects for a folder that others need, such as /tmp, /run or a home: to close it would lock them out. */
+async function requireFolderOfItsOwn(folder: string, { mode }: Stats): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const isShared = (mode & 0o1000) !== 0 || entries.some((entry) => entry.isDirectory());
+  if (isShared)
+    throw new Error(
+      `the folder ${folder} is open to others (mode ${modeText(mode)}) and has more in it: name a folder of the socket's own`,
+    );
+}
+
+async function removeDeadSocket(path: string, logger: Logger): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+  if (!found) return;
+  if (!found.isSocket()) throw new Error(`${path} exists and is no socket`);
+  if (await isServed(path)) throw new Error(`another process serves ${path}: each needs a path of its own`);
+  await unlink(path);
+  logger.info('the admin socket of a process that has ended is replaced', { path });
+}
+
+/** Whether a process listens at a socket, also one that does not answer. */
+function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect({ path });
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', (error) => resolve(!isCode(error, 'ECONNREFUSED') && !isCode(error, 'ENOENT')));
+  });
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
