@@ -13,11 +13,11 @@ const GRPC = { userAgent: 'gRPC Node Pure JS 1.14.1' };
 const BUILTIN = { userAgent: 'causeway-agent 0.1.0+builtin' };
 
 const proxyZone = (name: string): ProxyZone =>
-  new ProxyZone(name, (plane, { cp, proxies, positionOf }) =>
+  new ProxyZone(name, (plane, { cp, proxies, findPosition }) =>
     PolicyLeader.lead(plane, name, {
       isBeside: true,
       progress: new ZoneProgress(proxies),
-      reports: { cp, proxies, positionOf },
+      reports: { cp, proxies, findPosition },
     }),
   );
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/runtime';
-import { lagOf, type KindReport } from '@causeway/kds';
+import { computeLag, type KindReport } from '@causeway/kds';
 import { createHistogram, type HistogramMetric, type Metric } from '@causeway/telemetry';
 
 /** Reports by zone. */
@@ -43,7 +43,7 @@ export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'
   ];
 
   function seconds(report: KindReport): number {
-    return lagOf(report, clock.now()) / 1_000;
+    return computeLag(report, clock.now()) / 1_000;
   }
 }
 

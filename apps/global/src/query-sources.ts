@@ -10,7 +10,7 @@ export function globalQuerySources(shared: SharedQuerySources, sync: GlobalSync,
     ...base,
     insights: {
       ...base.insights,
-      insightOf: (resource) => storedInsight(base.index, resource) ?? sync.insightOf(resource),
+      insightOf: (resource) => storedInsight(base.index, resource) ?? sync.findInsight(resource),
       deletionWarnings: (id) => [...(base.insights?.deletionWarnings?.(id) ?? []), ...security.deletionWarnings(id)],
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...security.warnings()],
     },

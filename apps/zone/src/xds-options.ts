@@ -156,9 +156,9 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) => admissionOf(core, backend, { index, meshes, access }),
+    admission: (access) => toAdmission(core, backend, { index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
-    limits: limitsOf(settings),
+    limits: readLimits(settings),
     host: xdsBindAddress(settings),
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
@@ -166,7 +166,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
 }
 
 /** Returns the way in for what agents write: `access` decides what each may. */
-function admissionOf(
+function toAdmission(
   core: ControlPlaneCore<ZoneSettings>,
   { store, agentLeases }: PostgresBackend,
   sources: Pick<ConstructorParameters<typeof Admission>[0], 'index' | 'meshes' | 'access'>,
@@ -174,7 +174,7 @@ function admissionOf(
   return new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases: agentLeases });
 }
 
-function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {
+function readLimits(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {
   return {
     connections: {
       all: settings.CAUSEWAY_XDS_CONNECTIONS,

@@ -13,7 +13,7 @@ export interface Binding {
 }
 
 /** The binding that a Dataplane's status holds; undefined where there is none, or what stands there is none. */
-export function bindingOf({ status }: Pick<Resource, 'status'>): Binding | undefined {
+export function readBinding({ status }: Pick<Resource, 'status'>): Binding | undefined {
   const held = status?.[FIELD];
   if (!isJsonObject(held)) return undefined;
   const { namespace, name, backends } = held;
@@ -26,9 +26,9 @@ export function bindingOf({ status }: Pick<Resource, 'status'>): Binding | undef
 }
 
 /** A stored Dataplane as nodes select it. It stays with the node that its status names (T003-33). */
-export function memberOf(dataplane: Pick<Resource, 'id' | 'labels' | 'status'>): Member {
+export function toMember(dataplane: Pick<Resource, 'id' | 'labels' | 'status'>): Member {
   const { id, labels } = dataplane;
-  const bound = bindingOf(dataplane);
+  const bound = readBinding(dataplane);
   return { id, labels, ...(bound && { boundTo: `${bound.namespace}/${bound.name}` }) };
 }
 

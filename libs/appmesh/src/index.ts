@@ -1,5 +1,5 @@
 /** Kinds of App Mesh, compiled to MeshServices, routes and policies (libs/appmesh/README.md). */
-export { bindingOf, memberOf, withBinding } from './binding';
+export { readBinding, toMember, withBinding } from './binding';
 export { nodeViolations } from './compile/compile-node';
 export { routerViolations } from './compile/compile-router';
 export { type Generated } from './compile/generated';

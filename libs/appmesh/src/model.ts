@@ -154,5 +154,5 @@ export interface Member extends Pick<Resource, 'id' | 'labels'> {
 export type Reachable = readonly { readonly namespace: string; readonly name: string }[];
 
 /** The selector of a node, by either word (T003-30). */
-export const selectorOf = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
+export const findSelector = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
   podSelector ?? dataplaneSelector;

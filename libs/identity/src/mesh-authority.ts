@@ -131,7 +131,7 @@ export class MeshAuthorities {
     if (!authority) return undefined;
     const egress = [[Label.service, new Set([EGRESS_SERVICE])]] as const;
     return {
-      sign: async (dataplane, order) => this.sign(authority, namesOf(dataplane), order),
+      sign: async (dataplane, order) => this.sign(authority, listCertificateNames(dataplane), order),
       signEgress: (order) => this.sign(authority, { uris: [egressUri(mesh)], tags: egress }, order),
     };
   }
@@ -175,13 +175,13 @@ interface CertificateNames {
   readonly tags: Iterable<readonly [tag: string, values: ReadonlySet<string>]>;
 }
 
-function namesOf(dataplane: DataplaneResource): CertificateNames {
+function listCertificateNames(dataplane: DataplaneResource): CertificateNames {
   const { name, mesh } = dataplane.id;
   const uris = listKumaSpiffeIds(dataplane);
   if (uris.length === 0) throw new Unavailable(`Dataplane ${name} has no service that Mesh.mtls names`);
   if (uris.includes(egressUri(mesh)))
     throw new Forbidden(`Dataplane ${name} has the service ${EGRESS_SERVICE}, which is that of zone egresses`);
-  return { uris, tags: valuesOf(dataplane.spec) };
+  return { uris, tags: listTagValues(dataplane.spec) };
 }
 
 function egressUri(mesh: string): string {
@@ -189,7 +189,7 @@ function egressUri(mesh: string): string {
 }
 
 /** The values of each tag of a Dataplane, sorted by tag. */
-function valuesOf({ networking }: DataplaneResource['spec']): ReadonlyMap<string, ReadonlySet<string>> {
+function listTagValues({ networking }: DataplaneResource['spec']): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   const tagged = [...(networking.inbound ?? []), ...(networking.gateway ? [networking.gateway] : [])];
   for (const { tags = {} } of tagged)

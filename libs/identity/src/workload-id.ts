@@ -113,9 +113,11 @@ export function resolveSpiffeId(dataplane: Workload, identity: MeshIdentityResou
   const rest = render(parseSpiffePathTemplate(template), dataplane, atPath);
   const violations = [
     ...(domain.ok
-      ? problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', atDomain)
+      ? toViolations(domain.text, trustDomainProblem(domain.text), 'trust domain', atDomain)
       : [domain.violation]),
-    ...(rest.ok ? problemOf(rest.text, spiffePathProblem(rest.text), 'path of a SPIFFE id', atPath) : [rest.violation]),
+    ...(rest.ok
+      ? toViolations(rest.text, spiffePathProblem(rest.text), 'path of a SPIFFE id', atPath)
+      : [rest.violation]),
   ];
   if (!domain.ok || !rest.ok || violations.length > 0) return { ok: false, violations };
   if (rest.text === EGRESS_PATH)
@@ -164,7 +166,7 @@ export function resolveTrustDomain(
   const anyone = { id: { ...id, zone, name: '', namespace: '' }, labels: {} };
   const domain = render(parsed, anyone, at);
   if (!domain.ok) return domain;
-  const [violation] = problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', at);
+  const [violation] = toViolations(domain.text, trustDomainProblem(domain.text), 'trust domain', at);
   return violation ? { ok: false, violation } : { ok: true, trustDomain: domain.text };
 }
 
@@ -176,7 +178,7 @@ export function isSignedHere({ type, bundled }: MeshIdentityResource['spec']['pr
   return type === 'Bundled' && !bundled?.ca;
 }
 
-function problemOf(text: string, problem: string | undefined, what: string, at: FieldPath): readonly Violation[] {
+function toViolations(text: string, problem: string | undefined, what: string, at: FieldPath): readonly Violation[] {
   if (problem === undefined) return [];
   return [at.violation(`gives no ${what}: ${problem}; got ${JSON.stringify(shortened(text, 300))}`, 'wrong-form')];
 }
@@ -187,7 +189,7 @@ function render(parsed: ReturnType<typeof parseSpiffePathTemplate>, dataplane: W
   if (!parsed.ok) return { ok: false, violation: at.violation(parsed.reason, 'wrong-form') };
   let text = '';
   for (const part of parsed.parts) {
-    const value = valueOf(part, dataplane);
+    const value = resolvePart(part, dataplane);
     if (value === undefined) {
       const key = part.type === 'label' ? part.key : '';
       const reason = `reads label "${key}", which Dataplane ${dataplane.id.name} has not`;
@@ -198,18 +200,18 @@ function render(parsed: ReturnType<typeof parseSpiffePathTemplate>, dataplane: W
   return { ok: true, text };
 }
 
-function valueOf(part: SpiffeTemplatePart, dataplane: Workload): string | undefined {
+function resolvePart(part: SpiffeTemplatePart, dataplane: Workload): string | undefined {
   switch (part.type) {
     case 'literal':
       return part.text;
     case 'label':
       return effectiveLabel(dataplane, part.key);
     case 'variable':
-      return variableOf(part.variable, dataplane);
+      return resolveVariable(part.variable, dataplane);
   }
 }
 
-function variableOf(
+function resolveVariable(
   variable: Extract<SpiffeTemplatePart, { readonly type: 'variable' }>['variable'],
   dataplane: Workload,
 ): string {

@@ -147,14 +147,14 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
         uris.map((value) => ({ type: 'url' as const, value })),
         true,
       ),
-      new x509.SubjectKeyIdentifierExtension(keyIdOf(order.publicKey)),
+      new x509.SubjectKeyIdentifierExtension(computeKeyId(order.publicKey)),
     ],
   });
   return `${certificate.toString('pem').trim()}\n`;
 }
 
 /** By RFC 7093 §2, method 4: a hash of the whole SubjectPublicKeyInfo, which needs no reading of it. */
-function keyIdOf(publicKey: Buffer): string {
+function computeKeyId(publicKey: Buffer): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, KEY_ID_LENGTH);
 }
 

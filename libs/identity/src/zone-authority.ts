@@ -165,7 +165,7 @@ export class ZoneAuthority implements CertificateSigner {
     const state = existing(await this.state());
     const authority = state.authorities.find(({ id }) => id === state.signing);
     if (!authority) throw new Unavailable('the stored certificate authority cannot be read');
-    const pair = this.pairOf(authority);
+    const pair = this.toAuthorityPair(authority);
     const longest = order.now + Math.min(this.validity, authority.longestValidity);
     // The end of a certificate is a whole second.
     const notAfter = Math.floor(Math.min(order.notAfter, longest) / 1_000) * 1_000;
@@ -174,7 +174,7 @@ export class ZoneAuthority implements CertificateSigner {
     return { chain: certificate + authority.certificate, notAfter: end };
   }
 
-  private pairOf({ certificate, key }: StoredAuthority): AuthorityPair {
+  private toAuthorityPair({ certificate, key }: StoredAuthority): AuthorityPair {
     const privateKey = this.open(key);
     const { pair } = this;
     if (pair?.certificate === certificate && pair.privateKey === privateKey) return pair;

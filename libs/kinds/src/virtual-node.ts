@@ -107,7 +107,7 @@ export const VirtualNode = defineKind({
 
 const TLS = 'proxies encrypt by the MeshIdentity of the mesh (docs/guides/mtls.md)';
 
-const tlsOf = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
+const atTls = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
 
 function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
   return [
@@ -118,7 +118,7 @@ function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
     ...distinctListeners(spec.listeners ?? [], at.field('listeners')),
     ...(spec.listeners ?? []).flatMap((listener, i) => listenerViolations(listener, at.field('listeners').index(i))),
     ...(spec.backends ?? []).flatMap((backend, i) => backendRefusals(backend, at.field('backends').index(i))),
-    ...refuse(spec.backendDefaults?.clientPolicy?.tls, tlsOf(at.field('backendDefaults')), TLS),
+    ...refuse(spec.backendDefaults?.clientPolicy?.tls, atTls(at.field('backendDefaults')), TLS),
     ...refuse(spec.backendGroups, at.field('backendGroups'), 'list the services in backends'),
     ...refuse(spec.logging, at.field('logging'), 'proxies write no access logs of single nodes'),
   ];
@@ -144,7 +144,7 @@ function backendRefusals({ virtualService }: Static<typeof Backend>, at: FieldPa
   return [
     ...refuse(virtualServiceARN, field.field('virtualServiceARN'), 'name the service with virtualServiceRef'),
     ...refuseAwsName(virtualServiceRef, field.field('virtualServiceRef')),
-    ...refuse(clientPolicy?.tls, tlsOf(field), TLS),
+    ...refuse(clientPolicy?.tls, atTls(field), TLS),
   ];
 }
 

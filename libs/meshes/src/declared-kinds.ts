@@ -15,7 +15,7 @@ export class DeclaredKinds implements KindSource {
   private current: readonly Kind[] = [];
   private latest: readonly EvaluatedDefinition[] = [];
 
-  constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>) {}
+  constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'getVersion'>) {}
 
   get version(): number {
     this.look();
@@ -34,7 +34,7 @@ export class DeclaredKinds implements KindSource {
   }
 
   private look(): void {
-    const version = this.index.versionOf(DEFINITIONS);
+    const version = this.index.getVersion(DEFINITIONS);
     if (version === this.seen) return;
     this.seen = version;
     this.latest = this.evaluate.evaluate(this.index.ofKind(DEFINITIONS));
@@ -47,6 +47,6 @@ export class DeclaredKinds implements KindSource {
 }
 
 /** Returns the registry of an index: the kinds of the product and those that its definitions declare at each moment. */
-export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'versionOf'>): Registry {
+export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'getVersion'>): Registry {
   return new Registry(coreKinds.kinds, new DeclaredKinds(index));
 }

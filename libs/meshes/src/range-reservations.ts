@@ -29,12 +29,12 @@ export class RangeReservations {
         `${describeRange(other.range)} of ${other.kind} in mesh "${other.mesh}", which is older`
       );
     }
-    for (const entry of wanted) this.entries.splice(this.placeOf(entry.range), 0, entry);
+    for (const entry of wanted) this.entries.splice(this.findPosition(entry.range), 0, entry);
     return undefined;
   }
 
   private overlapping(range: AddressRange): Entry | undefined {
-    const place = this.placeOf(range);
+    const place = this.findPosition(range);
     // // Ranges of one mesh may contain each other, at most three.
     for (let i = Math.max(0, place - 3); i < Math.min(this.entries.length, place + 1); i++) {
       const entry = this.entries[i];
@@ -44,7 +44,7 @@ export class RangeReservations {
   }
 
   /** Returns the index of the first entry that begins after `range`. */
-  private placeOf(range: AddressRange): number {
+  private findPosition(range: AddressRange): number {
     let [low, high] = [0, this.entries.length];
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -65,14 +65,14 @@ export class FieldPath {
     return { field: this.toString(), reason: shortened(reason, MAX_REASON_LENGTH), rule };
   }
 
-  private static textOf({ parent, step }: FieldPath): string {
+  private static formatPath({ parent, step }: FieldPath): string {
     if (!parent) return String(step);
-    const outer = FieldPath.textOf(parent);
+    const outer = FieldPath.formatPath(parent);
     return outer + stepText(step, outer === '');
   }
 
   toString(): string {
-    return shortened(FieldPath.textOf(this), MAX_PATH_LENGTH);
+    return shortened(FieldPath.formatPath(this), MAX_PATH_LENGTH);
   }
 }
 

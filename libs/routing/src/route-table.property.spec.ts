@@ -210,7 +210,7 @@ function whole(table: RouteTable, services: readonly Service[], routes: readonly
   const said = new Map<string, string>();
   for (const one of services) {
     const frontend = table.frontend(one.id);
-    for (const group of frontend ? table.groupsOf(frontend) : []) {
+    for (const group of frontend ? table.listGroups(frontend) : []) {
       const bindings = frontend ? [...table.group(frontend, group).bindings] : [];
       const words = bindings
         .sort(([a], [b]) => (a < b ? -1 : 1))

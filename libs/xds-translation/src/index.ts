@@ -15,7 +15,7 @@ export { type SocketAddress, isPort, socketAddress } from './model/zone-entrance
 export {
   NO_CLUSTER,
   TRUST_SECRET,
-  egressSecretOf,
+  parseEgressSecret,
   explicitListenerName,
   inboundListenerName,
   outboundListenerName,

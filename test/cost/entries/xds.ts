@@ -11,7 +11,7 @@ import { readDocument } from '../../../libs/agent-service/src/proxies/dataplane-
 import { readProxyNode } from '../../../libs/agent-service/src/proxies/proxy-node';
 import {
   decodeRequest,
-  nodeBytesOf,
+  readNodeBytes,
   ResponseEncoder,
   type AdsForm,
 } from '../../../libs/xds-server/src/server/ads-messages';
@@ -90,7 +90,7 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
       failed: () => undefined,
     },
   );
-  const node = nodeBytesOf(form, bytes);
+  const node = readNodeBytes(form, bytes);
   return [node && Node.decode(node), session.receive(decodeRequest(form, bytes))];
 }
 

@@ -123,7 +123,7 @@ export class AccessPolicy {
   }
 
   /** Returns the roles of the caller by the bindings that name it or one of its groups; granting ones first. */
-  rolesOf(caller: Caller): readonly HeldRole[] {
+  listRoles(caller: Caller): readonly HeldRole[] {
     if (caller.groups.includes(ADMINS)) return [{ ...BUILT_IN, effect: 'grants' }];
     const { grants, limits } = this.policy();
     const held = (from: Grants, effect: HeldRole['effect']): HeldRole[] =>

@@ -42,7 +42,7 @@ interface DecodeContext {
 export function decodeDocument(registry: Registry, body: unknown, target: Target = {}): DecodedDocument {
   const { object, violations } = storableBody(body);
   throwIfInvalid(violations);
-  const envelope = openEnvelope(object, (type) => specFieldsOf(kindNamed(registry, type) ?? target.kind));
+  const envelope = openEnvelope(object, (type) => listSpecFields(kindNamed(registry, type) ?? target.kind));
   const report = new DocumentReport();
   report.violations.merge(envelope.violations);
   report.warn(...envelope.warnings);
@@ -83,7 +83,7 @@ function kindNamed(registry: Registry, type: JsonValue | undefined): Kind | unde
 }
 
 /** The fields that a document of this kind may have in its spec. */
-function specFieldsOf(kind: Kind | undefined): readonly string[] {
+function listSpecFields(kind: Kind | undefined): readonly string[] {
   const schema: object = kind?.spec ?? {};
   const properties = 'properties' in schema && typeof schema.properties === 'object' ? schema.properties : {};
   return [...Object.keys(properties ?? {}), ...ignoredKumaFields(kind)];

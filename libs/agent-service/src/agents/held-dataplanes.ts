@@ -10,7 +10,7 @@ import {
   type RegistrationRight,
 } from './agent-registrations';
 import type { WantedDataplane } from './attach-messages';
-import { nameOf, type ReplicaLeases } from './replica-leases';
+import { formatLeaseName, type ReplicaLeases } from './replica-leases';
 
 /** The result of a state, as it is reported to the agent. */
 export type RegistrationAnswer = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
@@ -68,12 +68,12 @@ export class HeldDataplanes {
   }
 
   has(key: LeaseKey): boolean {
-    return this.all.has(nameOf(key));
+    return this.all.has(formatLeaseName(key));
   }
 
   /** A Dataplane is to be like this; undefined: gone. */
   want(key: LeaseKey, wanted: WantedDataplane | undefined): void {
-    const name = nameOf(key);
+    const name = formatLeaseName(key);
     const one = this.all.get(name) ?? this.create(key);
     one.wanted = wanted;
     one.changes += 1;
@@ -90,7 +90,7 @@ export class HeldDataplanes {
 
   /** The lease is not held any more. */
   lost(key: LeaseKey, isTaken: boolean): void {
-    const one = this.all.get(nameOf(key));
+    const one = this.all.get(formatLeaseName(key));
     if (one?.isHeld !== true) return;
     one.isHeld = false;
     if (isTaken) return this.options.ended('aborted', `the lease of Dataplane ${key.name} was taken by another stream`);
@@ -104,7 +104,7 @@ export class HeldDataplanes {
 
   /** This health is in the store. */
   stored({ health, ...key }: LeaseKey & { readonly health?: readonly AgentFinding[] }): void {
-    const one = this.all.get(nameOf(key));
+    const one = this.all.get(formatLeaseName(key));
     if (one && health !== undefined && one.health === health) one.health = undefined;
   }
 
@@ -115,7 +115,7 @@ export class HeldDataplanes {
     );
   }
 
-  /** Asks again whether the agent may, about all Dataplanes or these, by `nameOf`; ends the stream where it may not. */
+  /** Asks again whether the agent may, about all Dataplanes or these, by `formatLeaseName`; ends the stream where it may not. */
   async review(names?: ReadonlySet<string>): Promise<void> {
     for (const [name, one] of [...this.all]) {
       if (!one.isHeld || !one.wanted || this.isClosed || names?.has(name) === false) continue;
@@ -143,7 +143,7 @@ export class HeldDataplanes {
   private look(one: HeldDataplane): void {
     one.retry?.cancel();
     one.retry = undefined;
-    this.dirty.add(nameOf(one.key));
+    this.dirty.add(formatLeaseName(one.key));
     if (!this.isWorking) void this.work();
   }
 
@@ -164,7 +164,7 @@ export class HeldDataplanes {
       const answer = wanted ? await this.register(one, wanted) : await this.withdraw(one);
       if (answer) this.tell(one, wanted, answer);
       if (one.changes === changes && !wanted && answer?.outcome === RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN)
-        this.all.delete(nameOf(one.key));
+        this.all.delete(formatLeaseName(one.key));
     } catch (error) {
       await this.refuse(one, wanted, error);
     }

@@ -130,9 +130,9 @@ export class ReplicaLeases {
     const owners = new Map(due.map(({ session }) => [session.id, session]));
     for (const batch of distinctLeases(due.flatMap(({ rows }) => rows)))
       for (const part of splitIntoBatches(batch, MAX_ROWS)) {
-        const sessions = new Map(part.map((row) => [nameOf(row), row.session]));
+        const sessions = new Map(part.map((row) => [formatLeaseName(row), row.session]));
         for (const { taken, ...key } of await store.renew(part, length))
-          owners.get(sessions.get(nameOf(key)) ?? '')?.lost(key, taken);
+          owners.get(sessions.get(formatLeaseName(key)) ?? '')?.lost(key, taken);
       }
     for (const { session, heartbeat, rows } of due) {
       if (this.sessions.has(session)) this.confirmed.set(session, heartbeat);
@@ -175,14 +175,14 @@ function distinctLeases<Row extends LeaseKey>(rows: readonly Row[]): readonly (r
   const lists: Row[][] = [];
   const times = new Map<string, number>();
   for (const row of rows) {
-    const before = times.get(nameOf(row)) ?? 0;
-    times.set(nameOf(row), before + 1);
+    const before = times.get(formatLeaseName(row)) ?? 0;
+    times.set(formatLeaseName(row), before + 1);
     (lists[before] ??= []).push(row);
   }
   return lists;
 }
 
 /** A lease as a key of maps. */
-export function nameOf({ mesh, namespace, name }: LeaseKey): string {
+export function formatLeaseName({ mesh, namespace, name }: LeaseKey): string {
   return `${mesh}/${namespace}/${name}`;
 }

@@ -59,19 +59,19 @@ export class BootstrapEndpoint {
     const [path] = (request.url ?? '').split('?');
     if (path !== '/bootstrap') throw new Refusal(404, TEXT);
     if (request.method !== 'POST') throw new Refusal(405, TEXT);
-    const asked = readBootstrapRequest(parsed(await bodyOf(request)));
+    const asked = readBootstrapRequest(parsed(await readBody(request)));
     if (asked.token === '') throw new Refusal(422, 'dataplaneToken: must be a token\n');
     const spec = await this.options.authorise(asked);
-    const host = hostOf(request);
+    const host = getHost(request);
     const certificates = this.options.certificates();
     if (certificates) checkHost(certificates.current().certificate, host);
     const authority = asked.authority ?? certificates?.authority();
-    const networking = networkingOf(spec);
-    const capture = captureOf(networking, asked.features);
+    const networking = readNetworking(spec);
+    const capture = toCapture(networking, asked.features);
     const bootstrap = envoyBootstrap({
       node: {
         id: asked.proxyType === 'dataplane' ? `${asked.mesh}.${asked.name}` : `.${asked.name}`,
-        cluster: serviceOf(networking) ?? asked.proxyType,
+        cluster: findServiceName(networking) ?? asked.proxyType,
         metadata: nodeMetadata(asked, networking, capture),
       },
       controlPlanes: [{ host, port }],
@@ -95,7 +95,7 @@ export class BootstrapEndpoint {
   }
 
   private refuse(response: ServerResponse, address: string, error: unknown): void {
-    const status = statusOf(error);
+    const status = toStatusCode(error);
     if (status >= 500) this.options.logger.error('a bootstrap has failed', { address, error: errorText(error) });
     else
       this.log.warn(`bootstrap ${address}`, 'a bootstrap was refused', { address, status, reason: errorText(error) });
@@ -104,7 +104,7 @@ export class BootstrapEndpoint {
   }
 }
 
-function statusOf(error: unknown): number {
+function toStatusCode(error: unknown): number {
   if (error instanceof Refusal) return error.status;
   if (error instanceof Unauthenticated) return 401;
   switch (error instanceof DomainError ? error.type : undefined) {
@@ -122,7 +122,7 @@ function statusOf(error: unknown): number {
   }
 }
 
-function bodyOf(request: IncomingMessage): Promise<Buffer> {
+function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -145,7 +145,7 @@ function parsed(body: Buffer): unknown {
 }
 
 /** The host by which the starter reached this port: the proxy will dial the same. */
-function hostOf(request: IncomingMessage): string {
+function getHost(request: IncomingMessage): string {
   const [, bracketed, plain] =
     /^(?:\[([0-9a-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::\d+)?$/i.exec(request.headers.host ?? '') ?? [];
   const host = bracketed ?? plain;
@@ -164,13 +164,13 @@ function checkHost(certificate: string, host: string): void {
     );
 }
 
-function networkingOf(dataplane: JsonObject | undefined): JsonObject {
+function readNetworking(dataplane: JsonObject | undefined): JsonObject {
   const networking = dataplane?.['networking'];
   return isJsonObject(networking) ? networking : {};
 }
 
 /** kuma-dp says how it catches connections by a feature, or by its Dataplane. */
-function captureOf(networking: JsonObject, features: readonly string[]): JsonObject {
+function toCapture(networking: JsonObject, features: readonly string[]): JsonObject {
   const { transparentProxying } = networking;
   const port = isJsonObject(transparentProxying) ? transparentProxying['redirectPortOutbound'] : undefined;
   if (typeof port === 'number' && port > 0)
@@ -200,7 +200,7 @@ function adminPort({ admin }: JsonObject): number {
   return typeof port === 'number' ? port : ADMIN_PORT;
 }
 
-function serviceOf({ inbound }: JsonObject): string | undefined {
+function findServiceName({ inbound }: JsonObject): string | undefined {
   const [first] = isJsonArray(inbound) ? inbound : [];
   const tags = isJsonObject(first) ? first['tags'] : undefined;
   const service = isJsonObject(tags) ? tags['kuma.io/service'] : undefined;

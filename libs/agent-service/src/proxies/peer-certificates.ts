@@ -52,7 +52,7 @@ export class PeerCertificates {
   /** Throws Unauthenticated with the reason. */
   verify(certificate: X509Certificate, mesh: string): VerifiedPeer {
     const { trust, isRevoked, clock } = this.options;
-    const leaf = this.leafOf(certificate);
+    const leaf = this.readLeaf(certificate);
     const { uri } = leaf;
     if (uri === undefined) throw refused('has not exactly one SPIFFE id');
     const domain = /^spiffe:\/\/([^/]+)/.exec(uri)?.[1];
@@ -68,11 +68,11 @@ export class PeerCertificates {
     return { uri, expiresAt: until, ...(leaf.enrolment !== undefined && { enrolment: leaf.enrolment }) };
   }
 
-  private leafOf(certificate: X509Certificate): Leaf {
+  private readLeaf(certificate: X509Certificate): Leaf {
     const known = this.leaves.get(certificate);
     if (known) return known;
     const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    const [uri, enrolment] = [spiffeIdOf(certificate), enrolmentIn(certificate)];
+    const [uri, enrolment] = [findSpiffeId(certificate), enrolmentIn(certificate)];
     const leaf: Leaf = { uri, enrolment, from, until, signedBy: undefined };
     this.leaves.set(certificate, leaf);
     return leaf;
@@ -105,7 +105,7 @@ function authorityIn(pem: string): X509Certificate | undefined {
   }
 }
 
-function spiffeIdOf({ subjectAltName = '' }: X509Certificate): string | undefined {
+function findSpiffeId({ subjectAltName = '' }: X509Certificate): string | undefined {
   return /^URI:(spiffe:\/\/[^/,"\s]+\/[^,"\s]+)$/.exec(subjectAltName)?.[1];
 }
 

@@ -17,7 +17,7 @@ export interface ProxyCertificatesOptions {
    * The SPIFFE ids by which a Dataplane, or the egress in a mesh, is known; none where it has none. The first is that of the next
    * certificate; one that was signed for another of them stays until it is renewed.
    */
-  readonly idsOf: (owner: CertificateOwner) => readonly string[];
+  readonly listIds: (owner: CertificateOwner) => readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random?: () => number;
@@ -139,7 +139,7 @@ export class ProxyCertificates {
   }
 
   private hasOtherId({ owner, certificate }: Entry): boolean {
-    const ids = this.options.idsOf(owner);
+    const ids = this.options.listIds(owner);
     return ids.length > 0 && (certificate === undefined || !ids.includes(certificate.uri));
   }
 
@@ -189,7 +189,7 @@ export class ProxyCertificates {
   private isOfCurrentAuthority({ certificate, owner }: Entry, authority: string): boolean {
     if (certificate?.meshAuthority === undefined) return certificate?.chain.endsWith(authority) === true;
     // While Mesh.mtls is off nothing would sign.
-    return certificate.meshAuthority === (this.options.meshAuthority(meshOf(owner)) ?? certificate.meshAuthority);
+    return certificate.meshAuthority === (this.options.meshAuthority(getMesh(owner)) ?? certificate.meshAuthority);
   }
 
   private enqueue(entry: Entry): void {
@@ -250,7 +250,7 @@ export class ProxyCertificates {
     const { key, owner } = entry;
     entry.shown = undefined;
     if (key.type !== 'file') return undefined;
-    const uri = this.options.idsOf(owner).find((id) => shown.subjectAltName === `URI:${id}`);
+    const uri = this.options.listIds(owner).find((id) => shown.subjectAltName === `URI:${id}`);
     const authority = await this.signingAuthority();
     if (uri === undefined || authority === undefined) return undefined;
     if (!isForKey(shown, key.csr) || !shown.verify(authority.publicKey)) return undefined;
@@ -273,7 +273,7 @@ function isForKey({ raw }: X509Certificate, csr: string): boolean {
   return at >= 0 && key.length === P256_KEY_LENGTH && raw.includes(key);
 }
 
-function meshOf(owner: CertificateOwner): string {
+function getMesh(owner: CertificateOwner): string {
   return owner.type === 'egress' ? owner.mesh : owner.dataplane.mesh;
 }
 

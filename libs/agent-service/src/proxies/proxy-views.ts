@@ -57,7 +57,7 @@ export class ProxyViews {
   }
 
   /** Of the newest view of a proxy. */
-  certificateOf(proxy: string): CertificateStatus | undefined {
+  findCertificate(proxy: string): CertificateStatus | undefined {
     return [...(this.byProxy.get(proxy) ?? [])].at(-1)?.certificate?.status();
   }
 

@@ -34,7 +34,7 @@ export class DecodedResources {
     return this.clusters.get(this.resources, name)?.value;
   }
 
-  endpointsOf(plan: ClusterPlan): readonly EndpointLocality[] {
+  listEndpoints(plan: ClusterPlan): readonly EndpointLocality[] {
     if ('localities' in plan.endpoints) return plan.endpoints.localities;
     return this.endpoints.get(this.resources, plan.endpoints.name)?.value ?? [];
   }

@@ -54,8 +54,8 @@ interface Family {
 }
 
 const FAMILIES: readonly Family[] = [
-  { ip: 'ip', type: 'ipv4_addr', set: '4', includes: (address) => !isIPv6(hostOf(address)) },
-  { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(hostOf(address)) },
+  { ip: 'ip', type: 'ipv4_addr', set: '4', includes: (address) => !isIPv6(parseHost(address)) },
+  { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(parseHost(address)) },
 ];
 
 /** The mark of the tables of an agent instance. */
@@ -108,7 +108,7 @@ function captureLines(capture: Capture): readonly string[] {
     ];
   const redirect =
     capture.type === 'redirect'
-      ? chain('connect', 'type nat hook output priority -100', rules(redirectsOf(capture)))
+      ? chain('connect', 'type nat hook output priority -100', rules(formatRedirects(capture)))
       : [];
   // After the translation of addresses: what still goes to a virtual IP goes nowhere.
   const refuse = chain('refuse', 'type filter hook output priority filter', [
@@ -120,7 +120,7 @@ function captureLines(capture: Capture): readonly string[] {
   return [...sets, ...redirect, ...refuse];
 }
 
-function redirectsOf({ port, byUser = [] }: Extract<Capture, { type: 'redirect' }>) {
+function formatRedirects({ port, byUser = [] }: Extract<Capture, { type: 'redirect' }>) {
   return ({ ip, set }: Family): readonly string[] => {
     const which = `${ip} daddr @virtual${set} meta l4proto tcp`;
     return [
@@ -179,7 +179,7 @@ export function listCaptureRoutes({ capture }: NetworkPlan): readonly CaptureRou
   return capture.ranges.flatMap((range) => {
     if (range.startsWith('127.')) return [];
     const isV6 = range.includes(':');
-    const source = sourceOf(capture, isV6);
+    const source = formatSource(capture, isV6);
     const type = capture.type === 'listen' ? 'local ' : '';
     const from = source === undefined ? '' : ` src ${source}`;
     const line = `route add ${type}${range} dev lo proto ${ROUTE_PROTOCOL}${from}`;
@@ -187,7 +187,7 @@ export function listCaptureRoutes({ capture }: NetworkPlan): readonly CaptureRou
   });
 }
 
-function sourceOf(capture: Capture, isV6: boolean): string | undefined {
+function formatSource(capture: Capture, isV6: boolean): string | undefined {
   if (capture.type !== 'translate') return isV6 ? '::1' : '127.0.0.1';
   return capture.sources.find((source) => isIPv6(source) === isV6);
 }
@@ -208,6 +208,6 @@ function sorted(numbers: readonly number[]): readonly number[] {
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-function hostOf(range: string): string {
+function parseHost(range: string): string {
   return range.split('/')[0] ?? range;
 }

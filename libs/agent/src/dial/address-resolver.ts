@@ -52,7 +52,7 @@ export class AddressResolver {
   }
 
   private async ask(host: string): Promise<void> {
-    const found = await addressesOf(host);
+    const found = await listAddresses(host);
     const name = this.names.get(host);
     if (!name) return;
     if (found.length > 0 && found.join() !== name.addresses.join()) {
@@ -68,7 +68,7 @@ export class AddressResolver {
 }
 
 /** IPv4 addresses, or those of IPv6 where there are no others; none where the name is not known. */
-async function addressesOf(host: string): Promise<readonly string[]> {
+async function listAddresses(host: string): Promise<readonly string[]> {
   try {
     const found = await lookup(host, { all: true });
     const four = found.filter(({ family }) => family === 4);

@@ -82,7 +82,7 @@ export function hostNamesIn({ clusterDiscoveryType: discovery, loadAssignment }:
   const isResolved = discovery?.$case === 'type' && discovery.value === Cluster_DiscoveryType.STRICT_DNS;
   if (!isResolved || !loadAssignment) return [];
   const hosts = loadAssignment.endpoints.flatMap(({ lbEndpoints }) =>
-    lbEndpoints.map((one) => socketOf(one)?.address ?? ''),
+    lbEndpoints.map((one) => findSocket(one)?.address ?? ''),
   );
   return [...new Set(hosts)].filter((host) => host !== '' && isIP(host) === 0);
 }
@@ -99,10 +99,10 @@ function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts
   const left = assignment.endpoints.map((locality) => ({
     ...locality,
     lbEndpoints: locality.lbEndpoints.filter((host) => {
-      const socket = socketOf(host);
+      const socket = findSocket(host);
       const at = socket && readSocketAddress(socket);
       if (at && isDialled(facts, at)) return true;
-      dropped.push(labelOf(host));
+      dropped.push(formatLabel(host));
       return false;
     }),
   }));
@@ -117,26 +117,30 @@ function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts
 
 function withAddresses(host: Host, addresses: HostAddresses): readonly Host[] {
   const { hostIdentifier } = host;
-  const socket = socketOf(host);
+  const socket = findSocket(host);
   if (hostIdentifier?.$case !== 'endpoint' || !socket) return [];
   if (isIP(socket.address) !== 0) return [host];
   return addresses(socket.address).map((address) => {
-    const value = { ...hostIdentifier.value, hostname: socket.address, address: addressOf({ ...socket, address }) };
+    const value = {
+      ...hostIdentifier.value,
+      hostname: socket.address,
+      address: toProtoAddress({ ...socket, address }),
+    };
     return { ...host, hostIdentifier: { $case: 'endpoint' as const, value } };
   });
 }
 
-function addressOf(value: NonNullable<ReturnType<typeof socketOf>>) {
+function toProtoAddress(value: NonNullable<ReturnType<typeof findSocket>>) {
   return { address: { $case: 'socketAddress' as const, value } };
 }
 
-function socketOf({ hostIdentifier }: Host) {
+function findSocket({ hostIdentifier }: Host) {
   const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
   return at?.$case === 'socketAddress' ? at.value : undefined;
 }
 
-function labelOf(host: Host): string {
-  const socket = socketOf(host);
+function formatLabel(host: Host): string {
+  const socket = findSocket(host);
   const name = host.hostIdentifier?.$case === 'endpoint' ? host.hostIdentifier.value.hostname : '';
   const place = formatAddress(socket && readSocketAddress(socket));
   return name === '' ? place : `${place} (${name})`;

@@ -70,7 +70,7 @@ export class LocalXdsServer {
     return new Promise((settle) => {
       const waiting = { proxy, change, revision: this.source.revision, settle };
       this.waiting.add(waiting);
-      this.reviewOne(waiting, this.typesOf(proxy));
+      this.reviewOne(waiting, this.findTypes(proxy));
     });
   }
 
@@ -97,7 +97,7 @@ export class LocalXdsServer {
   }
 
   private review(proxy: string): void {
-    const types = this.typesOf(proxy);
+    const types = this.findTypes(proxy);
     for (const each of this.waiting) if (each.proxy === proxy) this.reviewOne(each, types);
   }
 
@@ -117,7 +117,7 @@ export class LocalXdsServer {
   }
 
   /** Of the newest stream of a proxy; undefined while there is none. */
-  private typesOf(proxy: string): readonly ProxyTypeStatus[] | undefined {
+  private findTypes(proxy: string): readonly ProxyTypeStatus[] | undefined {
     return this.server
       .proxies()
       .filter(({ id }) => id === proxy)

@@ -65,7 +65,7 @@ export class Attachment {
       if (!this.isOver) this.events.received(response);
     });
     this.call.on('error', (error: ServiceError) =>
-      isOfConnection(error.code) ? this.abandon(failureOf(error)) : this.end(failureOf(error)),
+      isOfConnection(error.code) ? this.abandon(formatFailure(error)) : this.end(formatFailure(error)),
     );
     this.call.on('end', () => this.abandon('it ended the stream'));
   }
@@ -95,6 +95,6 @@ export class Attachment {
   }
 }
 
-function failureOf({ code, details }: ServiceError): string {
+function formatFailure({ code, details }: ServiceError): string {
   return `${status[code] ?? code}: ${shortened(details, MAX_TEXT_LENGTH, '…')}`;
 }

@@ -92,12 +92,12 @@ export const PREFIX = 'causeway_agent_';
 /** Renders the agent's metrics of these proxies, with the dataplane's own metrics of `one`. */
 export async function renderMetrics(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
   const labelled = proxies.map((proxy) => [`{proxy="${formatNodeId(proxy.plan)}"}`, proxy] as const);
-  return [...linesOf(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
+  return [...formatLines(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
 }
 
 /** Renders the metrics of the machine's network. */
 export function networkMetrics(network: NetworkStatus): string {
-  return linesOf(NETWORK, [['', network]]).join('\n');
+  return formatLines(NETWORK, [['', network]]).join('\n');
 }
 
 async function planeMetrics({ plane }: MachineProxy): Promise<string> {
@@ -105,7 +105,7 @@ async function planeMetrics({ plane }: MachineProxy): Promise<string> {
   return plane instanceof BuiltinPlane ? prometheusText(await plane.stats()) : '';
 }
 
-function linesOf<T>(
+function formatLines<T>(
   metrics: readonly Metric<T>[],
   all: readonly (readonly [labels: string, of: T])[],
 ): readonly string[] {

@@ -93,7 +93,7 @@ export class Agent {
   /** Reads the configuration and the files that it names now. */
   reload(): void {
     this.file.look();
-    this.access.readTokens(tokenFilesOf(this.config));
+    this.access.readTokens(listTokenFiles(this.config));
   }
 
   status(): AgentStatus {
@@ -121,7 +121,7 @@ export class Agent {
   private async readTokens(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       await this.options.clock.sleep(TOKEN_PERIOD, end);
-      this.access.readTokens(tokenFilesOf(this.config));
+      this.access.readTokens(listTokenFiles(this.config));
     }
   }
 
@@ -149,6 +149,6 @@ export class Agent {
 }
 
 /** Files of tokens that Dataplanes have of their own. */
-function tokenFilesOf({ dataplanes }: AgentConfig): readonly string[] {
+function listTokenFiles({ dataplanes }: AgentConfig): readonly string[] {
   return dataplanes.flatMap(({ tokenFile }) => (tokenFile === undefined ? [] : [tokenFile]));
 }

@@ -86,10 +86,10 @@ export class MachineParts {
     this.readiness = new ServiceReadiness({
       clock,
       logger,
-      resource: (dataplane, type, name) => this.runningOf(dataplane)?.proxy.cache.get(type, name),
+      resource: (dataplane, type, name) => this.findRunning(dataplane)?.proxy.cache.get(type, name),
       isProxy: (at) => this.isProxy(at),
       isGuarded: (port) => this.network.guards(port),
-      changed: (dataplane, health) => this.runningOf(dataplane)?.lease?.report(health),
+      changed: (dataplane, health) => this.findRunning(dataplane)?.lease?.report(health),
     });
     const changed = (): void => this.readiness.look();
     this.watching = Promise.all([this.readiness.run(signal), this.network.watch(clock, logger, changed, signal)]);
@@ -131,7 +131,7 @@ export class MachineParts {
   }
 
   /** `dataplane` is `mesh/name`, or `mesh/name.namespace`. */
-  private runningOf(dataplane: string): Running | undefined {
+  private findRunning(dataplane: string): Running | undefined {
     return this.running.get(dataplane.replace('/', '.'));
   }
 

@@ -41,11 +41,11 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
   const { mesh, dataplanes, ingress, capture } = config;
   const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
   const shared = [plane, config.envoy, config.builtin, config.trustedNetworks, reach];
-  const dialOf = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
+  const toDial = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
     readDialFacts(config, { dataplane, redirect, authoritiesFile });
   if (ingress) {
-    const plan = { ...placeOf(folder, '', ingress), type: 'ingress' as const, capture: 'none' as const };
-    return [{ plan, dial: dialOf(undefined), facts: [plan, shared] }];
+    const plan = { ...toProxyPlace(folder, '', ingress), type: 'ingress' as const, capture: 'none' as const };
+    return [{ plan, dial: toDial(undefined), facts: [plan, shared] }];
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
   const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
@@ -63,7 +63,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
     const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
-      ...placeOf(folder, mesh, one),
+      ...toProxyPlace(folder, mesh, one),
       type: 'dataplane',
       capture: how,
       ...(how === 'redirect' && ports && { redirect: { ...ports, ipv6: hasIpv6() } }),
@@ -74,11 +74,11 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
     const client = isShared ? others : undefined;
     const registered = { ...buildDataplane(config, one), ...(client !== undefined && { clientDataplane: client }) };
-    return { plan, registered, dial: dialOf(qualified, plan.redirect), facts: [plan, shared] };
+    return { plan, registered, dial: toDial(qualified, plan.redirect), facts: [plan, shared] };
   });
 }
 
-function placeOf(
+function toProxyPlace(
   folder: string,
   mesh: string,
   { name, namespace }: NamedDataplane,

@@ -13,7 +13,7 @@ import {
 import { checkFields } from './known-fields';
 import { grpcMatch, httpMatch } from './matches';
 import { priorityViolations, type OrderedRule } from './priorities';
-import { retryOf, timeoutsOf } from './route-policies';
+import { compileRetry, compileTimeouts } from './route-policies';
 
 /** One rule of the route that a listener becomes, but for its backends, which stand where the nodes do. */
 export interface RouterRule extends OrderedRule {
@@ -107,9 +107,9 @@ function compileRoute(
   }
   const { protocol, body, place } = only;
   checkFields(body, BODY, place, found);
-  const matched = matchesOf(protocol, body, { at: place.field('match'), found });
-  const timeouts = body.timeout && timeoutsOf(body.timeout, protocol, { at: place.field('timeout'), found });
-  const retry = body.retryPolicy && retryOf(body.retryPolicy, protocol, { at: place.field('retryPolicy'), found });
+  const matched = compileMatches(protocol, body, { at: place.field('match'), found });
+  const timeouts = body.timeout && compileTimeouts(body.timeout, protocol, { at: place.field('timeout'), found });
+  const retry = body.retryPolicy && compileRetry(body.retryPolicy, protocol, { at: place.field('retryPolicy'), found });
   const targets = body.action?.weightedTargets ?? [];
   const targetsAt = place.field('action').field('weightedTargets');
   targets.forEach((target, i) => checkFields(target, TARGET, targetsAt.index(i), found));
@@ -127,7 +127,7 @@ function compileRoute(
   };
 }
 
-function matchesOf(protocol: Protocol, { match = {} }: Body, { at, found }: Report): JsonObject {
+function compileMatches(protocol: Protocol, { match = {} }: Body, { at, found }: Report): JsonObject {
   if (protocol === 'tcp') {
     checkFields(match, { known: ['port'], refused: {} }, at, found);
     return {};

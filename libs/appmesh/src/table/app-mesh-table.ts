@@ -15,8 +15,8 @@ import type { Member, Source } from '../model';
 import { isCovered, type Unnamed } from '../name-suffixes';
 import { resolvedRef } from '../names';
 import { Members } from './members';
-import { nameOf, Sources, type Named, type Row } from './sources';
-import { compiledNode, conditionsOf, listed, MEMBERSHIP_CONFLICT, refusalOf, resolve } from './verdict';
+import { toNamed, Sources, type Named, type Row } from './sources';
+import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefusal, resolve } from './verdict';
 
 /** Keys that a change may affect: compiled sources and their conditions, and the nodes that Dataplanes belong to. */
 export interface Touched {
@@ -135,7 +135,7 @@ export class AppMeshTable {
 
   /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none and may call everything. */
   binding(id: Identity): Binding | undefined {
-    const node = this.memberTable.nodeOf(identityKey(id));
+    const node = this.memberTable.findNode(identityKey(id));
     if (!node) return undefined;
     const backends = (node.spec.backends ?? []).map(({ virtualService }) => {
       const { namespace, name } = resolvedRef(node.id, virtualService.virtualServiceRef);
@@ -158,10 +158,10 @@ export class AppMeshTable {
   private mark(row: Row, { sources }: Marks, comesOrGoes: boolean): void {
     for (const rival of this.sources.rivals(row)) {
       sources.add(rival.key);
-      for (const first of this.sources.referringTo(nameOf(rival))) {
+      for (const first of this.sources.referringTo(toNamed(rival))) {
         sources.add(first.key);
         if (!comesOrGoes || rival !== row) continue;
-        for (const second of this.sources.referringTo(nameOf(first))) sources.add(second.key);
+        for (const second of this.sources.referringTo(toNamed(first))) sources.add(second.key);
       }
     }
   }
@@ -175,17 +175,17 @@ export class AppMeshTable {
 
   private compileRow(row: Row): Compiled {
     const { source, awsName } = row;
-    const conflict = this.conflictOf(row);
-    const conditions = [...conditionsOf(row, this.sources), ...(conflict ? [conflict] : [])];
+    const conflict = this.findConflict(row);
+    const conditions = [...evaluateConditions(row, this.sources), ...(conflict ? [conflict] : [])];
     const members = source.kind === 'VirtualNode' ? this.memberTable.selectedBy(row.key).size : 0;
     const said = { awsName, conditions, members };
-    if (source.kind === 'VirtualRouter' || refusalOf(row, this.sources)) return { ...said, rules: [] };
+    if (source.kind === 'VirtualRouter' || findRefusal(row, this.sources)) return { ...said, rules: [] };
     if (source.kind === 'VirtualNode') {
       const { service, policies } = compiledNode(row, source.spec);
       return { ...said, service, rules: policies };
     }
     const unnamed = this.unnamed(source.id, awsName);
-    const compiled = compileService(source.id, unnamed === undefined ? awsName : undefined, this.providerOf(row));
+    const compiled = compileService(source.id, unnamed === undefined ? awsName : undefined, this.resolveProvider(row));
     return { ...said, ...compiled, ...(unnamed === undefined ? {} : { unnamed }) };
   }
 
@@ -194,7 +194,7 @@ export class AppMeshTable {
     return isCovered(this.suffixes.get(mesh) ?? NONE, awsName, namespace) ? undefined : 'OutsideSuffixes';
   }
 
-  private providerOf(row: Row): Provider {
+  private resolveProvider(row: Row): Provider {
     const [ref] = row.refs;
     const found = ref && resolve(row, ref, this.sources);
     if (!found?.ok) return { type: 'none' };
@@ -204,7 +204,7 @@ export class AppMeshTable {
     return { type: 'none' };
   }
 
-  private conflictOf({ key, source: { kind, generation } }: Row): Condition | undefined {
+  private findConflict({ key, source: { kind, generation } }: Row): Condition | undefined {
     if (kind !== 'VirtualNode') return undefined;
     const shared = [...this.memberTable.selectedBy(key)].filter(
       (member) => this.memberTable.selecting(member).size > 1,

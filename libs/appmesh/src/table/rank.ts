@@ -8,13 +8,13 @@ import type { Source } from '../model';
 export function compareRanks(a: Source, b: Source): number {
   return (
     Number(a.id.zone !== '') - Number(b.id.zone !== '') ||
-    orderOf(a) - orderOf(b) ||
+    computeOrder(a) - computeOrder(b) ||
     compareText(`${a.id.namespace}/${a.id.name}`, `${b.id.namespace}/${b.id.name}`) ||
     compareText(a.id.zone, b.id.zone)
   );
 }
 
-const orderOf = ({ creationOrder }: Source): number => creationOrder || Number.MAX_SAFE_INTEGER;
+const computeOrder = ({ creationOrder }: Source): number => creationOrder || Number.MAX_SAFE_INTEGER;
 
 /** Whether both are seen in one zone: what is made on the global is seen in each. */
 export const meet = (a: string, b: string): boolean => a === b || a === '' || b === '';

@@ -40,9 +40,9 @@ export class Sources {
     const key = identityKey(source.id);
     this.remove(key);
     const awsName = source.spec.awsName || derivedAwsName(source.kind, source.id);
-    const row: Row = { key, source, awsName, refs: refsOf(source) };
+    const row: Row = { key, source, awsName, refs: listRefs(source) };
     this.rows.set(key, row);
-    this.named.add(nameKey(nameOf(row)), row);
+    this.named.add(nameKey(toNamed(row)), row);
     this.wanting.add(awsKey(row), row);
     for (const ref of row.refs) this.referring.add(nameKey(ref), row);
     return row;
@@ -52,7 +52,7 @@ export class Sources {
     const row = this.rows.get(key);
     if (!row) return undefined;
     this.rows.delete(key);
-    this.named.delete(nameKey(nameOf(row)), row);
+    this.named.delete(nameKey(toNamed(row)), row);
     this.wanting.delete(awsKey(row), row);
     for (const ref of row.refs) this.referring.delete(nameKey(ref), row);
     return row;
@@ -95,21 +95,21 @@ export class Sources {
   }
 }
 
-export const nameOf = ({ source: { kind, id } }: Row): Named => ({ kind, namespace: id.namespace, name: id.name });
+export const toNamed = ({ source: { kind, id } }: Row): Named => ({ kind, namespace: id.namespace, name: id.name });
 
-function refsOf(source: Source): readonly Named[] {
+function listRefs(source: Source): readonly Named[] {
   const to = (kind: SourceKind, ref: ObjectRef): Named => ({ kind, ...resolvedRef(source.id, ref) });
   if (source.kind === 'VirtualNode')
     return (source.spec.backends ?? []).map(({ virtualService }) =>
       to('VirtualService', virtualService.virtualServiceRef),
     );
-  if (source.kind === 'VirtualRouter') return targetsOf(source.spec).map((ref) => to('VirtualNode', ref));
+  if (source.kind === 'VirtualRouter') return listTargets(source.spec).map((ref) => to('VirtualNode', ref));
   const { virtualNode, virtualRouter } = source.spec.provider ?? {};
   if (virtualNode) return [to('VirtualNode', virtualNode.virtualNodeRef)];
   return virtualRouter ? [to('VirtualRouter', virtualRouter.virtualRouterRef)] : [];
 }
 
-function targetsOf({ routes = [] }: VirtualRouterSpec): readonly ObjectRef[] {
+function listTargets({ routes = [] }: VirtualRouterSpec): readonly ObjectRef[] {
   const bodies = ({ http, httpRoute, http2, http2Route, grpc, grpcRoute, tcp, tcpRoute }: RouterRoute) =>
     [http, httpRoute, http2, http2Route, grpc, grpcRoute, tcp, tcpRoute].flatMap((body) => (body ? [body] : []));
   const refs = routes.flatMap(bodies).flatMap(({ action }) => action?.weightedTargets ?? []);

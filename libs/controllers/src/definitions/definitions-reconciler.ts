@@ -20,7 +20,7 @@ class DefinitionsReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(KIND)) yield [identityKey(id)];
   }
 
-  keysOf({ id }: IndexChange, index: IndexReader): Keys {
+  listKeys({ id }: IndexChange, index: IndexReader): Keys {
     return id.kind === KIND ? [...index.ofKind(KIND)].map((one) => identityKey(one.id)) : NO_KEYS;
   }
 
@@ -28,7 +28,7 @@ class DefinitionsReconciler implements KeyedReconciler {
     const evaluated = this.evaluatedIn(index).get(key);
     if (!evaluated) return undefined;
     const { id, revision, status: before = {} } = evaluated.definition;
-    const status = withCondition(before, conditionOf(evaluated), now);
+    const status = withCondition(before, toCondition(evaluated), now);
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
@@ -41,7 +41,7 @@ class DefinitionsReconciler implements KeyedReconciler {
   }
 }
 
-function conditionOf({ definition, kind, reason, message }: EvaluatedDefinition): Condition {
+function toCondition({ definition, kind, reason, message }: EvaluatedDefinition): Condition {
   const status = kind ? 'True' : 'False';
   return { type: 'Accepted', status, reason, message, observedGeneration: definition.generation };
 }

@@ -33,12 +33,12 @@ export function policyConditions(
   generation: number,
 ): PolicyConditions {
   const { policy, scopes } = verdict;
-  const refusal = refusalOf(verdict);
+  const refusal = findRefusal(verdict);
   if (refusal) return done(all(refusal, generation));
   const accepted = { reason: 'Accepted', message: describeTargets(verdict) };
   const of = (type: Type | 'Unknown' | undefined, reason: string, message: string): Condition[] =>
     conditions({ accepted, type, reason, message, generation });
-  const rank = rankOf(verdict);
+  const rank = computeRank(verdict);
   const said = describe(verdict);
   if (scopes.total === 0)
     return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: nothing is below its targets`));
@@ -70,7 +70,7 @@ export function policyConditions(
 }
 
 /** Returns why no target takes a policy; undefined where some target does. */
-function refusalOf({ policy: { violation }, ancestors }: PolicyEvaluation): Reason | undefined {
+function findRefusal({ policy: { violation }, ancestors }: PolicyEvaluation): Reason | undefined {
   if (violation) return { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` };
   if (ancestors.some((each) => !each.refused)) return undefined;
   return ancestors[0]?.refused ?? { reason: 'TargetNotFound', message: 'it has no targets' };
@@ -87,7 +87,7 @@ const describeTcp = (said: string, { names }: TcpTargets): string =>
   `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
 
 /** Returns how much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
-export function rankOf({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {
+export function computeRank({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {
   if (enforced + partial === 0) return 0;
   return enforced === total ? 2 : 1;
 }
@@ -142,13 +142,13 @@ function describe({ policy: { strategy }, scopes: { total, enforced, partial }, 
       continue;
     }
     room -= names.length;
-    notes.push(noteOf(scope, names));
+    notes.push(formatNote(scope, names));
   }
   if (unnamed > 0) notes.push(`beaten in ${unnamed} more`);
   return [`${strategy}: enforced in ${enforced} of ${total} scopes${partly}`, ...notes].join('; ');
 }
 
-function noteOf({ state, enforced, superseded, by, count }: ScopeResult, names: readonly string[]): string {
+function formatNote({ state, enforced, superseded, by, count }: ScopeResult, names: readonly string[]): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const where = `${names.join(', ')}${more}`;
   const whom = listed(by);

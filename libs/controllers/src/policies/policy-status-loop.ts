@@ -28,7 +28,13 @@ import type { KumaPolicies } from './kuma-policies';
 import { notTranslatedCondition } from './not-translated-condition';
 import { planPolicyStatus } from './plan-policy-status';
 import { PolicyCounts } from './policy-counts';
-import { policyConditions, rankOf, writtenRank, type Enforcement, type PolicyConditions } from './policy-conditions';
+import {
+  policyConditions,
+  computeRank,
+  writtenRank,
+  type Enforcement,
+  type PolicyConditions,
+} from './policy-conditions';
 import { policyRequirement, type PolicyRequirement } from './policy-requirement';
 import { keysOfPolicies, type PolicySource } from './policy-source';
 import { StatusMessageLimit } from './status-message-limit';
@@ -42,7 +48,7 @@ export interface PolicyStatusOptions {
   /** It follows the index since before the loop did. */
   readonly policies: PolicySource;
   /** The kinds that are known now: a policy that its kind refuses since that was changed is not accepted. */
-  readonly kindOf: (name: string) => Kind | undefined;
+  readonly findKind: (name: string) => Kind | undefined;
   /** Without it nothing is known of who has applied policies. */
   readonly progress?: ProgressSource;
   /** Knows which policies zones of Kuma are sent. Without it policies have no such condition. */
@@ -81,7 +87,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   }
 
   /** Status that another writer changed. */
-  keysOf({ id, key, before, after }: IndexChange): Keys {
+  listKeys({ id, key, before, after }: IndexChange): Keys {
     if (!this.options.policies.table.kind(id.kind)) return NO_KEYS;
     return jsonEqual(before?.status, after?.status) ? NO_KEYS : [key];
   }
@@ -112,7 +118,7 @@ class PolicyStatusPlanner implements StatusPlanner {
     const evaluated = this.evaluated.get(key) ?? this.evaluate(key, resource, index);
     if (!evaluated) return { change: undefined };
     this.evaluated.set(key, evaluated);
-    const { conditions, ...rest } = this.conditionsOf(evaluated, resource, moment);
+    const { conditions, ...rest } = this.listConditions(evaluated, resource, moment);
     const { meshes, progress, kuma } = this.options;
     const { controllerName } = meshes.owner;
     const unsupportedByKuma = notTranslatedCondition(resource, progress, kuma);
@@ -123,12 +129,13 @@ class PolicyStatusPlanner implements StatusPlanner {
   }
 
   private evaluate(key: string, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
-    const { policies, kindOf } = this.options;
+    const { policies, findKind } = this.options;
     const kind = policies.table.kind(id.kind);
     const verdict = kind && evaluatePolicy(kind, key);
     if (!verdict) return undefined;
     // The definition of its kind may have changed since the policy was written.
-    const [first]: readonly (Violation | undefined)[] = kindOf(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
+    const [first]: readonly (Violation | undefined)[] =
+      findKind(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
     const violation = verdict.policy.violation ?? first;
     return {
       verdict: violation ? { ...verdict, policy: { ...verdict.policy, violation } } : verdict,
@@ -137,7 +144,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   }
 
   /** Returns the conditions to write, without those that stay. */
-  private conditionsOf(
+  private listConditions(
     { verdict, requirement }: Evaluated,
     resource: Resource,
     moment: StatusMoment,
@@ -164,7 +171,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   ): boolean {
     const written = writtenRank(status);
     const isNewlyUnsupported = (progress?.unsupported.total ?? 0) > 0 && !isUnsupportedWritten(status, generation);
-    return written !== undefined && written <= rankOf(verdict) && !isNewlyUnsupported;
+    return written !== undefined && written <= computeRank(verdict) && !isNewlyUnsupported;
   }
 
   private counted({ id }: Resource, found: PolicyConditions): PolicyConditions {
@@ -182,7 +189,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   ): boolean {
     if (progress?.zones === undefined || waited >= (this.options.patience?.zones ?? ZONE_DELAY)) return false;
     const written = writtenRank(status);
-    return written !== undefined && written < rankOf(verdict) && isWrittenOf(status, generation);
+    return written !== undefined && written < computeRank(verdict) && isWrittenOf(status, generation);
   }
 }
 

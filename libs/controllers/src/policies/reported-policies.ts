@@ -2,7 +2,7 @@ import { evaluatePolicy } from '@causeway/policies';
 import { identityKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { ReportedResources } from '../progress/progress-reporter';
-import { rankOf } from './policy-conditions';
+import { computeRank } from './policy-conditions';
 import { policyRequirement, shippedKind } from './policy-requirement';
 import { keysOfPolicies, type PolicySource } from './policy-source';
 
@@ -14,12 +14,12 @@ export function reportedPolicies(policies: PolicySource, index: IndexReader): Re
     },
     changes: keysOfPolicies(policies),
     mayBecomeUnsupported: true,
-    requirementOf: ({ id }) => {
+    findRequirement: ({ id }) => {
       const kind = policies.table.kind(id.kind);
       const key = identityKey(id);
       const verdict = kind && evaluatePolicy(kind, key);
       // No proxy of this zone applies a policy that others beat everywhere here.
-      return kind && verdict && rankOf(verdict) > 0 ? policyRequirement(kind, key, index) : undefined;
+      return kind && verdict && computeRank(verdict) > 0 ? policyRequirement(kind, key, index) : undefined;
     },
   };
 }

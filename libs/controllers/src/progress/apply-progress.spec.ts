@@ -117,7 +117,7 @@ describe('the progress on the global', () => {
       Object.entries(zones).map(([zone, spec]) => [zone, storedResource(routeInsightId(zone), { spec })]),
     );
     const progress = new GlobalProgress({
-      index: { get: ({ zone }) => reports.get(zone), versionOf: () => 1 },
+      index: { get: ({ zone }) => reports.get(zone), getVersion: () => 1 },
       zones: () => ({ connected: Object.keys(zones), kuma: [] }),
     });
     const found = progress.of({ resource });

@@ -12,16 +12,16 @@ interface AnnouncingTable<Change> {
   subscribe(listener: (change: Change | 'reloaded') => void): () => void;
 }
 
-/** Returns a derived table as a source of keys: those that `keysOf` reads from a change, or all after a reload. */
+/** Returns a derived table as a source of keys: those that `listKeys` reads from a change, or all after a reload. */
 export function keysOfTable<Change>(
   table: AnnouncingTable<Change>,
-  keysOf: (change: Change) => readonly string[],
+  listKeys: (change: Change) => readonly string[],
 ): KeySource {
   return {
     get hasLoaded() {
       return table.hasLoaded;
     },
-    subscribe: (listener) => table.subscribe((change) => listener(change === 'reloaded' ? 'all' : keysOf(change))),
+    subscribe: (listener) => table.subscribe((change) => listener(change === 'reloaded' ? 'all' : listKeys(change))),
   };
 }
 

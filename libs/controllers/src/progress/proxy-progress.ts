@@ -60,7 +60,7 @@ export class ProxyProgress {
       return some === undefined || some.has(identityKey(owner));
     });
     const selected = includesEgresses ? [...dataplanes, ...this.egresses] : dataplanes;
-    const view = viewOf(selected, requirement, includesEgresses && this.egresses.length === 0);
+    const view = countProxies(selected, requirement, includesEgresses && this.egresses.length === 0);
     this.views.set(key, view);
     return view;
   }
@@ -89,7 +89,7 @@ export function viewKey({ selection, features }: ApplyRequirement): string {
   return `${mesh} ${namespace} ${some?.key ?? ''} ${includesEgresses} ${features.key}`;
 }
 
-function viewOf(
+function countProxies(
   proxies: readonly KnownProxy[],
   { features }: Pick<ApplyRequirement, 'features'>,
   lacksEgress: boolean,
@@ -113,12 +113,12 @@ function summarise(unsupported: readonly UnsupportedProxy[]): UnsupportedProxies
   named.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     total: unsupported.length,
-    counts: sumUnsupported(unsupported.map(countOf)),
+    counts: sumUnsupported(unsupported.map(toUnsupportedCount)),
     first: named.slice(0, MAX_NAMES).map(({ one }) => one),
   };
 }
 
-function countOf(unsupported: UnsupportedProxy): UnsupportedCount {
+function toUnsupportedCount(unsupported: UnsupportedProxy): UnsupportedCount {
   if (unsupported.type !== 'proxy')
     return { mode: unsupported.type === 'noEgress' ? 'noEgress' : 'unknown', isTcpPassthrough: false, count: 1 };
   const { mode, tcpPassthroughReason } = unsupported;

@@ -138,7 +138,7 @@ class ProxyConditionsPlanner implements StatusPlanner {
     return PROXY_KINDS.includes(id.kind) && id.zone === this.zone;
   }
 
-  keysOf({ id, key, after }: IndexChange): Keys {
+  listKeys({ id, key, after }: IndexChange): Keys {
     return after && this.writes({ id }) ? [key] : NO_KEYS;
   }
 

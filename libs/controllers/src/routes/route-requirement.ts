@@ -39,15 +39,15 @@ export function reportedRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subsc
   return {
     kinds: routeKinds,
     changes: keysOfRoutes(routes),
-    requirementOf: (route) => {
+    findRequirement: (route) => {
       const features = routeFeatures(route.id.kind);
-      return features && { selection: callersOf(route), features };
+      return features && { selection: selectCallers(route), features };
     },
   };
 }
 
 /** A route with parents in several namespaces is for the proxies of all. */
-function callersOf({ id, spec }: Resource): ProxySelection {
+function selectCallers({ id, spec }: Resource): ProxySelection {
   const { parentRefs } = spec;
   const refs = isJsonArray(parentRefs) ? parentRefs.filter(isJsonObject) : [];
   const isConsumers = refs.every(({ namespace }) => (namespace ?? id.namespace) !== id.namespace);

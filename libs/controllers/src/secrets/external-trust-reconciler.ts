@@ -36,7 +36,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(MeshExternalService.name)) yield [identityKey(id)];
   }
 
-  keysOf({ id, key, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     if (id.kind === MeshExternalService.name) return after ? [key] : NO_KEYS;
     return id.kind === Secret.name || id.kind === 'ZoneEgress' ? [RESCAN] : NO_KEYS;
   }
@@ -45,7 +45,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     const service = index.byIdentityKey(key);
     if (!service || (this.cp.role === 'global' && !isMadeHere(service, this.cp))) return undefined;
     const { id, revision, generation: observedGeneration, status: before = {} } = service;
-    const said = this.conditionsOf(service, index);
+    const said = this.listConditions(service, index);
     const ended = TYPES.filter((type) => !said.some((each) => each.type === type));
     const status = said.reduce(
       (written, each) => withCondition(written, { ...each, observedGeneration }, now),
@@ -54,7 +54,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
-  private conditionsOf(service: Resource, index: IndexReader): readonly Said[] {
+  private listConditions(service: Resource, index: IndexReader): readonly Said[] {
     const { id, spec, status } = service;
     const unreadable = unreadableTrust(spec);
     if (unreadable)

@@ -32,7 +32,7 @@ export class SecretAccess {
   }
 
   /** The keys of the resources of a kind that name a Secret. Linear in all resources of the kind: Secrets change rarely. */
-  usersOf({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly string[] {
+  listUsers({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly string[] {
     return [...this.index.ofKind(kind)].flatMap(({ id, spec }) =>
       id.mesh === mesh && secretReferences(kind, spec).some(({ secret }) => secret === name) ? [identityKey(id)] : [],
     );

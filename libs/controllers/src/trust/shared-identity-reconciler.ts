@@ -50,7 +50,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;

@@ -42,7 +42,7 @@ class TrustReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (id.kind === MeshTrust.name) return this.keysOfTrust(key, index);
     const comesOrGoes = before === undefined || after === undefined;
@@ -124,7 +124,7 @@ class TrustReconciler implements KeyedReconciler {
     const { mesh, trustDomain } = domain;
     const claims = [...domain.claims].flatMap((key) => asClaim(index.byIdentityKey(key), index));
     const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.verdict?.source?.uid;
-    domain.verdict = evaluateDomain({ mesh, trustDomain, claims, identities: identitiesOf(mesh, index), holder });
+    domain.verdict = evaluateDomain({ mesh, trustDomain, claims, identities: listIdentities(mesh, index), holder });
     domain.isStale = false;
     return domain.verdict;
   }
@@ -136,7 +136,7 @@ function asClaim(resource: Resource | undefined, index: IndexReader): readonly T
   return zone === '' || index.get(globalIdentity('Zone', zone)) ? [resource] : [];
 }
 
-function identitiesOf(mesh: string, index: IndexReader): readonly MeshIdentityResource[] {
+function listIdentities(mesh: string, index: IndexReader): readonly MeshIdentityResource[] {
   return [...index.ofKind(MeshIdentity.name)].filter(
     (one): one is MeshIdentityResource => MeshIdentity.is(one) && one.id.mesh === mesh && one.id.zone === '',
   );

@@ -98,7 +98,7 @@ export class ResourceWrites {
       return { results: [{ index: 0, ...written }], revision: written.revision };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      const id = this.parts.admission.identityOf(body);
+      const id = this.parts.admission.findIdentity(body);
       return { results: [{ index: 0, outcome: 'refused', ...(id ? { id } : {}), error }], revision: 0 };
     }
   }

@@ -28,15 +28,15 @@ const END_REASONS: Readonly<Partial<Record<status, EndReason>>> = {
 };
 
 /** The gRPC status of a failure; the one place that maps failures. */
-export function statusOf(error: unknown): status {
+export function toStatus(error: unknown): status {
   if (!(error instanceof DomainError)) return status.INTERNAL;
   if (error instanceof TooManyAttempts) return status.RESOURCE_EXHAUSTED;
   return error instanceof Unauthenticated ? status.UNAUTHENTICATED : STATUS[error.type];
 }
 
 /** The reason with which a failure ends a stream. */
-export function endReasonOf(error: unknown): EndReason {
-  return END_REASONS[statusOf(error)] ?? 'unavailable';
+export function toEndReason(error: unknown): EndReason {
+  return END_REASONS[toStatus(error)] ?? 'unavailable';
 }
 
 /** When the caller may retry, as trailing metadata; undefined where the failure does not say. */

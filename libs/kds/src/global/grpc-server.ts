@@ -6,7 +6,7 @@ import type { CallerLog, Clock } from '@causeway/runtime';
 import type { Direction } from '../session/session';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
-import { boundedErrorText, printableZone, retryMetadata, statusOf } from './call-failures';
+import { boundedErrorText, printableZone, retryMetadata, toStatus } from './call-failures';
 import type { HandshakeHandler } from './handshake-handler';
 import type { StreamHandler } from './stream-handler';
 
@@ -82,7 +82,7 @@ function unaryHandlers(log: CallerLog) {
           const details = boundedErrorText(error);
           log.warn(`${zone} ${address}`, 'a call of a zone failed', { zone, address, error: details });
           const metadata = retryMetadata(error);
-          callback({ code: statusOf(error), details, ...(metadata ? { metadata } : {}) });
+          callback({ code: toStatus(error), details, ...(metadata ? { metadata } : {}) });
         },
       );
     };

@@ -7,7 +7,7 @@ import {
   type Any,
   type Status,
 } from '@causeway/proto-gen';
-import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
+import { BoundsExceeded, checkBytes, checkFields, readFields, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
 import type { WireKey } from './wire-resource';
 
@@ -133,7 +133,7 @@ const MAX_REASON_LENGTH = 4_096;
 /** Checks the bounds before anything is decoded. */
 function boundRequest(bytes: Uint8Array): void {
   checkBytes('a request', bytes.length, REQUEST_BOUNDS.bytes);
-  for (const { number, content } of fieldsOf('a request', bytes, REQUEST_BOUNDS.fields)) {
+  for (const { number, content } of readFields('a request', bytes, REQUEST_BOUNDS.fields)) {
     if (number === Field.node) checkBytes('the node of a request', content.length, REQUEST_BOUNDS.node);
     if (number === Field.errorDetail) checkFields('the answer to a response', content, REQUEST_BOUNDS.results);
     if (number === Field.typeUrl && content.length > MAX_KIND_LENGTH) {
@@ -189,13 +189,13 @@ function encodeResult(result: AppliedResult): Any {
 function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
   if (typeUrl !== RESULT_URL) return undefined;
   const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);
-  const read = outcomeOf(outcome);
+  const read = readOutcome(outcome);
   return read === undefined
     ? undefined
     : { kind, name, mesh, version, outcome: read, reason: printableText(reason, MAX_REASON_LENGTH) };
 }
 
-function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
+function readOutcome(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
   switch (outcome) {
     case ResourceOutcome.RESOURCE_OUTCOME_APPLIED:
       return 'applied';

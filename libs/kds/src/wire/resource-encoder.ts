@@ -51,7 +51,7 @@ export class ResourceEncoder {
 
   /** Encodes a stored resource for peers of this dialect. */
   encode(resource: Resource, dialect: Dialect): Encoding {
-    const encodings = this.encodingsOf(resource);
+    const encodings = this.listEncodings(resource);
     const slot = (dialect.json ? 1 : 0) + (dialect.meta ? 2 : 0) + 4 * SOURCES.indexOf(dialect.sources);
     return (encodings[slot] ??= this.encodeWire(toWireResource(resource, this.cp, dialect), dialect));
   }
@@ -69,7 +69,7 @@ export class ResourceEncoder {
     }
   }
 
-  private encodingsOf(resource: Resource): Encoding[] {
+  private listEncodings(resource: Resource): Encoding[] {
     const known = this.cache.get(resource);
     if (known !== undefined) return known;
     const fresh: Encoding[] = [];

@@ -4,7 +4,7 @@ import {
   checkBytes,
   checkFields,
   BoundsExceeded,
-  fieldsOf,
+  readFields,
   MAX_KIND_LENGTH,
   UNBOUNDED,
   type ResponseBounds,
@@ -132,7 +132,7 @@ function split(
 ): { readonly head: Uint8Array; readonly entries: readonly Uint8Array[] } {
   const entries: Uint8Array[] = [];
   const head: Uint8Array[] = [];
-  for (const field of fieldsOf('a response', bytes, items + MAX_HEAD_FIELDS)) {
+  for (const field of readFields('a response', bytes, items + MAX_HEAD_FIELDS)) {
     if (field.number === Field.resources) entries.push(field.content);
     else head.push(bytes.subarray(field.start, field.end));
   }

@@ -57,10 +57,10 @@ export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?
 export function withSealedKey(resource: WireResource, sealing?: SealingKeys): WireResource {
   if (!isMeshAuthorityKey(resource) || !sealing) return resource;
   const { [SEALED_LABEL]: _, ...labels } = resource.labels;
-  const spec: JsonObject = sealedSpec(sealing, resource, textOf(resource.spec));
+  const spec: JsonObject = sealedSpec(sealing, resource, readText(resource.spec));
   return { ...resource, labels: { ...labels, [SEALED_LABEL]: sealing.current }, spec };
 }
 
-function textOf({ data }: JsonObject): string {
+function readText({ data }: JsonObject): string {
   return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8');
 }

@@ -83,8 +83,8 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
   if (!document) return { type: 'plain' };
   if ('reason' in document) return { type: 'problem', ...document };
   const { clientCert, clientKey, serverName = '' } = document.verification ?? {};
-  const certificate = pemOf(clientCert, 'clientCert', secret);
-  const key = pemOf(clientKey, 'clientKey', secret);
+  const certificate = findPem(clientCert, 'clientCert', secret);
+  const key = findPem(clientKey, 'clientKey', secret);
   for (const read of [certificate, key]) if (read && 'reason' in read) return { type: 'problem', ...read };
   const check = readCheck(document, secret);
   if ('reason' in check) return { type: 'problem', ...check };
@@ -100,7 +100,7 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
       version: { min, max },
       allowRenegotiation: document.allowRenegotiation === true,
     },
-    ...(keySource && { clientKey: nameOf(keySource) }),
+    ...(keySource && { clientKey: formatSourceName(keySource) }),
     dropped: [...check.dropped, ...(certificate && 'pem' in certificate ? certificate.dropped : [])],
   };
 }
@@ -109,10 +109,10 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
 export function clientKeySource({ tls }: JsonObject): string | undefined {
   const document = wellFormed(tls);
   const source = document && !('reason' in document) ? readSource(document.verification?.clientKey) : undefined;
-  return source && nameOf(source);
+  return source && formatSourceName(source);
 }
 
-function nameOf(source: ReadSource): string {
+function formatSourceName(source: ReadSource): string {
   return source.type === 'secret' ? `Secret ${source.name}` : 'inline';
 }
 
@@ -136,7 +136,7 @@ interface ReadCheck {
 function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): ReadCheck | ExternalProblem {
   const { mode = 'Secured', caCert, subjectAltNames = [] } = verification;
   if (mode === 'SkipAll' || mode === 'SkipCA') return { verify: { type: 'none' }, dropped: [] };
-  const read = pemOf(caCert, 'caCert', secret);
+  const read = findPem(caCert, 'caCert', secret);
   if (read && 'reason' in read) return read;
   const { pem: authority, dropped } = read ?? { pem: 'system', dropped: [] };
   const names = subjectAltNames.map(({ type, value }): AltName => ({
@@ -147,7 +147,7 @@ function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): Re
 }
 
 /** The blocks of a source that count: certificates, or the one key. Undefined where there is no source. */
-function pemOf(
+function findPem(
   document: SourceDocument | undefined,
   name: 'caCert' | 'clientCert' | 'clientKey',
   secret: SecretLookup,

@@ -15,7 +15,7 @@ export interface PoliciesSource {
       at: { readonly service: Identity; readonly port: number },
       isMeant?: IsMeant,
     ): EffectivePolicy | undefined;
-    consumersOf(frontend: Identity): readonly string[];
+    listConsumers(frontend: Identity): readonly string[];
   };
   readonly hasLoaded: boolean;
   subscribe(listener: (change: PolicyChangeSet | 'reloaded') => void): () => void;
@@ -30,6 +30,6 @@ export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexRe
   return {
     effectiveOfRule: (kind, at) => table.effectiveOfRule(kind, at, isMeant),
     effectiveOfBackend: (kind, at) => table.effectiveOfBackend(kind, at, isMeant),
-    consumersOf: (frontend) => table.consumersOf(frontend),
+    listConsumers: (frontend) => table.listConsumers(frontend),
   };
 }

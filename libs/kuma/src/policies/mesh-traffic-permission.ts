@@ -16,8 +16,8 @@ export function permissionConf(
   changing: readonly ChangingIds[],
 ): TranslatedConf {
   if (!spec.allow && !spec.deny) return { ok: true };
-  const allow = idsOf('allow', spec.allow, (id) => namespacedIds(id, changing));
-  const deny = idsOf('deny', spec.deny, (id) => [
+  const allow = toSpiffeIds('allow', spec.allow, (id) => namespacedIds(id, changing));
+  const deny = toSpiffeIds('deny', spec.deny, (id) => [
     ...namespacedIds(id, changing),
     ...[formerId(id, changing)?.uri].filter((uri) => uri !== undefined),
   ]);
@@ -37,7 +37,7 @@ export function permissionConf(
 type Ids = { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
 
 /** The ids that rules name, and the others of the same callers, each once, in order. */
-function idsOf(
+function toSpiffeIds(
   field: string,
   rules: Readonly<Record<string, AccessRule>> | undefined,
   othersOf: (id: string) => readonly string[],

@@ -28,7 +28,7 @@ export interface EffectivePolicies {
     at: { readonly service: Identity; readonly port: number },
   ): EffectivePolicy | undefined;
   /** The namespaces whose clients see a frontend in a way of their own because of policies. */
-  consumersOf(frontend: Identity): readonly string[];
+  listConsumers(frontend: Identity): readonly string[];
 }
 
 /** The policies at one port, translated, or why they cannot be. */
@@ -49,7 +49,7 @@ export interface RequestSources {
   readonly table: RouteTable;
   readonly policies: EffectivePolicies;
   /** `appProtocol` of a port. */
-  readonly protocolOf: (port: number) => unknown;
+  readonly findProtocol: (port: number) => unknown;
 }
 
 const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
@@ -63,13 +63,13 @@ export function translateRequests(frontend: Frontend, sources: RequestSources): 
   const retries: TranslatedPort[] = [];
   for (const { port } of frontend.ports) {
     // Policies on requests do nothing to bytes, here and there.
-    if (!HTTP.includes(sources.protocolOf(port))) continue;
+    if (!HTTP.includes(sources.findProtocol(port))) continue;
     const places = [...placesAt(frontend, port, sources)];
-    const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.protocolOf(port)));
+    const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.findProtocol(port)));
     const isRetrySent = retry.ok && retry.conf !== undefined;
     const timeout = agreed(places, (place) => own(place) ?? timeoutConf(place.specs, isRetrySent));
-    keep(retries, { port, policies: sourcesOf(places, 'retry'), conf: retry });
-    keep(timeouts, { port, policies: sourcesOf(places, 'timeout'), conf: timeout });
+    keep(retries, { port, policies: listSources(places, 'retry'), conf: retry });
+    keep(timeouts, { port, policies: listSources(places, 'timeout'), conf: timeout });
   }
   return { MeshTimeout: timeouts, MeshRetry: retries };
 }
@@ -89,18 +89,18 @@ const NOTHING: PlaceOfRule = { specs: {}, sources: { timeout: [], retry: [] } };
 
 function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<PlaceOfRule> {
   const { id } = frontend;
-  const borrowing = policies.consumersOf(id).map((namespace) => `consumer:${namespace}`);
-  const own = table.groupsOf(frontend).filter((group) => group.startsWith('consumer:'));
+  const borrowing = policies.listConsumers(id).map((namespace) => `consumer:${namespace}`);
+  const own = table.listGroups(frontend).filter((group) => group.startsWith('consumer:'));
   for (const group of new Set([PRODUCER, ...borrowing, ...own])) {
     const isBorrowing = borrowing.includes(group);
-    const lent = isBorrowing ? rulesOf(table, frontend, port, PRODUCER) : undefined;
-    const rules = rulesOf(table, frontend, port, group) ?? lent;
-    if (!rules && (isBorrowing || group === PRODUCER)) yield placeOf(policies, { frontend: id, port, group });
+    const lent = isBorrowing ? findRules(table, frontend, port, PRODUCER) : undefined;
+    const rules = findRules(table, frontend, port, group) ?? lent;
+    if (!rules && (isBorrowing || group === PRODUCER)) yield computePlace(policies, { frontend: id, port, group });
     for (const each of rules ?? []) {
       if (each === 'bytes') yield NOTHING;
       else {
         const at = { frontend: id, port, group, route: each.route, rule: each.name };
-        yield { ...placeOf(policies, at), rule: { name: each.name, timeouts: each.timeouts } };
+        yield { ...computePlace(policies, at), rule: { name: each.name, timeouts: each.timeouts } };
       }
     }
   }
@@ -113,7 +113,7 @@ interface Rule {
 }
 
 /** The rules of the global's routes; those of other zones hold there alone. Undefined where there are none. */
-function rulesOf(
+function findRules(
   table: RouteTable,
   frontend: Frontend,
   port: number,
@@ -129,7 +129,7 @@ function rulesOf(
   );
 }
 
-function placeOf(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
+function computePlace(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
   const [timeout, retry] = [read(policies, TimeoutPolicy, at), read(policies, RetryPolicy, at)];
   return {
     specs: { timeout: timeout.spec, retry: retry.spec },
@@ -164,13 +164,13 @@ function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) 
   const refused = all.find((one) => !one.ok);
   const [first = { ok: true } as const] = all;
   if (refused) return refused;
-  return all.every((one) => jsonEqual(confOf(one), confOf(first)))
+  return all.every((one) => jsonEqual(getConf(one), getConf(first)))
     ? first
     : { ok: false, reason: 'its rules, or callers of some namespaces, have others, and Kuma has one for all' };
 }
 
-const confOf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
+const getConf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
 
-function sourcesOf(places: readonly PlaceOfRule[], of: 'timeout' | 'retry'): readonly string[] {
+function listSources(places: readonly PlaceOfRule[], of: 'timeout' | 'retry'): readonly string[] {
   return [...new Set(places.flatMap(({ sources }) => sources[of]))].sort();
 }

@@ -24,7 +24,7 @@ export class SameNamedServices {
   /** Whether the name of the service of this key may mean another service in another zone. */
   hasOthers(key: string): boolean {
     const place = this.places.get(key);
-    return place !== undefined && (this.groupOf(place)?.size ?? 0) > 1;
+    return place !== undefined && (this.findGroup(place)?.size ?? 0) > 1;
   }
 
   /**
@@ -37,7 +37,7 @@ export class SameNamedServices {
     index: Pick<IndexReader, 'byIdentityKey'>,
   ): readonly string[] {
     const from = this.places.get(key);
-    const to = after && placeOf(after);
+    const to = after && findPlace(after);
     const found = new Set<string>();
     if (from?.name !== to?.name || from?.namespace !== to?.namespace) {
       if (from) this.leave(key, from, found);
@@ -51,13 +51,13 @@ export class SameNamedServices {
     return [...found];
   }
 
-  private groupOf({ name, namespace }: Place): Set<string> | undefined {
+  private findGroup({ name, namespace }: Place): Set<string> | undefined {
     return this.names.get(name)?.get(namespace);
   }
 
   private leave(key: string, place: Place, found: Set<string>): void {
     this.places.delete(key);
-    const group = this.groupOf(place);
+    const group = this.findGroup(place);
     if (!group?.delete(key)) return;
     if (group.size === 1) for (const left of group) found.add(left);
     if (group.size > 0) return;
@@ -83,7 +83,7 @@ export class SameNamedServices {
 }
 
 /** Undefined for a service that labels cannot find by its name. */
-function placeOf({ id, labels }: Resource): Place | undefined {
+function findPlace({ id, labels }: Resource): Place | undefined {
   const name = labels[Label.displayName];
   const namespace = JSON.stringify([id.namespace, labels[Label.namespace] ?? null]);
   return name === undefined ? undefined : { name: serviceKey(id, name), namespace };

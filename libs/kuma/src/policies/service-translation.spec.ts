@@ -24,7 +24,7 @@ function policiesOf({ rules, backends, consumers = [] }: Effective): EffectivePo
   return {
     effectiveOfRule: (kind, at) => effectiveOf(rules?.(kind, place(at), at.port)),
     effectiveOfBackend: (_, { port }) => effectiveOf(backends?.(port)),
-    consumersOf: () => consumers,
+    listConsumers: () => consumers,
   };
 }
 
@@ -57,7 +57,7 @@ function translate(kind: Parameters<typeof translateService>[0], given: Given) {
     {
       table: mesh.table,
       policies: policiesOf(given),
-      protocolOf: (port) => protocols[port],
+      findProtocol: (port) => protocols[port],
       service: () => ({ ok: true, labels: LABELS }),
       servers: () => SERVERS,
       defaultAccess: 'Allow',

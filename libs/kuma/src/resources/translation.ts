@@ -49,7 +49,7 @@ export const PROTO_KEY = '@proto';
  * door, tolerant on the wire"). With `hasMaps: false` the message has no maps, so no text in it is refused.
  */
 export function protoSpec<T>(name: string, message: MessageCodec<T>, { hasMaps = true } = {}): ProtoSpec {
-  const read = (bytes: Uint8Array): JsonObject => objectOf(message.toJSON(message.decode(bytes)));
+  const read = (bytes: Uint8Array): JsonObject => readObject(message.toJSON(message.decode(bytes)));
   const write = (spec: JsonObject): Uint8Array => message.encode(message.fromJSON(spec)).finish();
   return {
     typeUrl: `type.googleapis.com/${name}`,
@@ -57,7 +57,7 @@ export function protoSpec<T>(name: string, message: MessageCodec<T>, { hasMaps =
     decode: (bytes) => {
       if (hasMaps) refuseReservedText('spec', bytes);
       const decoded = message.decode(bytes);
-      const json = objectOf(message.toJSON(decoded));
+      const json = readObject(message.toJSON(decoded));
       const complete = Buffer.compare(write(json), message.encode(decoded).finish()) === 0;
       return complete ? json : { ...json, [PROTO_KEY]: Buffer.from(bytes).toString('base64') };
     },
@@ -71,7 +71,7 @@ function originalBytes(spec: JsonObject, read: (bytes: Uint8Array) => JsonObject
   return jsonEqual(read(bytes), rest) ? bytes : undefined;
 }
 
-function objectOf(value: unknown): JsonObject {
+function readObject(value: unknown): JsonObject {
   if (!isJsonObject(value)) throw new TypeError('spec is not an object');
   return value;
 }

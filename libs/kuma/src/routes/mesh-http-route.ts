@@ -87,7 +87,7 @@ function refuseOthers(
     throw new Inexact(`several services may be called ${frontend.id.name}: each zone takes its own first`);
   }
   if (routes.filter(isOfGlobal).length > 1) throw new Inexact(`other routes are bound to ${where}`);
-  const consumers = table.groupsOf(frontend).filter((other) => other !== PRODUCER);
+  const consumers = table.listGroups(frontend).filter((other) => other !== PRODUCER);
   for (const other of consumers) {
     const bindings = [...table.group(frontend, other).bindings.values()];
     if (bindings.some((one) => one.port === port && one.kind !== 'UDPRoute' && one.routes.some(isOfGlobal)))

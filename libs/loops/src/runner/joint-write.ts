@@ -10,7 +10,7 @@ export interface JointWrite {
   readonly changes: readonly Change[];
   readonly notes: readonly MetadataEntry[];
   /** The results of one plan, by its position; a deferred change is reported as refused by a conflict. */
-  resultOf(plan: number, result: WriteResult): PlanResult;
+  getPlanResult(plan: number, result: WriteResult): PlanResult;
 }
 
 /** The results of one plan of a joint write. */
@@ -39,7 +39,7 @@ export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): Joint
   return {
     changes,
     notes: plans.flatMap(({ notes = [] }) => notes),
-    resultOf: (plan, { revision, results }) => {
+    getPlanResult: (plan, { revision, results }) => {
       const own = (placesOf[plan] ?? []).map((place) =>
         place === undefined ? DEFERRED : (results[place] ?? DEFERRED),
       );

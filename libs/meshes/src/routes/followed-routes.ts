@@ -33,6 +33,6 @@ function deriveRoutes(options: MeshRoutesOptions): Derivation<MeshRoutes, Change
       const { groups, routes: moved, frontends } = affected;
       return groups.length + moved.length + frontends.length > 0 ? affected : undefined;
     },
-    costOf: (routes, event) => routes.costOf(event),
+    estimateCost: (routes, event) => routes.getCost(event),
   };
 }

@@ -104,7 +104,7 @@ function whole(table: RouteTable, { index }: TrafficZone): Map<string, string> {
   for (const kind of ['MeshService', 'MeshMultiZoneService', 'Gateway']) {
     for (const { id } of index.ofKind(kind)) {
       const frontend = table.frontend(id);
-      for (const group of frontend ? table.groupsOf(frontend) : []) {
+      for (const group of frontend ? table.listGroups(frontend) : []) {
         const bindings = frontend ? [...table.group(frontend, group).bindings] : [];
         const words = bindings
           .sort(([a], [b]) => (a < b ? -1 : 1))

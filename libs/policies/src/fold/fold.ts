@@ -63,13 +63,13 @@ export class Fold {
   }
 
   /** Returns the state of a policy of this path. */
-  stateOf(policy: Policy): ScopeState {
+  getScopeState(policy: Policy): ScopeState {
     const left = this.surviving(policy);
     return left === 0 ? 'Overridden' : left < policy.leaves ? 'PartiallyEnforced' : 'Enforced';
   }
 
   /** The values of a policy of this path, by pointer: those that survive and those that do not. Linear in both specs. */
-  fieldsOf(policy: Policy): { readonly enforced: readonly string[]; readonly superseded: readonly string[] } {
+  getScopeFields(policy: Policy): { readonly enforced: readonly string[]; readonly superseded: readonly string[] } {
     const enforced: string[] = [];
     const superseded: string[] = [];
     const { sources } = this;

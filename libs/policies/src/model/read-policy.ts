@@ -98,7 +98,7 @@ interface Report {
 
 function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject, report: Report): Written {
   const targetRefs = readTargetRefs(definition, id, spec, report);
-  const { strategy, proper, place } = stanzaOf(definition, spec, report);
+  const { strategy, proper, place } = readStanza(definition, spec, report);
   if (Object.keys(proper).length === 0) {
     report.found.push(place.violation('must have at least one field that says what the policy does', 'required'));
   }
@@ -107,7 +107,7 @@ function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject,
 }
 
 /** The strategy and the spec proper (the table in 2.4 of the rows' specification). */
-function stanzaOf(definition: PolicyDefinition, spec: JsonObject, { at, found }: Report) {
+function readStanza(definition: PolicyDefinition, spec: JsonObject, { at, found }: Report) {
   const bare = Object.fromEntries(
     Object.entries(spec).filter(([key, value]) => value !== undefined && !RESERVED_FIELDS.some((name) => name === key)),
   );
@@ -119,7 +119,7 @@ function stanzaOf(definition: PolicyDefinition, spec: JsonObject, { at, found }:
   if (!wrapper) {
     const isPreset = own === undefined && definition.strategies.length === 1;
     const [preset] = isPreset ? definition.strategies : [];
-    const strategy = preset ?? strategyOf(definition, 'Defaults', own, { at: at.field('strategy'), found });
+    const strategy = preset ?? readStrategy(definition, 'Defaults', own, { at: at.field('strategy'), found });
     return { strategy, proper: bare, place: at };
   }
   const place = at.field(wrapper);
@@ -142,11 +142,11 @@ function stanzaOf(definition: PolicyDefinition, spec: JsonObject, { at, found }:
     found.push(place.violation(`must not be used: ${definition.kind} merges nothing`, 'not-allowed'));
   }
   const side = wrapper === 'defaults' ? 'Defaults' : 'Overrides';
-  const strategy = strategyOf(definition, side, inner ?? own, { at: place, found });
+  const strategy = readStrategy(definition, side, inner ?? own, { at: place, found });
   return { strategy, proper: without(content, 'strategy'), place };
 }
 
-function strategyOf(
+function readStrategy(
   { kind, strategies }: PolicyDefinition,
   side: 'Defaults' | 'Overrides',
   granularity: JsonValue | undefined,

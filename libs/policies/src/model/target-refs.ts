@@ -108,7 +108,7 @@ function readRef(
   };
   const [group, kind, namespace, name, sectionName] = ['group', 'kind', 'namespace', 'name', 'sectionName'].map(text);
   text('version');
-  const target = targetOf(definition, { group, kind }, { at, found });
+  const target = readTarget(definition, { group, kind }, { at, found });
   const selector = readSelector(ownField(item, 'selector'), { at: at.field('selector'), found });
   if ((name === undefined || name === '') === (ownField(item, 'selector') === undefined)) {
     found.push(at.field('name').violation('must be given, or selector in its place, and not both', 'required'));
@@ -128,7 +128,7 @@ function readRef(
     ...(sectionName !== undefined && { sectionName }),
     level: sectionName !== undefined ? target.section : target.level,
   };
-  const place = placeOf(definition, id, { ...resolved, namespace }, { at, found });
+  const place = readAncestor(definition, id, { ...resolved, namespace }, { at, found });
   return place === undefined ? undefined : { ...resolved, namespace: place };
 }
 
@@ -140,7 +140,7 @@ interface ResolvedKind {
 }
 
 /** The declared or virtual kind that a reference means; it may be left out where there is one only (T004-05). */
-function targetOf(
+function readTarget(
   { kind: policyKind, declared, virtual }: PolicyDefinition,
   { group, kind }: { readonly group: string | undefined; readonly kind: string | undefined },
   { at, found }: Report,
@@ -171,7 +171,7 @@ function targetOf(
 }
 
 /** The namespace of a target; undefined where the kind forbids it (T004-08). */
-function placeOf(
+function readAncestor(
   { kind: policyKind, crossNamespace }: PolicyDefinition,
   id: Identity,
   {

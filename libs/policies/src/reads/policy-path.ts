@@ -123,10 +123,10 @@ function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespac
 /** Of kinds that take effect at a Mesh or at Namespaces. */
 function* placePaths(kind: KindTable, carriers: Carriers, mesh: string, namespace?: string): Generator<PolicyPath> {
   const { hierarchyPaths, targetIndex } = kind.policies;
-  const namespaces = hierarchyPaths.has('Namespace') ? targetIndex.objects.namespacesOf(mesh) : [''];
+  const namespaces = hierarchyPaths.has('Namespace') ? targetIndex.objects.listNamespaces(mesh) : [''];
   for (const name of namespaces) {
     if (namespace !== undefined && name !== namespace && name !== '') continue;
-    yield pathOf(kind, carriers, { mesh, namespace: name }, []);
+    yield buildPath(kind, carriers, { mesh, namespace: name }, []);
   }
 }
 
@@ -165,8 +165,8 @@ function* pathsOfContext(kind: KindTable, carriers: Carriers, context: Context):
   const { frontend, group } = context;
   const borrowed = isBorrowed(kind, carriers, context);
   if (!borrowed && !kind.contexts.at(frontend.key, group)) return;
-  for (const lower of hierarchyPaths.pathsOf(context, targetIndex.routes, borrowed))
-    yield pathOf(kind, carriers, context, lower);
+  for (const lower of hierarchyPaths.listPaths(context, targetIndex.routes, borrowed))
+    yield buildPath(kind, carriers, context, lower);
 }
 
 /** Whether policies alone give the clients of one namespace a view of their own. */
@@ -178,7 +178,7 @@ export function isBorrowed({ policies }: KindTable, carriers: Carriers, { consum
 }
 
 /** A path with the Mesh and Namespace above it, as far as the kind has them. `place` is its context, where it has one. */
-function pathOf(
+function buildPath(
   { policies: { hierarchyPaths } }: KindTable,
   carriers: Carriers,
   place: Context | Pick<Context, 'mesh' | 'namespace'>,

@@ -51,9 +51,9 @@ export class TopologyReader {
 
   private addFrontend(frontend: Frontend, root: Identity | undefined): void {
     const { routes } = this.table.targetIndex;
-    for (const group of everything.groupsOf(frontend, routes)) {
+    for (const group of everything.listGroups(frontend, routes)) {
       const context = createContext(frontend, group);
-      for (const lower of everything.pathsOf(context, routes, false)) {
+      for (const lower of everything.listPaths(context, routes, false)) {
         const path = [meshNode(context.mesh), namespaceNode(context.mesh, context.namespace), ...lower];
         if (root && !path.some((node) => isOf(node, root))) continue;
         this.add(path);

@@ -76,7 +76,7 @@ export class Attachments {
   }
 
   /** The nodes of a policy, each once. */
-  nodesOf(key: string): Node[] {
+  listNodes(key: string): Node[] {
     const nodes = new Map<string, Node>();
     for (const { found } of this.byKey.get(key)?.targets ?? []) {
       for (const list of found.values()) for (const node of list) nodes.set(node.key, node);
@@ -106,14 +106,14 @@ export class Attachments {
         getOrInsert(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
       }
     }
-    for (const node of this.nodesOf(policy.key)) this.attach(node, policy, touch);
+    for (const node of this.listNodes(policy.key)) this.attach(node, policy, touch);
   }
 
   remove(key: string, touch: ChangedNodeListener): void {
     const attached = this.byKey.get(key);
     if (!attached) return;
     const { policy, targets } = attached;
-    for (const node of this.nodesOf(key)) this.detach(node, policy, touch);
+    for (const node of this.listNodes(key)) this.detach(node, policy, touch);
     for (const { ref } of targets) {
       const looks = watchedPlace(ref, policy);
       if (looks) deleteFrom(this.watchers(looks), watchKey(looks), key);
@@ -143,9 +143,9 @@ export class Attachments {
 
   /** Does `work` for each target, and moves the policy to where it attaches then. */
   private change({ policy, targets }: Attached, touch: ChangedNodeListener, work: (target: FoundTarget) => void): void {
-    const before = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
+    const before = new Map(this.listNodes(policy.key).map((node) => [node.key, node]));
     targets.forEach(work);
-    const after = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
+    const after = new Map(this.listNodes(policy.key).map((node) => [node.key, node]));
     for (const [key, node] of before) if (!after.has(key)) this.detach(node, policy, touch);
     for (const [key, node] of after) if (!before.has(key)) this.attach(node, policy, touch);
   }

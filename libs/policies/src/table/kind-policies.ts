@@ -38,7 +38,7 @@ export class KindPolicies {
   }
 
   /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */
-  consumersOf(frontend: Frontend): readonly string[] {
+  listConsumers(frontend: Frontend): readonly string[] {
     return findConsumers(this.attachments, this.hierarchyPaths, frontend, this.targetIndex.routes);
   }
 }
@@ -72,7 +72,7 @@ export function standing(carriers: Carriers, node: Node, context: Pick<Context, 
   return strategies.includes('None') ? counted.slice(0, 1) : counted;
 }
 
-/** See `KindPolicies.consumersOf`. */
+/** See `KindPolicies.listConsumers`. */
 export function findConsumers(
   carriers: Carriers,
   hierarchyPaths: HierarchyPaths,

@@ -65,13 +65,13 @@ export class Objects {
   }
 
   /** The labels of a Namespace or a Mesh. */
-  labelsOf(kind: 'Namespace' | 'Mesh', name: string): Labels {
+  getLabels(kind: 'Namespace' | 'Mesh', name: string): Labels {
     const [known] = this.in(formatPlace(kind, '', ''), name);
     return known?.labels ?? {};
   }
 
   /** The namespaces of a mesh in which something stands, in order. Linear in places. */
-  namespacesOf(mesh: string): string[] {
+  listNamespaces(mesh: string): string[] {
     const found = new Set<string>();
     for (const place of this.byPlace.keys()) {
       const [, of, namespace] = place.split('/');

@@ -63,7 +63,7 @@ export class PolicyTable {
   }
 
   /** See `listConsumers`. */
-  consumersOf(frontend: Identity): readonly string[] {
+  listConsumers(frontend: Identity): readonly string[] {
     return listConsumers(this, frontend);
   }
 
@@ -132,7 +132,7 @@ export class PolicyTable {
   }
 
   /** Forgets all policies of a kind, whether it is defined or not. */
-  removePoliciesOf(kind: string): PolicyChangeSet {
+  removePolicies(kind: string): PolicyChangeSet {
     this.stored.delete(kind);
     return this.change((changeSet) => this.kinds.get(kind)?.clear(changeSet));
   }

@@ -56,10 +56,10 @@ export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: Targe
   const { mesh, namespace } = policy.id;
   const { level, selector } = ref;
   if (level === 'Mesh') {
-    return !selector || selectsLabels(selector, objects.labelsOf('Mesh', mesh)) ? [meshNode(mesh)] : [];
+    return !selector || selectsLabels(selector, objects.getLabels('Mesh', mesh)) ? [meshNode(mesh)] : [];
   }
   if (level === 'Namespace') {
-    const labels = { ...namespaceLabels(namespace), ...objects.labelsOf('Namespace', namespace) };
+    const labels = { ...namespaceLabels(namespace), ...objects.getLabels('Namespace', namespace) };
     return !selector || selectsLabels(selector, labels) ? [namespaceNode(mesh, namespace)] : [];
   }
   if (level !== undefined || ref.name === undefined) return [];

@@ -311,7 +311,7 @@ function describe({ id: { kind, zone, namespace, name } }: Resource): string {
 
 /** Throws AccessDenied unless the caller may read every route that names the service. */
 function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights): void {
-  for (const group of table.groupsOf(frontend)) {
+  for (const group of table.listGroups(frontend)) {
     for (const key of table.group(frontend, group).results.keys()) {
       const route = table.route(key.replace(/#[0-9]+$/, ''));
       if (route) rights.check('get', toAccessTarget(route.id));
@@ -325,7 +325,7 @@ function listBindings(
   { port, client: namespace }: Pick<RoutesQuestion, 'port' | 'client'>,
 ) {
   const client: Client | undefined = namespace === undefined ? undefined : { namespace };
-  const all = table.groupsOf(frontend).flatMap((group) => [...table.group(frontend, group).bindings.values()]);
+  const all = table.listGroups(frontend).flatMap((group) => [...table.group(frontend, group).bindings.values()]);
   const isMeant = (binding: (typeof all)[number]): boolean => {
     const transport = binding.kind === 'UDPRoute' ? 'udp' : 'tcp';
     if (port !== undefined && binding.port !== port) return false;

@@ -27,19 +27,19 @@ export interface Target {
 const serviceGroups = ['', 'core', 'gateway.networking.k8s.io', 'kuma.io'];
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
-const groupOf = ({ group }: { readonly group?: string }): string | undefined =>
+const findGroup = ({ group }: { readonly group?: string }): string | undefined =>
   group === undefined ? undefined : bareGroup(group);
 
 /** A VirtualService is bound to by the MeshService that answers for it. */
 const isVirtualService = (ref: GroupKind): boolean =>
-  ref.kind === 'VirtualService' && groupOf(ref) === 'appmesh.k8s.aws';
+  ref.kind === 'VirtualService' && findGroup(ref) === 'appmesh.k8s.aws';
 
 /** The part of a reference that says what kind it means. */
 export type GroupKind = Pick<ObjectRef, 'group' | 'kind'>;
 
 /** The kind that a reference means, by its group and kind; undefined for kinds of other projects. */
 export function targetKind(ref: GroupKind, preset: string): TargetKind | undefined {
-  const group = groupOf(ref) ?? '';
+  const group = findGroup(ref) ?? '';
   const kind = ref.kind ?? preset;
   if (isVirtualService(ref)) return 'MeshService';
   if (kind === 'Gateway') return group === '' || group === GATEWAY_GROUP ? 'Gateway' : undefined;

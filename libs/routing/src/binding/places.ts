@@ -26,7 +26,7 @@ export function listPlaces(table: RouteTable, route: CompiledRoute): Places {
   (route.spec.parentRefs ?? []).forEach((ref, index) => {
     const target = parentTarget(route.id, ref);
     if (!target) return;
-    const found = table.frontendsOf(target.key);
+    const found = table.listFrontends(target.key);
     for (const frontend of found) {
       const { bindings, results: results } = table.group(frontend, groupFor(route.id, target));
       const result = results.get(parentRefKey(route, index));

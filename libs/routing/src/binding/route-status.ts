@@ -37,7 +37,7 @@ interface Parent {
 function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): ParentStatus {
   const { ref, index, target } = parent;
   const group = groupFor(route.id, target);
-  const results = table.frontendsOf(target.key).flatMap((frontend): [Frontend, ParentRefResult][] => {
+  const results = table.listFrontends(target.key).flatMap((frontend): [Frontend, ParentRefResult][] => {
     const result = table.group(frontend, group).results.get(parentRefKey(route, index));
     return result ? [[frontend, result]] : [];
   });
@@ -48,7 +48,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
     message,
     observedGeneration: route.generation,
   });
-  const refusal = refusalOf(
+  const refusal = findRefusal(
     results.map(([, result]) => result),
     target,
     route,
@@ -85,7 +85,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
 }
 
 /** Returns why no frontend accepts the route; undefined if one does, at one port at least. */
-function refusalOf(
+function findRefusal(
   results: readonly ParentRefResult[],
   { kind, namespace, name }: Target,
   route: CompiledRoute,

@@ -83,7 +83,7 @@ export function ruleAction(
     return [{ numerator, denominator, to: leads(mirror.backendRef) }];
   });
   const total = backends.reduce((sum, { weight }) => sum + weight, 0);
-  return { type: 'forward', backends, total, mirrors, filters, matched, ...timeoutsOf(rule.timeouts) };
+  return { type: 'forward', backends, total, mirrors, filters, matched, ...parseTimeouts(rule.timeouts) };
 }
 
 /**
@@ -102,7 +102,7 @@ function toDestination(found: ResolvedBackend): WeightedBackend['to'] {
 
 const refused = (reason: string): RuleAction => ({ type: 'refused', reason });
 
-function timeoutsOf(timeouts: CompiledRule['rule']['timeouts']): {
+function parseTimeouts(timeouts: CompiledRule['rule']['timeouts']): {
   readonly requestTimeout?: number;
   readonly backendTimeout?: number;
 } {

@@ -110,9 +110,12 @@ export function rowProblems(table: BackupTable, row: JsonObject, header: BackupH
 /** Checks rules that span columns. */
 function brokenResource(row: JsonObject, header: BackupHeader | undefined): string | undefined {
   const { vip, deleted_at: deletedAt, revision } = row;
-  if (!isAbsent(vip) && !isAbsent(deletedAt)) return `${nameOf(row)} is deleted and holds the address ${shown(vip)}`;
+  if (!isAbsent(vip) && !isAbsent(deletedAt))
+    return `${formatRowName(row)} is deleted and holds the address ${shown(vip)}`;
   const head = header?.head.revision ?? Infinity;
-  return isWhole(revision) && revision > head ? `${nameOf(row)} has a revision above the head, ${head}` : undefined;
+  return isWhole(revision) && revision > head
+    ? `${formatRowName(row)} has a revision above the head, ${head}`
+    : undefined;
 }
 
 function unstorableRow(table: BackupTable, row: JsonObject): string | undefined {
@@ -126,7 +129,7 @@ function unstorableRow(table: BackupTable, row: JsonObject): string | undefined 
     name: part('name'),
   };
   const { spec, status, labels: given, uid } = row;
-  const content = { labels: textsOf(given), spec: isJsonObject(spec) ? spec : {} };
+  const content = { labels: readTexts(given), spec: isJsonObject(spec) ? spec : {} };
   const reported = isJsonObject(status) ? { status } : {};
   return (
     unstorable({ ...NOTHING, id, ...content, ...reported }) ?? unstorable({ ...NOTHING, spec: { uid: uid ?? '' } })
@@ -141,12 +144,12 @@ const NOTHING: PutChange = {
   spec: {},
 };
 
-function textsOf(value: JsonValue | undefined): Labels {
+function readTexts(value: JsonValue | undefined): Labels {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => isText(entry[1])));
 }
 
-function nameOf({ kind, mesh, zone, name }: JsonObject): string {
+function formatRowName({ kind, mesh, zone, name }: JsonObject): string {
   return `${isText(kind) ? kind : ''} ${[zone, mesh, name].filter(isText).filter(Boolean).join('/')}`;
 }
 

@@ -35,7 +35,7 @@ function by(user: string): AuditRecord {
 }
 
 /** All pages of a query, by pages of `size`. */
-async function pagesOf(log: AuditLog, query: AuditQuery): Promise<readonly AuditEntry[][]> {
+async function readPages(log: AuditLog, query: AuditQuery): Promise<readonly AuditEntry[][]> {
   const pages: AuditEntry[][] = [];
   for (let after = query.after; ;) {
     const { entries, next } = await log.page({ ...query, ...(after ? { after } : {}) });
@@ -93,7 +93,7 @@ export function describeAudit(world: () => StoreWorld): void {
       const source = auditSource(by(freshUser()));
       const ids = Array.from({ length: 1_100 }, () => freshId());
       await store.write({ changes: ids.map((id) => put(id, {}, { audit: source })), onRefusal: 'skip' });
-      const pages = await pagesOf(audit, { user: source.user, size: 300 });
+      const pages = await readPages(audit, { user: source.user, size: 300 });
       expect(pages.map(({ length }) => length)).toEqual([300, 300, 300, 200]);
       expect(pages.flat().map(({ name }) => name)).toEqual(ids.map(({ name }) => name).toReversed());
 

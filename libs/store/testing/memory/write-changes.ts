@@ -76,12 +76,12 @@ class MemoryTransaction {
       now: this.now,
       revision: this.revision + 1,
       nextCreationOrder: () => Math.max(this.now * 1000, this.newest.order) + 1,
-      orderOf: (copy, held) => this.orderOf(copy, held),
+      computeOrder: (copy, held) => this.orderOf(copy, held),
       newUid: this.disk.newId,
-      holderOf: (vip, patch) => this.holderOf(vip, patch),
+      findHolder: (vip, patch) => this.holderOf(vip, patch),
     });
     if (decision.type === 'write') this.take(key, row, decision.row);
-    return resultOf(change, decision);
+    return toResult(change, decision);
   }
 
   private take(key: string, before: MemoryRow | undefined, after: MemoryRow): void {
@@ -134,7 +134,7 @@ function withOrder({ order, zone, others }: NewestOrder, { id, creationOrder }: 
   return { order, zone, others: Math.max(others, creationOrder) };
 }
 
-function resultOf(change: Change, decision: Decision): ChangeResult {
+function toResult(change: Change, decision: Decision): ChangeResult {
   if (decision.type === 'refused') return decision;
   const { revision, generation, uid, creationOrder } = decision.row;
   const claimed = change.type === 'put' ? change.copy?.creationOrder : undefined;

@@ -2,7 +2,7 @@ import { DeltaDiscoveryRequest, DeltaDiscoveryResponse } from '@causeway/proto-g
 import { shortened } from '@causeway/resources';
 import { errorText, type Clock, type Timer } from '@causeway/runtime';
 import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import { endpointsNameOf, type EncodedResource } from '../resources/encoded-resource';
+import { readEndpointsName, type EncodedResource } from '../resources/encoded-resource';
 import { isOfConnection, type ClientConnection } from './client-connections';
 import type { SubscriptionChange } from './subscriptions';
 
@@ -90,7 +90,7 @@ export class AdsClientStream {
       if (!this.isOver) events.connected();
     });
     this.call.on('data', (bytes: Buffer) => this.received(bytes));
-    this.call.on('error', (error: ServiceError) => this.end(failureOf(error), isOfConnection(error.code)));
+    this.call.on('error', (error: ServiceError) => this.end(formatFailure(error), isOfConnection(error.code)));
     this.call.on('end', () => this.end('it ended the stream', true));
   }
 
@@ -167,12 +167,12 @@ function receivedResource(type: string, { name, version, resource }: WireResourc
   if (resource.typeUrl !== type) throw new TypeError(`${name} is of type ${shortened(resource.typeUrl, 200)}`);
   // The bytes of a message share its buffer, and a resource is kept for long.
   const bytes = Buffer.from(resource.value);
-  const endpointsName = endpointsNameOf(type, bytes);
+  const endpointsName = readEndpointsName(type, bytes);
   return { type, name, version, bytes, ...(endpointsName !== undefined && { endpointsName }) };
 }
 
 type WireResource = DeltaDiscoveryResponse['resources'][number];
 
-function failureOf({ code, details }: ServiceError): string {
+function formatFailure({ code, details }: ServiceError): string {
   return `${status[code] ?? code}: ${shortened(details, MAX_TEXT, '…')}`;
 }

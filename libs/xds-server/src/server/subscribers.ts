@@ -38,7 +38,7 @@ export class Subscribers<V> implements SourceListener<V> {
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
-    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
+    private readonly source: Pick<ResourceSource<V>, 'findGroup' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
   ) {}
 
   /** Adds a subscription of a stream; what it asks for is noted by `named` and `wildcard`. */
@@ -46,7 +46,7 @@ export class Subscribers<V> implements SourceListener<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);
     setIn(this.byView, subscriber.view).add(entry);
-    const group = this.source.groupOf?.(subscriber.view);
+    const group = this.source.findGroup?.(subscriber.view);
     if (group !== undefined) setIn(this.byGroup, group).add(entry);
     return entry;
   }
@@ -81,7 +81,7 @@ export class Subscribers<V> implements SourceListener<V> {
     this.wildcard(entry, false);
     deleteIn(this.byProxy, entry.subscriber.proxyId, entry);
     deleteIn(this.byView, entry.subscriber.view, entry);
-    const group = this.source.groupOf?.(entry.subscriber.view);
+    const group = this.source.findGroup?.(entry.subscriber.view);
     if (group !== undefined) deleteIn(this.byGroup, group, entry);
     this.due.delete(entry.subscriber);
   }

@@ -1,5 +1,5 @@
 import type { EncodedResource } from '../resources/encoded-resource';
-import { sizeOf, type AdsForm } from './ads-messages';
+import { countBytes, type AdsForm } from './ads-messages';
 import { fingerprint, discoversEndpoints, SentResources } from './sent-resources';
 import { Rejections } from './rejections';
 
@@ -310,7 +310,7 @@ export class Subscription {
       this.absent.delete(name);
       this.held.hold(resource);
       resources.push(resource);
-      bytes += sizeOf(resource);
+      bytes += countBytes(resource);
     }
     for (const name of anew) this.dirty.add(name);
     return { resources, removed };

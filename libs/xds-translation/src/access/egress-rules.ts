@@ -47,7 +47,7 @@ export class EgressRules {
       const { serverName } = each.egress;
       const parts = meshes.get(each.service.mesh) ?? new Map<string, Part>();
       meshes.set(each.service.mesh, parts);
-      const key = `${this.idOf(rules)} ${Number.parseInt(hashOf(serverName).slice(0, 8), 16) % PARTS}`;
+      const key = `${this.formatRulesId(rules)} ${Number.parseInt(computeHash(serverName).slice(0, 8), 16) % PARTS}`;
       const part = parts.get(key) ?? { rules, serverNames: [] };
       parts.set(key, part);
       part.serverNames.push(serverName);
@@ -55,8 +55,8 @@ export class EgressRules {
     return new Map([...meshes].map(([mesh, parts]) => [mesh, inOrder(parts)]));
   }
 
-  private idOf(rules: AccessRules): string {
-    const known = this.ids.get(rules) ?? hashOf(JSON.stringify(rules));
+  private formatRulesId(rules: AccessRules): string {
+    const known = this.ids.get(rules) ?? computeHash(JSON.stringify(rules));
     this.ids.set(rules, known);
     return known;
   }
@@ -72,12 +72,12 @@ function inOrder(parts: ReadonlyMap<string, Part>): readonly RuledServices[] {
   return [...parts]
     .map(([key, { rules, serverNames }]) => {
       const sorted = [...serverNames].sort();
-      return { id: hashOf([key, ...sorted].join(' ')), rules, serverNames: sorted };
+      return { id: computeHash([key, ...sorted].join(' ')), rules, serverNames: sorted };
     })
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** So much of a SHA-256 that nobody finds another text with it, as hexadecimal digits. */
-export function hashOf(text: string): string {
+export function computeHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -95,7 +95,7 @@ export class AccessTable implements AccessFacts {
     const { maxConnectionAge: maxAge, revoked, needsClientCertHeader } = access;
     const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return rules;
-    const callers = rules.length > 0 ? 'anyone' : callersOf(access);
+    const callers = rules.length > 0 ? 'anyone' : getDefaultCallers(access);
     const mtls = findMtlsMode(access, labels, port);
     return { mtls, rules, callers, revoked, ended, needsClientCertHeader, maxAge, narrowed };
   }
@@ -111,7 +111,7 @@ export class AccessTable implements AccessFacts {
     if (!last) return undefined;
     const { access, narrowed, ended } = last;
     const { revoked, maxConnectionAge: maxAge } = access;
-    return { callers: callersOf(access), revoked, ended, maxAge, narrowed };
+    return { callers: getDefaultCallers(access), revoked, ended, maxAge, narrowed };
   }
 
   /**
@@ -133,7 +133,7 @@ export class AccessTable implements AccessFacts {
     if (findMtlsMode(access, labels, port) === 'Strict') return false;
     const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return false;
-    return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
+    return rules.length > 0 ? rules.every(mayBeAnonymous) : getDefaultCallers(access) === 'anyone';
   }
 
   /** Whether inbounds of a mesh may take both TLS and plaintext. */
@@ -187,19 +187,19 @@ export class AccessTable implements AccessFacts {
   private decide(mesh: string): Decision | 'pending' {
     const access = this.parts.source.isReady() ? this.parts.source.meshes.state(mesh)?.access : undefined;
     if (!access) return 'pending';
-    const narrowed = narrowedOf(this.parts.index.get(globalIdentity('Mesh', mesh)));
+    const narrowed = countNarrowed(this.parts.index.get(globalIdentity('Mesh', mesh)));
     const at = { mesh, zone: this.parts.zone };
     const revoked = revokedIdsIn(this.parts.index, at, access.revoked);
     return { access: { ...access, revoked }, narrowed, ended: endedEnrolments(this.parts.index, at) };
   }
 }
 
-function callersOf({ defaultAccess }: MeshAccess): Callers {
+function getDefaultCallers({ defaultAccess }: MeshAccess): Callers {
   return defaultAccess === 'Allow' ? 'anyone' : [];
 }
 
 /** Returns how often access to a mesh was narrowed (`status.access.narrowed`). */
-function narrowedOf(mesh: Resource | undefined): number {
+function countNarrowed(mesh: Resource | undefined): number {
   const access = mesh?.status?.['access'];
   const narrowed = isJsonObject(access) ? access['narrowed'] : undefined;
   return typeof narrowed === 'number' && Number.isInteger(narrowed) && narrowed > 0 ? narrowed : 0;

@@ -26,7 +26,7 @@ export interface InboundRulesParts {
   readonly policies: EffectiveAccess;
   readonly reads?: Reads;
   /** The services of this zone that select a Dataplane. */
-  servicesOf(dataplane: DataplaneResource): readonly ServiceResource[];
+  listServices(dataplane: DataplaneResource): readonly ServiceResource[];
 }
 
 /** Dataplanes whose inbounds may accept other callers than before. */
@@ -69,7 +69,7 @@ export class InboundRules {
   of(dataplane: DataplaneResource, port: number, defaultAccess: DefaultAccess): readonly AccessRules[] | 'pending' {
     if (this.parts.policies.isCurrent === false) return 'pending';
     if (!this.hasPolicies(dataplane.id.mesh)) return NONE;
-    const ports = portsServedAt(dataplane, port, this.parts.servicesOf(dataplane));
+    const ports = portsServedAt(dataplane, port, this.parts.listServices(dataplane));
     if (ports.length === 0) return NOBODY;
     const found = new Map<string, AccessRules>();
     for (const each of ports) {
@@ -90,7 +90,7 @@ export class InboundRules {
   /** The ports of services whose policies are these rules at an inbound, which `of` gave. Linear in its services. */
   behind(dataplane: DataplaneResource, port: number, rules: AccessRules): readonly ServicePort[] {
     const text = JSON.stringify(rules);
-    return portsServedAt(dataplane, port, this.parts.servicesOf(dataplane)).filter(
+    return portsServedAt(dataplane, port, this.parts.listServices(dataplane)).filter(
       (each) => JSON.stringify(this.ofPort(each, rules.defaultAccess)) === text,
     );
   }

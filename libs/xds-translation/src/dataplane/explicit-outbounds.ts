@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { bindingOf } from '@causeway/appmesh';
+import { readBinding } from '@causeway/appmesh';
 import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import {
   compareText,
@@ -88,7 +88,7 @@ export class ExplicitOutbounds {
 
   /** `taken`: where the proxy, or a process behind it, listens already; `at`: the port of what is asked for, without it all. */
   plan(dataplane: Resource, taken: readonly SocketAddress[], at?: number): OutboundPlan {
-    const outbounds = outboundsOf(dataplane);
+    const outbounds = readOutbounds(dataplane);
     if (outbounds.length === 0) return NOTHING;
     if (at === undefined) for (const { port } of outbounds) this.reads.readOwn(`outbounds ${port}`);
     else this.reads.readOwn(`outbounds ${at}`);
@@ -124,10 +124,10 @@ export class ExplicitOutbounds {
   }
 
   private count(dataplane: Resource | undefined, by: 1 | -1): void {
-    for (const outbound of outboundsOf(dataplane)) {
+    for (const outbound of readOutbounds(dataplane)) {
       const { port } = outbound;
       const { mesh = '' } = dataplane?.id ?? {};
-      for (const ref of targetOf(outbound).refs) {
+      for (const ref of readTarget(outbound).refs) {
         const table = ref.name === undefined ? this.byLabels : this.byName;
         const key = referenceKey(mesh, ref);
         const reference = table.get(key) ?? { mesh, ref: withoutPort(ref), ports: new Map<number, number>() };
@@ -145,7 +145,7 @@ export class ExplicitOutbounds {
     const problems = new Map<string, RefusedResource>();
     const sockets = new Sockets(taken);
     outbounds.forEach((outbound, i) => {
-      const at = addressOf(outbound);
+      const at = toSocketAddress(outbound);
       const name = explicitListenerName(at);
       const found = this.serve(dataplane, outbound, sockets);
       if (typeof found === 'object') return void served.set(name, { at, destination: found.name });
@@ -157,12 +157,12 @@ export class ExplicitOutbounds {
 
   /** The destination of an outbound, or why it has no listener. */
   private serve(dataplane: Resource, outbound: Outbound, sockets: Sockets): Destination | string {
-    const at = addressOf(outbound);
+    const at = toSocketAddress(outbound);
     if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
     if (sockets.served >= MAX_OUTBOUNDS) return `is not served: a proxy has at most ${MAX_OUTBOUNDS}`;
-    const user = sockets.userOf(at);
+    const user = sockets.findUser(at);
     if (user !== undefined) return `${hostPort(at)} is already used by ${user}`;
-    const target = targetOf(outbound);
+    const target = readTarget(outbound);
     if (target.foreign.length > 0)
       return `has tags that services are not chosen by: ${shortened(target.foreign.join(', '), 200)}`;
     const found = this.pick(dataplane, target);
@@ -210,7 +210,7 @@ class Sockets {
     for (const at of taken) this.add(at, 'an inbound or another listener of the proxy');
   }
 
-  userOf({ address, port }: SocketAddress): string | undefined {
+  findUser({ address, port }: SocketAddress): string | undefined {
     const ofPort = this.byPort.get(port);
     if (!ofPort) return undefined;
     if (isWildcard(address)) return [...ofPort.values()][0];
@@ -232,7 +232,7 @@ function isWildcard(address: string): boolean {
 }
 
 /** Those that can be read: a stored Dataplane may lack what is required of it here. */
-function outboundsOf(dataplane: Resource | undefined): readonly Outbound[] {
+function readOutbounds(dataplane: Resource | undefined): readonly Outbound[] {
   const networking: unknown = asDataplane(dataplane)?.spec.networking;
   const outbounds = isJsonObject(networking) ? networking['outbound'] : undefined;
   return Array.isArray(outbounds) ? outbounds.filter(isOutbound) : [];
@@ -246,11 +246,11 @@ function isOutbound(found: unknown): found is Outbound {
   return isAddress && isRef && isJsonObject(tags);
 }
 
-function addressOf({ address = LOOPBACK, port }: Outbound): SocketAddress {
+function toSocketAddress({ address = LOOPBACK, port }: Outbound): SocketAddress {
   return { address, port };
 }
 
-function targetOf({ backendRef, tags = {} }: Outbound): Target {
+function readTarget({ backendRef, tags = {} }: Outbound): Target {
   if (backendRef) return { refs: [backendRef], foreign: [] };
   const { [SERVICE_TAG]: service = '', [ZONE_TAG]: zone, ...others } = tags;
   const [, name = service, namespace, port] = KUBERNETES_SERVICE.exec(service) ?? [];
@@ -271,7 +271,7 @@ function described({ backendRef, tags = {} }: Outbound): string {
 }
 
 function withheldReason(dataplane: Resource, { service: { namespace, name } }: Destination): string {
-  const node = bindingOf(dataplane);
+  const node = readBinding(dataplane);
   return `MeshService ${namespace}/${name} comes from App Mesh and is no backend of VirtualNode ${node?.namespace}/${node?.name}`;
 }
 

@@ -1,4 +1,4 @@
-import { bindingOf } from '@causeway/appmesh';
+import { readBinding } from '@causeway/appmesh';
 import { asDataplane } from '@causeway/dataplanes';
 import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, isGeneratedFrom, type Resource, type SpecOf } from '@causeway/resources';
@@ -39,7 +39,7 @@ const backendsOf = new WeakMap<Resource, ReadonlyMap<string, BackendRef>>();
 function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | undefined {
   const known = backendsOf.get(dataplane);
   if (known) return known;
-  const bound = bindingOf(dataplane);
+  const bound = readBinding(dataplane);
   if (!bound) return undefined;
   const found = new Map(
     bound.backends.map(({ namespace, name }) => [

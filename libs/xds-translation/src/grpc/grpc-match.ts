@@ -28,13 +28,13 @@ export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'ma
     route.kind === 'GRPCRoute' || ((given.queryParams ?? []).length === 0 && (given.method ?? 'POST') === 'POST');
   if (!isForCalls) return { ok: true, matches: [] };
   if (unseen) return { ok: false, reason: `a gRPC client does not see the header ${unseen.name}: no call matches` };
-  const paths = route.kind === 'GRPCRoute' ? [methodPath(given)] : pathsOf(given);
+  const paths = route.kind === 'GRPCRoute' ? [methodPath(given)] : toPaths(given);
   const matched = headers.map(headerFields);
   return { ok: true, matches: paths.map((pathSpecifier) => ({ pathSpecifier, headers: matched })) };
 }
 
 /** A prefix is one of whole elements: the path itself, or one that goes on with a slash. */
-function pathsOf({ path }: Given): readonly PathFields[] {
+function toPaths({ path }: Given): readonly PathFields[] {
   const { type = 'PathPrefix', value = '/' } = path ?? {};
   if (type === 'Exact') return [{ $case: 'path', value }];
   if (type === 'RegularExpression') return [expression(whole(value))];

@@ -17,11 +17,11 @@ import { addressesOfHost, isPlaintextOnly, localAddresses, type Destination } fr
 import { httpAccessFilters } from '../messages/access-filters';
 import type { InboundAccess } from '../access/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
-import { destinationEndpoints, endpoint, socketOf } from '../messages/endpoints';
+import { destinationEndpoints, endpoint, toSocketAddress } from '../messages/endpoints';
 import { FROM_ADS } from '../messages/tls';
 import { NO_BREAKER, NO_RULES, type BackendRules } from '../policies/cluster-rules';
 import type { HashOf } from '../policies/hash-policies';
-import { durationOf, pack, packFilter } from '@causeway/xds-server';
+import { toProtoDuration, pack, packFilter } from '@causeway/xds-server';
 import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies } from './grpc-policies';
 import type { GrpcRoutes } from './grpc-routes';
@@ -77,7 +77,7 @@ export function implicitCalls({ name }: Destination, policies: RulePolicies, has
       value: {
         clusterSpecifier,
         hashPolicy: hashOf([name]),
-        timeout: durationOf(0),
+        timeout: toProtoDuration(0),
         ...callFields(undefined, policies),
       },
     },
@@ -120,7 +120,7 @@ export function serverListener(
   });
   return {
     name,
-    address: { address: { $case: 'socketAddress', value: socketOf(at.address, at.port) } },
+    address: { address: { $case: 'socketAddress', value: toSocketAddress(at.address, at.port) } },
     filterChains: [{ filters: [manager], ...(mtls !== 'Off' && { transportSocket: tls }) }],
   };
 }
@@ -192,7 +192,7 @@ function clientTls(identities: readonly string[]) {
 /** Where clients are, and which zones a policy sends them to. */
 interface SeenFrom {
   readonly zone: string;
-  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly findEntrance: (mesh: string, zone: string) => ZoneEntrance | undefined;
   readonly balancing: LoadBalancingSpec | undefined;
 }
 
@@ -203,7 +203,7 @@ interface SeenFrom {
 export function grpcEndpoints(
   name: string,
   destination: Destination | undefined,
-  { zone, entranceOf, balancing }: SeenFrom,
+  { zone, findEntrance, balancing }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.
@@ -214,7 +214,7 @@ export function grpcEndpoints(
   // A cluster of gRPC speaks either TLS or plaintext.
   const local = localAddresses(destination).filter(({ plaintext }) => plaintext === isPlaintext);
   const known = { ...destination, local, localNames: [] };
-  const found = withoutRepeats(destinationEndpoints(known, zone, entranceOf, balancing?.locality));
+  const found = withoutRepeats(destinationEndpoints(known, zone, findEntrance, balancing?.locality));
   return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
 }
 
@@ -226,13 +226,13 @@ const RING_WEIGHT = 1_000_000;
  * endpoints: the weight is divided among them.
  */
 function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
-  const shareOf = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
+  const computeShare = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
     loadBalancingWeight / lbEndpoints.length;
-  const greatest = endpoints.reduce((most, each) => Math.max(most, shareOf(each)), 0);
-  const weightOf = (share: number): number => Math.max(1, Math.round((share / greatest) * RING_WEIGHT));
+  const greatest = endpoints.reduce((most, each) => Math.max(most, computeShare(each)), 0);
+  const computeWeight = (share: number): number => Math.max(1, Math.round((share / greatest) * RING_WEIGHT));
   return {
     clusterName,
-    endpoints: endpoints.map((each) => ({ ...each, loadBalancingWeight: weightOf(shareOf(each)) })),
+    endpoints: endpoints.map((each) => ({ ...each, loadBalancingWeight: computeWeight(computeShare(each)) })),
   };
 }
 

@@ -15,7 +15,7 @@ const byName = ({ services }: Destination) => ({ cluster: services.map(({ name }
 function translate(
   kind: RouteKind,
   rules: RouteSpec['rules'],
-  clusterOf = byName,
+  toCluster = byName,
   policies: RulePolicies = {},
 ): GrpcRoutes {
   const mesh = RoutingMesh.echo();
@@ -23,7 +23,12 @@ function translate(
   const { frontend } = mesh.question({});
   const binding = mesh.table.bindingFor({ namespace: 'mesh' }, frontend, 7070, 'tcp');
   if (!binding) throw new Error('nothing is bound');
-  return grpcRoutes(binding, { table: mesh.table, clusterOf, policiesOf: () => policies, hashOf: () => [] });
+  return grpcRoutes(binding, {
+    table: mesh.table,
+    toCluster,
+    selectPolicies: () => policies,
+    toHashPolicies: () => [],
+  });
 }
 
 /** The routes in words: `path /a → echo-v1`, `prefix /a/ x=1 → echo-v1 70, echo-v2 30`; the last, which takes what none matches, apart. */

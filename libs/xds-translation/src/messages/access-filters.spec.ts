@@ -14,8 +14,8 @@ const NAMESPACES: Readonly<Record<string, readonly string[]>> = {
 const facts: CallerFacts = {
   ids: () => Object.keys(NAMESPACES),
   idsIn: (namespace) => Object.keys(NAMESPACES).filter((each) => NAMESPACES[each]?.includes(namespace)),
-  bearersOf: (each) => (NAMESPACES[each] ?? []).map((namespace) => ({ namespace })),
-  domainsOf: (zone) => ({ sure: [`default.${zone}.mesh.local`], possible: [`default.${zone}.mesh.local`] }),
+  listBearers: (each) => (NAMESPACES[each] ?? []).map((namespace) => ({ namespace })),
+  listDomains: (zone) => ({ sure: [`default.${zone}.mesh.local`], possible: [`default.${zone}.mesh.local`] }),
   changing: () => [],
 };
 const CALLERS = [undefined, id('a'), id('b'), id('c'), id('d'), id('a', 'west')];

@@ -9,7 +9,7 @@ import type { Violation } from '@causeway/resources';
 import { addressesOfHost, type Destination } from '../model/destination';
 import type { AltName, ExternalTarget, ExternalTls, ServerCheck, TlsVersion } from '../model/external-target';
 import { packFilter } from '@causeway/xds-server';
-import { endpoint, localityOf, metadataOf } from './endpoints';
+import { endpoint, toLocality, toMetadata } from './endpoints';
 
 const PROTOCOLS: Readonly<Record<TlsVersion, TlsParameters_TlsProtocol>> = {
   TLSAuto: TlsParameters_TlsProtocol.TLS_AUTO,
@@ -26,7 +26,7 @@ export function needsSystemAuthorities({ external }: Pick<Destination, 'external
 }
 
 /** Returns why an external service cannot be translated: its cluster has no endpoints. */
-export function problemOf(
+export function findExternalProblem(
   { problem, tls }: Pick<ExternalTarget, 'problem' | 'tls'>,
   systemAuthorities: string | undefined,
 ): Violation | undefined {
@@ -57,13 +57,13 @@ function externalLocalities({ endpoints, tls }: ExternalTarget, addressesOf: (ho
   const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
   const named = tls?.serverName === '';
   return priorities.map((priority, i) => ({
-    ...localityOf('', i),
+    ...toLocality('', i),
     lbEndpoints: endpoints
       .filter((each) => each.priority === priority)
       .flatMap(({ host, port }) =>
         addressesOf(host).map((address) => ({
           ...endpoint({ address, port }),
-          ...(named && metadataOf({ host })),
+          ...(named && toMetadata({ host })),
         })),
       ),
   }));

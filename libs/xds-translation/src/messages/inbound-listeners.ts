@@ -14,14 +14,14 @@ import {
   TransportProtocolInput,
 } from '@causeway/proto-gen';
 import type { InboundAccess } from '../access/inbound-access';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
 import { accessFilters, callerWith, handshakeNames, takesAnonymous } from './access-filters';
 import { endedFilters } from './ended-filter';
 import { joinedFilters, NOTHING_ADDED, type InboundFilters } from '../policies/inbound-filters';
 import { inboundListenerName, NO_CLUSTER } from '../names/resource-names';
-import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
+import { toProtoAddress, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -42,12 +42,12 @@ export function inboundListener(
   const isOpen = access.callers === 'anyone' && takesAnonymous(rules);
   const listener = {
     name: inboundListenerName(inbound.at),
-    address: addressOf(inbound.at),
+    address: toProtoAddress(inbound.at),
     trafficDirection: TrafficDirection.INBOUND,
     // In all modes: a listener that differs in more than its chains would close all connections.
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
     // A client of a protocol in which the server speaks first says nothing to be inspected.
-    listenerFiltersTimeout: durationOf(1_000),
+    listenerFiltersTimeout: toProtoDuration(1_000),
     continueOnListenerFiltersTimeout: true,
   };
   if (mtls === 'Off') return { ...listener, filterChains: [isOpen ? chains.plain() : closed()] };
@@ -101,7 +101,7 @@ class InboundChains {
     return {
       name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
       transportSocket: downstreamTls(names ?? callers),
-      transportSocketConnectTimeout: durationOf(10_000),
+      transportSocketConnectTimeout: toProtoDuration(10_000),
       filters: [
         ...endedFilters(statPrefix, ended),
         accessFilter(statPrefix, { callers, revoked }),
@@ -168,8 +168,8 @@ function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwardi
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: cluster },
-    idleTimeout: durationOf(3_600_000),
-    maxDownstreamConnectionDuration: durationOf(maxAge),
+    idleTimeout: toProtoDuration(3_600_000),
+    maxDownstreamConnectionDuration: toProtoDuration(maxAge),
     ...(isTls && AFTER_HANDSHAKE),
   });
 }
@@ -179,7 +179,7 @@ function httpToProcess(
   { statPrefix, maxAge, isTls }: Forwarding,
   filters: ReturnType<InboundFilters>['http'],
 ) {
-  const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: durationOf(0) };
+  const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: toProtoDuration(0) };
   const { SANITIZE, SANITIZE_SET } = HttpConnectionManager_ForwardClientCertDetails;
   return packFilter('http', HttpConnectionManager, {
     statPrefix,
@@ -203,10 +203,10 @@ function httpToProcess(
       },
     },
     httpFilters: [...filters, packFilter('router', Router, {})],
-    commonHttpProtocolOptions: { maxConnectionDuration: durationOf(maxAge) },
+    commonHttpProtocolOptions: { maxConnectionDuration: toProtoDuration(maxAge) },
     normalizePath: true,
     // The caller's proxy decides how long a request may say nothing, and TimeoutPolicies.
-    streamIdleTimeout: durationOf(0),
+    streamIdleTimeout: toProtoDuration(0),
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     // Who called is said by this proxy, never by the caller.
     forwardClientCertDetails: isTls ? SANITIZE_SET : SANITIZE,

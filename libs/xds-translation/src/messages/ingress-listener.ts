@@ -7,9 +7,9 @@ import {
   TransportProtocolInput,
 } from '@causeway/proto-gen';
 import type { SocketAddress } from '../model/zone-entrance';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { ingressListenerName } from '../names/resource-names';
-import { addressOf, chooseCluster, exactly, tcpProxy } from './outbound-listeners';
+import { toProtoAddress, chooseCluster, exactly, tcpProxy } from './outbound-listeners';
 import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -34,10 +34,10 @@ export function ingressListener(at: SocketAddress, limits: SourceLimits = DEFAUL
   const transport = packExtension('transport-protocol', TransportProtocolInput, {});
   return {
     name,
-    address: addressOf(at),
+    address: toProtoAddress(at),
     trafficDirection: TrafficDirection.INBOUND,
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
-    listenerFiltersTimeout: durationOf(CLIENT_HELLO),
+    listenerFiltersTimeout: toProtoDuration(CLIENT_HELLO),
     filterChains: Array.from({ length: GROUPS }, (_, group) => chain(group, limits)),
     filterChainMatcher: MatcherTree.fromPartial({
       matcherType: exactly(transport, [['tls', tls]]),

@@ -25,7 +25,7 @@ export interface PortInstances {
 }
 
 /** Inputs of `portInstances` besides the service. */
-export interface InstanceFacts extends Pick<ServiceFacts, 'dataplanesOf' | 'access' | 'zone'> {
+export interface InstanceFacts extends Pick<ServiceFacts, 'listDataplanes' | 'access' | 'zone'> {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly members: readonly Resource[];
 }
@@ -47,8 +47,8 @@ export function portInstances(service: Resource, facts: InstanceFacts): readonly
   }));
 }
 
-function localInstances(service: Resource, { zone, dataplanesOf, access }: InstanceFacts): readonly PortInstances[] {
-  const dataplanes = service.id.zone === zone ? [...dataplanesOf(service)] : [];
+function localInstances(service: Resource, { zone, listDataplanes, access }: InstanceFacts): readonly PortInstances[] {
+  const dataplanes = service.id.zone === zone ? [...listDataplanes(service)] : [];
   return servicePorts(service).map(({ number, section, protocol, target }) => ({
     port: number,
     name: section,

@@ -35,7 +35,7 @@ export class ZoneDirectory {
     const { id, key, after } = change;
     if (id.kind === 'Zone') return id.name;
     if (id.kind === 'ZoneIngress') put(this.ingresses, id.zone, key, after);
-    else if (id.kind === 'MeshZoneAddress') put(this.meshAddresses, placeOf(id.mesh, id.zone), key, after);
+    else if (id.kind === 'MeshZoneAddress') put(this.meshAddresses, formatZoneKey(id.mesh, id.zone), key, after);
     else return undefined;
     return id.zone;
   }
@@ -117,13 +117,13 @@ export class ZoneDirectory {
     return zoneEntrance({
       mesh,
       zone: this.zoneOf(zone),
-      meshAddresses: this.meshAddresses.get(placeOf(mesh, zone))?.values() ?? [],
+      meshAddresses: this.meshAddresses.get(formatZoneKey(mesh, zone))?.values() ?? [],
       ingresses: this.ingresses.get(zone)?.values() ?? [],
     });
   }
 }
 
-function placeOf(mesh: string, zone: string): string {
+function formatZoneKey(mesh: string, zone: string): string {
   return `${mesh}/${zone}`;
 }
 

@@ -143,7 +143,7 @@ export function egressSecretNames(mesh: string): { readonly identity: string; re
 }
 
 /** Parses the name of a secret of a zone egress; undefined for other secrets. */
-export function egressSecretOf(
+export function parseEgressSecret(
   name: string,
 ): { readonly type: typeof IDENTITY_SECRET | typeof TRUST_SECRET; readonly mesh: string } | undefined {
   for (const type of [IDENTITY_SECRET, TRUST_SECRET] as const)

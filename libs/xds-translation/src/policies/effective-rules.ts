@@ -16,20 +16,20 @@ export interface EffectiveRules {
   /** A consumer's group in which neither routes nor policies of its namespace count is the producer's. */
   effectiveOfRule(kind: string, at: RulePlace): { readonly spec: JsonObject } | undefined;
   /** The namespaces for whose clients alone policies of their own count at a frontend. */
-  consumersOf(frontend: Identity): readonly string[];
+  listConsumers(frontend: Identity): readonly string[];
 }
 
 /** What policies say of a rule. A spec that its kind does not know, of an older or newer zone, says nothing. */
 export function policiesAt(effective: EffectiveRules, at: RulePlace): RulePolicies {
-  const specOf = <T>({ kind, read }: { kind: string; read: (spec: JsonObject) => T | undefined }): T | undefined => {
+  const findSpec = <T>({ kind, read }: { kind: string; read: (spec: JsonObject) => T | undefined }): T | undefined => {
     const found = effective.effectiveOfRule(kind, at);
     return found && read(found.spec);
   };
   const [timeout, retry, fault, headers] = [
-    specOf(TimeoutPolicy),
-    specOf(RetryPolicy),
-    specOf(FaultPolicy),
-    specOf(HeaderPolicy),
+    findSpec(TimeoutPolicy),
+    findSpec(RetryPolicy),
+    findSpec(FaultPolicy),
+    findSpec(HeaderPolicy),
   ];
   return { ...(timeout && { timeout }), ...(retry && { retry }), ...(fault && { fault }), ...(headers && { headers }) };
 }

@@ -26,7 +26,10 @@ const DEPREFERRED = 1_000;
  * Where a zone stands: by default the own zone first, then the others, by their instances; zones that are depreferred come after
  * all others, whatever a policy says.
  */
-export function placeOf({ zone, isLocal, depreferred, instances }: ServingZone, spec: LocalitySpec = {}): ZonePlace {
+export function computeLocality(
+  { zone, isLocal, depreferred, instances }: ServingZone,
+  spec: LocalitySpec = {},
+): ZonePlace {
   const { weights, failover = [], localFirst = true } = spec;
   const weight = weights ? (weights[zone] ?? 1) : instances;
   if (isLocal && localFirst) return { rank: 0, weight };

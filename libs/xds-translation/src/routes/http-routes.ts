@@ -30,7 +30,7 @@ import {
   headerFilters,
   retryFields,
   timeFields,
-  timesOf,
+  computeRuleTimes,
   type AlwaysRepeated,
   type PoliciesOf,
   type RulePolicies,
@@ -42,11 +42,11 @@ type Forward = Extract<RuleAction, { type: 'forward' }>;
 
 export interface HttpRoutesOptions {
   readonly table: RouteTable;
-  readonly clustersOf: ClustersOf;
+  readonly listClusters: ClustersOf;
   /** The retries that every rule has. */
   readonly retryPolicy: AlwaysRepeated;
-  readonly policiesOf: PoliciesOf;
-  readonly hashOf: HashOf;
+  readonly selectPolicies: PoliciesOf;
+  readonly toHashPolicies: HashOf;
 }
 
 /** The routes of a binding, and what of them no Envoy can do. */
@@ -92,10 +92,10 @@ class EnvoyRule {
     this.action = action.type === 'forward' ? withOnlyRewrite(action) : action;
     const backends = this.action.type === 'forward' ? this.action.backends : [];
     const possible = backends.map((each) => (rewritesPath(each.filters) ? { ...each, to: IMPOSSIBLE } : each));
-    this.shares = backendShares(possible, options.clustersOf);
+    this.shares = backendShares(possible, options.listClusters);
     this.isByBackend = backends.some((each) => changesHeaders(each.filters));
     const filters = 'filters' in this.action ? this.action.filters : [];
-    this.policies = options.policiesOf(entry);
+    this.policies = options.selectPolicies(entry);
     this.filters = [...headerFilters(this.policies.headers), ...filters];
     this.problems = [
       ...(backends.some((each) => rewritesPath(each.filters)) ? [this.problem(IMPOSSIBLE.reason)] : []),
@@ -129,14 +129,14 @@ class EnvoyRule {
   }
 
   private forward(action: Forward, match: MatchFields): ActionFields {
-    const { retryPolicy, clustersOf, hashOf } = this.options;
-    const times = timesOf(this.entry.rule.rule.timeouts, this.policies);
+    const { retryPolicy, listClusters, toHashPolicies } = this.options;
+    const times = computeRuleTimes(this.entry.rule.rule.timeouts, this.policies);
     return {
       clusterSpecifier: this.clusterSpecifier(),
       clusterNotFoundResponseCode: notFoundCode(this.binding),
       ...rewriteFields(action.filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite, match),
-      requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, clustersOf)),
-      hashPolicy: hashOf(this.shares.map(({ cluster }) => cluster)),
+      requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, listClusters)),
+      hashPolicy: toHashPolicies(this.shares.map(({ cluster }) => cluster)),
       ...timeFields(times),
       retryPolicy: retryFields(retryPolicy, times.attempt, this.policies.retry),
     };

@@ -18,8 +18,11 @@ const NEVER_IN_PATH = /[?#]/;
 export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly MatchFields[] {
   const { given } = match;
   const paths = route.kind === 'GRPCRoute' ? grpcPaths(given) : httpPaths(given, replacesPrefix);
-  const headers = [...(route.kind === 'GRPCRoute' ? grpcHeaders(given) : methodHeader(given)), ...headersOf(given)];
-  const queryParameters = queryOf(given);
+  const headers = [
+    ...(route.kind === 'GRPCRoute' ? grpcHeaders(given) : methodHeader(given)),
+    ...toHeaderMatches(given),
+  ];
+  const queryParameters = toQueryMatches(given);
   return paths.map((pathSpecifier) => ({ pathSpecifier, headers, queryParameters }));
 }
 
@@ -67,18 +70,18 @@ function methodHeader({ method }: RouteMatch): HeaderFields[] {
   return typeof method === 'string' ? [header(':method', equal(method))] : [];
 }
 
-function headersOf({ headers = [] }: RouteMatch): HeaderFields[] {
+function toHeaderMatches({ headers = [] }: RouteMatch): HeaderFields[] {
   return headers.map((each) => {
     const name = each.name.toLowerCase();
-    return header(name === 'host' ? ':authority' : name, valueOf(each));
+    return header(name === 'host' ? ':authority' : name, toStringMatch(each));
   });
 }
 
 /** Envoy compares what stands in the request; characters that must be encoded there are asked for in each of their forms. */
-function queryOf({ queryParams = [] }: RouteMatch): QueryFields[] {
+function toQueryMatches({ queryParams = [] }: RouteMatch): QueryFields[] {
   return queryParams.map((each) => {
     const isPlain = each.type === 'RegularExpression' || /^[\w.~-]*$/.test(each.value);
-    const value = isPlain ? valueOf(each) : matching(anyEncodingOf(each.value));
+    const value = isPlain ? toStringMatch(each) : matching(escapeEncodings(each.value));
     return { name: each.name, queryParameterMatchSpecifier: { $case: 'stringMatch', value } };
   });
 }
@@ -93,7 +96,7 @@ const equal = (value: string): StringFields => ({ matchPattern: { $case: 'exact'
 const matching = (regex: string): StringFields => ({ matchPattern: { $case: 'safeRegex', value: { regex } } });
 
 /** An empty expression matches the empty value only; Envoy refuses it. */
-function valueOf({ type, value }: ValueMatch): StringFields {
+function toStringMatch({ type, value }: ValueMatch): StringFields {
   return type === 'RegularExpression' && value !== '' ? matching(value) : equal(value);
 }
 
@@ -102,7 +105,7 @@ function literal(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 }
 
-function anyEncodingOf(value: string): string {
+function escapeEncodings(value: string): string {
   return [...value]
     .map((character) => {
       if (/[\w.~-]/.test(character)) return literal(character);

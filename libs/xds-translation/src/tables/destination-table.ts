@@ -27,9 +27,9 @@ export class DestinationTable {
       const [was, is] = [before, after].map((by) => by && { by, keys: keysOf(by) });
       return [was, is];
     };
-    this.byVip.replace(...claim((of) => (of.vip === '' ? [] : [keyOf(of)])));
+    this.byVip.replace(...claim((of) => (of.vip === '' ? [] : [formatKey(of)])));
     this.bySni.replace(...claim(serverNames));
-    this.byTarget.replace(...claim((of) => targetsOf(of).map((target) => meshKey(of.service.mesh, target))));
+    this.byTarget.replace(...claim((of) => listTargets(of).map((target) => meshKey(of.service.mesh, target))));
     this.replaceLeaving(before, after);
   }
 
@@ -114,7 +114,7 @@ export class DestinationTable {
 }
 
 /** `address:port` of a destination with an address. */
-export function vipOf({ vip, port }: Pick<Destination, 'vip' | 'port'>): string {
+export function formatVip({ vip, port }: Pick<Destination, 'vip' | 'port'>): string {
   return hostPort({ address: vip, port });
 }
 
@@ -127,15 +127,15 @@ export function serverNames({ servedHere, sni }: Pick<Destination, 'servedHere' 
  * What gRPC channels name a destination by: a hostname, alone or with the port, or a server name, which the ingresses of
  * other zones know too.
  */
-export function targetsOf({ hostnames, port, sni }: Destination): readonly string[] {
+export function listTargets({ hostnames, port, sni }: Destination): readonly string[] {
   return [
     ...hostnames.flatMap((name) => [name, `${name}:${port}`]),
     ...[sni.kri, sni.hash].filter((each) => each !== ''),
   ];
 }
 
-function keyOf(destination: Destination): string {
-  return meshKey(destination.service.mesh, vipOf(destination));
+function formatKey(destination: Destination): string {
+  return meshKey(destination.service.mesh, formatVip(destination));
 }
 
 function meshKey(mesh: string, name: string): string {

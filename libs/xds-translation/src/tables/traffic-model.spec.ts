@@ -74,7 +74,7 @@ describe('a service whose inbounds do not only take TLS', () => {
     zone.takeTls(own);
     zone.put(settings(spec));
     expect(model.destination(here)?.local[0]).toMatchObject({ takesPlaintext });
-    expect(model.instancesOf(identityKey(service('redis').id))[0]?.instances).toMatchObject([
+    expect(model.listInstances(identityKey(service('redis').id))[0]?.instances).toMatchObject([
       { plaintext: takesPlaintext },
     ]);
   });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { bindingOf } from '@causeway/appmesh';
+import { readBinding } from '@causeway/appmesh';
 import type { FollowedRoutes } from '@causeway/meshes';
 import { identityKey, type Identity, type Resource, type StorePoint } from '@causeway/resources';
 import type { ChangeSet } from '@causeway/routing';
@@ -110,7 +110,7 @@ export class TrafficTables {
 
 /** Whether two states of a Dataplane are the same to its proxies: of its status they know its VirtualNode alone. */
 function isSameToProxies(a: Resource, b: Resource): boolean {
-  return isDeepStrictEqual([a.spec, a.labels, bindingOf(a)], [b.spec, b.labels, bindingOf(b)]);
+  return isDeepStrictEqual([a.spec, a.labels, readBinding(a)], [b.spec, b.labels, readBinding(b)]);
 }
 
 /** Inputs of a zone's tables besides its index. */
@@ -129,6 +129,6 @@ export function trafficDerivation(
     empty: () => new TrafficTables(index, zone, access, sources),
     fill: (tables) => tables.load(),
     apply: (tables, event, routes) => tables.apply(event, routes),
-    costOf: (tables, event) => tables.model.affected(event.changes),
+    estimateCost: (tables, event) => tables.model.affected(event.changes),
   };
 }

@@ -38,18 +38,18 @@ export class DataplaneTranslation {
 
   /** The inbounds that the view's proxies serve. */
   inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
-    const served = servedInbounds(this.dataplaneOf(dataplane));
+    const served = servedInbounds(this.findDataplane(dataplane));
     return isAgent === true ? served : ownInbounds(served);
   }
 
   /** Returns the addresses at which the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
   ingresses({ ingress, dataplane }: EnvoyView): readonly SocketAddress[] {
     if (ingress) return [ingress];
-    const found = this.dataplaneOf(dataplane);
+    const found = this.findDataplane(dataplane);
     return found ? ingressAddresses(found) : [];
   }
 
-  private dataplaneOf(id: Identity | undefined): DataplaneResource | undefined {
+  private findDataplane(id: Identity | undefined): DataplaneResource | undefined {
     return asDataplane(this.options.tables().dataplane(id));
   }
 
@@ -69,7 +69,7 @@ export class DataplaneTranslation {
   /** Lists what the view's Dataplane should have and lacks, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
     const { wire, isAgent } = view;
-    const dataplane = wire === 'grpc' ? ABSENT : this.dataplaneOf(view.dataplane);
+    const dataplane = wire === 'grpc' ? ABSENT : this.findDataplane(view.dataplane);
     if (!dataplane) return [];
     const foreign = isAgent === true ? [] : foreignInbounds(dataplane);
     return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
@@ -140,14 +140,14 @@ export class DataplaneTranslation {
   }
 
   private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
-    const found = this.dataplaneOf(dataplane);
+    const found = this.findDataplane(dataplane);
     return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
   }
 
   /** Returns the filters that policies put before the process of an inbound. */
   private filtersAt(view: EnvoyView, { at }: Inbound): InboundFilters {
     const { model, backendPolicies } = this.options.tables();
-    const dataplane = this.dataplaneOf(view.dataplane);
+    const dataplane = this.findDataplane(view.dataplane);
     const served = dataplane ? portsServedAt(dataplane, at.port, model.selecting(dataplane)) : [];
     const limits = backendPolicies.limitsAt(served);
     return joinedFilters([rateLimitFilters(names.inboundListenerName(at), limits)]);

@@ -6,7 +6,7 @@ import { unservedMeshes } from '../dataplane/zone-listeners';
 import type { EnvoyView } from '../views/envoy-view';
 import { leavingCluster } from '../messages/clusters';
 import { egressListener, type LeavingMesh } from '../messages/egress-listener';
-import { problemOf } from '../messages/external-sockets';
+import { findExternalProblem } from '../messages/external-sockets';
 import { identitySecret, trustSecret } from '../messages/tls';
 import * as names from '../names/resource-names';
 import { kept, type Plan, type TranslationOptions } from './plan';
@@ -52,13 +52,13 @@ export class EgressTranslation {
   /** The meshes that it lets nothing out of, with the reason. */
   unserved(at: SocketAddress): readonly RefusedResource[] {
     const { table, model } = this.options.tables();
-    const meshes = table.leavingMeshes().filter((mesh) => model.egress.identityOf(mesh) === '');
+    const meshes = table.leavingMeshes().filter((mesh) => model.egress.getIdentity(mesh) === '');
     return unservedMeshes(at, meshes);
   }
 
   private leavingMesh(mesh: string): Omit<LeavingMesh, 'ruled'> | undefined {
     const { table, model } = this.options.tables();
-    if (!table.leaves(mesh) || model.egress.identityOf(mesh) === '') return ABSENT;
+    if (!table.leaves(mesh) || model.egress.getIdentity(mesh) === '') return ABSENT;
     const access = model.access.ofEgress(mesh);
     return access && { mesh, ...access };
   }
@@ -69,7 +69,7 @@ export class EgressTranslation {
     const destination = named && table.throughEgress(named.serverName);
     if (!destination?.external) return ABSENT;
     if ((model.egressRules.of(destination) !== undefined) !== named?.isRuled) return ABSENT;
-    const problem = problemOf(destination.external, view.systemAuthorities);
+    const problem = findExternalProblem(destination.external, view.systemAuthorities);
     const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
     return problem === undefined ? plan : { ...plan, problem };
   }
@@ -85,7 +85,7 @@ export class EgressTranslation {
 
   /** The certificate in a mesh that it serves, or the authorities of that mesh. */
   private secret({ egress: { identity } }: EgressView, name: string): Plan | 'pending' | undefined {
-    const wanted = names.egressSecretOf(name);
+    const wanted = names.parseEgressSecret(name);
     if (!wanted || !this.leavingMesh(wanted.mesh)) return ABSENT;
     if (wanted.type === names.TRUST_SECRET) {
       const domains = this.options.tables().model.trust(wanted.mesh);

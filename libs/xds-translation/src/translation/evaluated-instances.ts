@@ -39,7 +39,7 @@ export function evaluateInstances(
   if (!resource || !MeshService.is(resource) || service.zone !== model.zone) return [];
   const target = servicePorts(resource).find(({ number }) => number === port)?.target;
   const found: EvaluatedInstance[] = [];
-  for (const dataplane of target === undefined ? [] : model.dataplanesOf(resource)) {
+  for (const dataplane of target === undefined ? [] : model.listDataplanes(resource)) {
     for (const inbound of servedInbounds(dataplane).all) {
       if (target === undefined || !isTargeted(dataplane, target, inbound.at.port)) continue;
       const access = model.access.ofInbound(dataplane, inbound.at.port);
@@ -58,5 +58,5 @@ export function evaluateInstances(
 /** The SPIFFE ids that a Dataplane of this zone shows; none where it has no identity, undefined where it is not there. */
 export function idsOfDataplane({ index, rules }: JudgedModel, id: Identity): readonly string[] | undefined {
   const dataplane = index.byIdentityKey(identityKey(id));
-  return dataplane && rules.callers.idsOf(dataplane);
+  return dataplane && rules.callers.listIds(dataplane);
 }

@@ -1,5 +1,5 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
-import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/dataplanes';
+import { asDataplane, listInbounds, type DataplaneResource } from '@causeway/dataplanes';
 import { FieldPath } from '@causeway/resources';
 import { destinationOfLocalEndpoints, hostPort } from '../names/resource-names';
 import type { EnvoyView } from '../views/envoy-view';
@@ -22,7 +22,7 @@ export class GrpcTranslation {
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
     const { model, table, backendPolicies } = this.options.tables();
     const destination = this.destination(view, name);
-    const rules = destination ? backendPolicies.rulesOf(destination) : NO_RULES;
+    const rules = destination ? backendPolicies.getRules(destination) : NO_RULES;
     const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
     switch (type) {
       case RESOURCE_TYPES.listener: {
@@ -38,8 +38,8 @@ export class GrpcTranslation {
           lostBackendPolicies(rules),
         );
       case RESOURCE_TYPES.endpoints: {
-        const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
-        const from = { zone: model.zone, entranceOf, balancing: rules.balancing };
+        const findEntrance = (mesh: string, zone: string) => model.entrance(mesh, zone);
+        const from = { zone: model.zone, findEntrance, balancing: rules.balancing };
         const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, from);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
       }
@@ -67,7 +67,7 @@ export class GrpcTranslation {
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
     const dataplane = asDataplane(this.options.tables().dataplane(id));
     if (!dataplane) return undefined;
-    const at = serversOf(dataplane).find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
+    const at = listGrpcServers(dataplane).find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
     if (!at) return undefined;
     const access = this.options.tables().model.access.ofInbound(dataplane, at.port);
     if (access === 'pending') return access;
@@ -87,9 +87,9 @@ function withLost(plan: Plan, [lost, ...more]: readonly string[]): Plan {
 }
 
 /** Lists the addresses at which gRPC servers of a Dataplane may listen: its inbounds, without a proxy between. */
-function serversOf(dataplane: DataplaneResource): readonly SocketAddress[] {
+function listGrpcServers(dataplane: DataplaneResource): readonly SocketAddress[] {
   const { address } = dataplane.spec.networking;
-  return inboundsOf(dataplane).flatMap(({ state, address: own = address, port }) => {
+  return listInbounds(dataplane).flatMap(({ state, address: own = address, port }) => {
     const found = state === 'Ignored' ? undefined : socketAddress(own, port);
     return found ? [found] : [];
   });

@@ -25,7 +25,7 @@ export interface TranslationOptions {
   /** Returns the tables that are served from now. */
   readonly tables: () => TrafficTables;
   /** HTTP addresses that have a filter chain in the view's redirect listener. */
-  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
+  readonly listHttpAddresses: (view: EnvoyView) => readonly SocketAddress[];
 }
 
 /** A plan whose resource is kept until a change touches it. */

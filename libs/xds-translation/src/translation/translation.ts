@@ -12,15 +12,15 @@ import { hasNames, type Destination, type DestinationConfig, type LocalEndpoint 
 import { GrpcTranslation } from './grpc-translation';
 import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { destinationCluster, emptyCluster, reentryCluster } from '../messages/clusters';
-import { vipOf } from '../tables/destination-table';
+import { formatVip } from '../tables/destination-table';
 import { destinationEndpoints, egressEndpoints, entranceEndpoints, noEndpoints } from '../messages/endpoints';
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from '../views/envoy-view';
-import { hostNameOf } from '../messages/host-name';
+import { toHostName } from '../messages/host-name';
 import { type ingressListener } from '../messages/ingress-listener';
 import * as names from '../names/resource-names';
 import { DataplaneTranslation } from './dataplane-translation';
-import { externalEndpoints, needsSystemAuthorities, problemOf } from '../messages/external-sockets';
+import { externalEndpoints, needsSystemAuthorities, findExternalProblem } from '../messages/external-sockets';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from '../messages/outbound-listeners';
 import { identitySecret, trustSecret } from '../messages/tls';
@@ -123,10 +123,11 @@ export class Translation {
   private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
     const { systemAuthorities } = view;
     const { model, backendPolicies } = this.options.tables();
-    const rules = backendPolicies.rulesOf(destination);
+    const rules = backendPolicies.getRules(destination);
     const options = { zone: model.zone, systemAuthorities, rules, withNames: view.resolvesNames === true };
     const isDirect = destination.external !== undefined && !destination.egress;
-    const problem = isDirect && destination.external ? problemOf(destination.external, systemAuthorities) : undefined;
+    const problem =
+      isDirect && destination.external ? findExternalProblem(destination.external, systemAuthorities) : undefined;
     const isOwn = isDirect && needsSystemAuthorities(destination);
     const plan = kept(isOwn ? 'view' : scope, (last) =>
       encodeResource(Cluster, destinationCluster(name, this.asSeenBy(view, destination), options), last),
@@ -161,15 +162,15 @@ export class Translation {
     if (!destination || destination.egress) return none;
     if (destination.external)
       return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
-    const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
+    const findEntrance = (mesh: string, zone: string) => model.entrance(mesh, zone);
     return kept('mesh', (last) =>
       encodeResource(
         ClusterLoadAssignment,
         destinationEndpoints(
           this.asSeenBy(view, destination),
           model.zone,
-          entranceOf,
-          backendPolicies.rulesOf(destination).balancing?.locality,
+          findEntrance,
+          backendPolicies.getRules(destination).balancing?.locality,
         ),
         last,
       ),
@@ -182,7 +183,7 @@ export class Translation {
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     if (/^(ingress|inbound|explicit):/.test(name)) return this.alone(() => this.own.listener(view, name));
     if (capture?.type === 'redirect') {
-      const http = this.options.httpOf(view);
+      const http = this.options.listHttpAddresses(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
       return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
     }
@@ -210,7 +211,7 @@ export class Translation {
     if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
     const { routes: made, problems } = routes.requests(view, destination);
-    const fields = outbound.routesOf(destination, made);
+    const fields = outbound.toRouteConfiguration(destination, made);
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
 
@@ -231,7 +232,7 @@ export class Translation {
   /** Plans what takes connections to a destination. */
   private filterTo(view: EnvoyView, destination: Destination) {
     const { routes } = this.options.tables();
-    const binding = routes.bindingOf(view, destination);
+    const binding = routes.findBinding(view, destination);
     switch (this.carriage(view, destination)) {
       case 'requests':
         return outbound.httpFilter(destination);
@@ -243,11 +244,11 @@ export class Translation {
   }
 
   /** The namespace whose routes, or policies, decide about a resource for a view, where they are its consumers' own. */
-  consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
+  findConsumer(view: EnvoyView, type: string, name: string): string | undefined {
     if (!view.dataplane || view.capture?.type === 'translate') return ABSENT;
     const of = this.routed(view, type, name);
     const rules = type === RESOURCE_TYPES.routes || view.wire === 'grpc';
-    return of && this.options.tables().routes.consumersOf(view, { of, rules });
+    return of && this.options.tables().routes.findConsumer(view, { of, rules });
   }
 
   /** The destination whose routes decide about a resource. */
@@ -275,13 +276,13 @@ export class Translation {
     const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
     if (!found) return ABSENT;
     const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.config(each) ?? []);
-    return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
+    return kept('mesh', (last) => encodeResource(HostName, toHostName(name, found, ports), last));
   }
 
   /** The address of a destination, where what is there is more than bytes to a view. */
   chainAt(view: EnvoyView, { vip, port }: DestinationConfig): string | undefined {
     if (vip === '') return undefined;
-    const at = vipOf({ vip, port });
+    const at = formatVip({ vip, port });
     const holder = this.options.tables().table.configAtVip(view.mesh, at);
     return holder && this.hasChain(view, holder) ? at : undefined;
   }

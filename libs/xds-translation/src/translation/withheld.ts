@@ -32,7 +32,7 @@ export class WithheldServices {
   }
 
   /** Returns what is sent in place of a resource that leads to a withheld service: `absent`, or what leads nowhere; undefined for others. */
-  inPlaceOf(view: EnvoyView, type: string, name: string): Plan | 'absent' | undefined {
+  findReplacement(view: EnvoyView, type: string, name: string): Plan | 'absent' | undefined {
     const entered = view.dataplane && this.entered(view, type, name);
     if (!entered || !this.has(view, entered)) return undefined;
     const made = (encode: Plan['encode']): Plan => ({ ...kept('view', encode), isKept: false });

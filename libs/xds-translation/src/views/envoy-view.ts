@@ -1,7 +1,7 @@
 import type { Identity } from '@causeway/resources';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { SourceLimits } from '../messages/source-limits';
-import { egressSecretOf, TRUST_SECRET } from '../names/resource-names';
+import { parseEgressSecret, TRUST_SECRET } from '../names/resource-names';
 import type { IdentityCertificate } from '../messages/tls';
 
 /**
@@ -69,8 +69,8 @@ export function tcpPassthroughReason({ capture }: Pick<EnvoyView, 'capture'>): s
 }
 
 /** The mesh whose authorities a secret holds; undefined for other secrets. */
-export function trustedMeshOf(view: EnvoyView, name: string): string | undefined {
+export function findTrustedMesh(view: EnvoyView, name: string): string | undefined {
   if (name === TRUST_SECRET) return view.mesh;
-  const wanted = view.egress && egressSecretOf(name);
+  const wanted = view.egress && parseEgressSecret(name);
   return wanted?.type === TRUST_SECRET ? wanted.mesh : undefined;
 }

@@ -54,7 +54,7 @@ function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
   return (opening) => {
     const { serverName, alpn } = opening;
     const offered = isServerName ? serverName : alpn.map((name) => `'${name}'`).join(',');
-    return (branches.get(isTransport ? transportOf(opening) : offered) ?? otherwise)(opening);
+    return (branches.get(isTransport ? getTransport(opening) : offered) ?? otherwise)(opening);
   };
 }
 
@@ -94,13 +94,13 @@ function byMatch(match: OnMatch | undefined): ChainChoice {
   return () => name;
 }
 
-function transportOf({ isTls }: Opening): string {
+function getTransport({ isTls }: Opening): string {
   return isTls ? 'tls' : 'raw_buffer';
 }
 
 /** Each chain says what it takes; the one that says most about the server name wins. */
 function byMatches(chains: readonly FilterChain[]): ChainChoice {
-  const candidates = chains.map(({ name, filterChainMatch }) => ({ name, rank: rankOf(filterChainMatch) }));
+  const candidates = chains.map(({ name, filterChainMatch }) => ({ name, rank: rankChain(filterChainMatch) }));
   return (opening) => {
     let best: { readonly name: string; readonly rank: number } | undefined;
     for (const { name, rank } of candidates) {
@@ -112,7 +112,7 @@ function byMatches(chains: readonly FilterChain[]): ChainChoice {
 }
 
 /** Returns how specifically a match applies to a connection; below 0 if it does not match. */
-function rankOf(match: FilterChainMatch | undefined): (opening: Opening) => number {
+function rankChain(match: FilterChainMatch | undefined): (opening: Opening) => number {
   if (!match) return () => 0;
   const { serverNames, transportProtocol, ...others } = match;
   const { destinationPort, prefixRanges, sourcePrefixRanges, sourcePorts, applicationProtocols } = others;
@@ -120,7 +120,7 @@ function rankOf(match: FilterChainMatch | undefined): (opening: Opening) => numb
   if (isMore || prefixRanges.length + sourcePrefixRanges.length + sourcePorts.length > 0)
     throw new UnsupportedConfig('filterChainMatch', 'looks at more than the transport and the server name');
   return (opening) => {
-    if (transportProtocol !== '' && transportProtocol !== transportOf(opening)) return -1;
+    if (transportProtocol !== '' && transportProtocol !== getTransport(opening)) return -1;
     if (serverNames.length === 0) return 0;
     return Math.max(...serverNames.map((name) => nameRank(name, opening.serverName)));
   };

@@ -39,11 +39,15 @@ export function decodeLocalities({ endpoints }: Pick<ClusterLoadAssignment, 'end
     zone: locality?.zone ?? '',
     priority,
     weight: loadBalancingWeight ?? 1,
-    endpoints: lbEndpoints.map(endpointOf),
+    endpoints: lbEndpoints.map(readEndpoint),
   }));
 }
 
-function endpointOf({ hostIdentifier, healthStatus, metadata }: LocalityLbEndpoints['lbEndpoints'][number]): Endpoint {
+function readEndpoint({
+  hostIdentifier,
+  healthStatus,
+  metadata,
+}: LocalityLbEndpoints['lbEndpoints'][number]): Endpoint {
   const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
   if (at?.$case !== 'socketAddress') throw new UnsupportedConfig('lbEndpoints', 'an endpoint has no socket address');
   const { address, portSpecifier } = at.value;

@@ -84,9 +84,9 @@ function addFilter(draft: Draft, filter: Filter): void {
   if (state) return void (draft.prefix = serverNamePrefix(state));
   const rate = asMessage(NetworkLocalRateLimit, config);
   if (rate && rate.shareKey !== '') return lose(draft, LIMITED);
-  if (rate) return void (draft.limit = { ...limitOf(draft), ...rateOf(rate) });
+  if (rate) return void (draft.limit = { ...readLimit(draft), ...readRate(rate) });
   const most = asMessage(ConnectionLimit, config);
-  if (most) return void (draft.limit = { ...limitOf(draft), connections: most.maxConnections ?? Infinity });
+  if (most) return void (draft.limit = { ...readLimit(draft), connections: most.maxConnections ?? Infinity });
   const tcp = asMessage(TcpProxy, config);
   if (tcp) return addTcp(draft, tcp);
   const http = asMessage(HttpConnectionManager, config);
@@ -109,11 +109,11 @@ function addAccess(draft: Draft, statPrefix: string, allows: CallerRule): void {
     : { statPrefix, allows };
 }
 
-function limitOf({ limit }: Draft): NonNullable<Forwarding['limit']> {
+function readLimit({ limit }: Draft): NonNullable<Forwarding['limit']> {
   return limit ?? { statPrefix: '', connections: Infinity, perSecond: Infinity, burst: Infinity };
 }
 
-function rateOf({ tokenBucket, statPrefix }: NetworkLocalRateLimit) {
+function readRate({ tokenBucket, statPrefix }: NetworkLocalRateLimit) {
   const each = decodeDuration(tokenBucket?.fillInterval, 1_000);
   const perSecond = ((tokenBucket?.tokensPerFill ?? 1) * 1_000) / each;
   return { statPrefix, perSecond, burst: tokenBucket?.maxTokens ?? 1 };

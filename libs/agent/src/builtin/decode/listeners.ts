@@ -48,11 +48,11 @@ export function decodeListener(bytes: Uint8Array): ListenerPlan {
   const { name, filterChains, filterChainMatcher } = listener;
   if (listener.fcdsConfig) throw new UnsupportedConfig('fcdsConfig', 'chains by address are not known');
   // Chains by the hash of the source are one: the first stands for all.
-  const chains = new Map(filterChains.map((chain) => [chain.name, chainOf(chain)]));
+  const chains = new Map(filterChains.map((chain) => [chain.name, readChain(chain)]));
   return {
     name,
-    at: addressOf(listener),
-    inspection: inspectionOf(listener),
+    at: readAddress(listener),
+    inspection: readInspection(listener),
     chains,
     choose: decodeChainChoice(filterChains, filterChainMatcher),
   };
@@ -80,14 +80,14 @@ function needsClientCertHeader({ metadata }: FilterChain): boolean {
   return metadata?.filterMetadata[key]?.[field] === value;
 }
 
-function addressOf({ address }: Listener): ListenerPlan['at'] {
+function readAddress({ address }: Listener): ListenerPlan['at'] {
   const at = address?.address;
   if (at?.$case !== 'socketAddress' || at.value.portSpecifier?.$case !== 'portValue')
     throw new UnsupportedConfig('address', 'is no address with a port');
   return { address: at.value.address, port: at.value.portSpecifier.value };
 }
 
-function inspectionOf(listener: Listener): Inspection | undefined {
+function readInspection(listener: Listener): Inspection | undefined {
   const { listenerFilters, listenerFiltersTimeout, continueOnListenerFiltersTimeout } = listener;
   for (const filter of listenerFilters) expectInspector(filter);
   return listenerFilters.length === 0
@@ -103,7 +103,7 @@ function expectInspector(filter: ListenerFilter): void {
   if (!asMessage(TlsInspector, config)) throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
 }
 
-function chainOf(chain: FilterChain): ChainPlan {
+function readChain(chain: FilterChain): ChainPlan {
   return {
     name: chain.name,
     content: createHash('sha256').update(FilterChain.encode(chain).finish()).digest('hex'),

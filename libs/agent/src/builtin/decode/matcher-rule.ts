@@ -54,13 +54,15 @@ function predicateRule(predicate: Predicate | undefined): CallerRule {
 
 function singleRule({ input, matcher }: Single): CallerRule {
   const pattern = matcher?.$case === 'valueMatch' ? matcher.value.matchPattern : undefined;
-  const values = valuesOf(input?.typedConfig);
+  const values = selectValues(input?.typedConfig);
   if (pattern?.$case === 'exact') return (caller) => values(caller).includes(pattern.value);
   if (pattern?.$case === 'prefix') return (caller) => values(caller).some((one) => one.startsWith(pattern.value));
   throw new UnsupportedConfig('matcher', `${pattern?.$case ?? 'nothing'} is not known`);
 }
 
-function valuesOf(config: NonNullable<Single['input']>['typedConfig']): (caller: VerifiedCaller) => readonly string[] {
+function selectValues(
+  config: NonNullable<Single['input']>['typedConfig'],
+): (caller: VerifiedCaller) => readonly string[] {
   if (config && asMessage(SubjectInput, config)) return ({ subject }) => [subject];
   if (config && asMessage(UriSanInput, config)) return ({ ids }) => ids;
   throw new UnsupportedConfig('matcher', `${config?.typeUrl ?? 'nothing'} is not known`);

@@ -29,7 +29,7 @@ export function routePlan({ virtualHosts }: RouteConfiguration): RoutePlan {
   const [host] = virtualHosts;
   const forAll = virtualHosts.find(({ domains }) => domains.includes('*')) ?? host;
   const last = forAll?.routes.findLast(takesAll);
-  const clusters = clustersOf(last);
+  const clusters = listClusters(last);
   const [cluster, ...more] = clusters;
   const isPlain = routes.length === 1 && virtualHosts.length === 1 && more.length === 0 && passesOn(last);
   if (isPlain && cluster) return { clusters, lost: undefined };
@@ -43,7 +43,7 @@ function takesAll({ match }: Route): boolean {
   return isAnyPath && match?.headers.length === 0 && match.queryParameters.length === 0 && !match.runtimeFraction;
 }
 
-function clustersOf(route: Route | undefined): readonly WeightedCluster[] {
+function listClusters(route: Route | undefined): readonly WeightedCluster[] {
   const to = route?.action?.$case === 'route' ? route.action.value.clusterSpecifier : undefined;
   if (to?.$case === 'cluster') return [{ cluster: to.value, weight: 1 }];
   if (to?.$case !== 'weightedClusters') return [];

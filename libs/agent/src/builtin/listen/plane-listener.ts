@@ -22,7 +22,7 @@ interface Destinations {
   /** The clusters of routes of this name, with the shares of connections; empty where there are none. */
   ofRoutes(routes: string): readonly WeightedCluster[];
   /** Which HTTP is spoken to a cluster; undefined where it is bytes. */
-  httpOf(cluster: string): 1 | 2 | undefined;
+  findHttpVersion(cluster: string): 1 | 2 | undefined;
 }
 
 /** Shared by the listeners of a dataplane. */
@@ -170,7 +170,7 @@ export class PlaneListener {
     socket.setNoDelay(true);
     socket.once('close', () => this.left(connection));
     const opening = await this.inspect(socket);
-    const chain = opening && this.chainOf(opening);
+    const chain = opening && this.findChain(opening);
     if (!opening || !chain || socket.destroyed) return void socket.destroy();
     connection.chain = chain;
     await this.serve(connection, chain, opening);
@@ -193,7 +193,7 @@ export class PlaneListener {
     return undefined;
   }
 
-  private chainOf(opening: Opening): ChainPlan | undefined {
+  private findChain(opening: Opening): ChainPlan | undefined {
     const name = this.plan.choose(opening);
     const chain = name === undefined ? undefined : this.plan.chains.get(name);
     if (!chain) this.stats.add('no_filter_chain_match');
@@ -206,14 +206,14 @@ export class PlaneListener {
     const { socket: raw, gone } = connection;
     const tcp = this.tools.stats.of('tcp', forwarding.statPrefix);
     if (!this.admit(raw, forwarding)) return this.cut(connection);
-    const client = chain.tls ? await this.terminatorOf(chain).secure(raw) : { socket: raw, caller: NOBODY };
+    const client = chain.tls ? await this.getTerminator(chain).secure(raw) : { socket: raw, caller: NOBODY };
     if (!client || gone.signal.aborted || !this.mayCall(client.caller, forwarding)) {
       (client?.socket ?? raw).destroy();
       return;
     }
     connection.client = client.socket;
     tcp.add('downstream_cx_total');
-    const name = this.clusterOf(forwarding.choice, opening);
+    const name = this.findCluster(forwarding.choice, opening);
     const upstream = name === undefined ? undefined : await this.tools.destinations.of(name);
     if (!upstream) {
       tcp.add('downstream_cx_no_route');
@@ -249,7 +249,7 @@ export class PlaneListener {
     raw.once('close', () => age.cancel());
   }
 
-  private clusterOf(choice: ClusterChoice, { serverName }: Opening): string | undefined {
+  private findCluster(choice: ClusterChoice, { serverName }: Opening): string | undefined {
     switch (choice.type) {
       case 'fixed':
         return choice.cluster;
@@ -286,13 +286,13 @@ export class PlaneListener {
     return entered === 'taken';
   }
 
-  private terminatorOf(chain: ChainPlan): TlsTerminator {
+  private getTerminator(chain: ChainPlan): TlsTerminator {
     const known = this.terminators.get(chain.content);
     if (known) return known;
     if (!chain.tls) throw new TypeError(`the chain ${chain.name} has no TLS`);
     const { choice } = chain.forwarding;
     const httpOf = (): 1 | 2 | undefined =>
-      choice.type === 'fixed' ? this.tools.destinations.httpOf(choice.cluster) : undefined;
+      choice.type === 'fixed' ? this.tools.destinations.findHttpVersion(choice.cluster) : undefined;
     const { contexts, clock } = this.tools;
     const terminator = new TlsTerminator(chain.tls, chain, { contexts, clock, stats: this.stats }, httpOf);
     this.terminators.set(chain.content, terminator);

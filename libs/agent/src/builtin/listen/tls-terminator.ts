@@ -38,7 +38,7 @@ export class TlsTerminator {
       rejectUnauthorized: false,
       ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.httpOf()),
     });
-    this.server.on('secureConnection', (socket) => this.waiting.get(addressOf(socket))?.(socket));
+    this.server.on('secureConnection', (socket) => this.waiting.get(formatAddress(socket))?.(socket));
     this.server.on('tlsClientError', (error: Error & { readonly code?: string }, socket) => {
       if (error.code !== 'ECONNRESET') this.tools.stats.add('ssl.connection_error');
       socket.destroy();
@@ -80,7 +80,7 @@ export class TlsTerminator {
   }
 
   private handshake(raw: Socket): Promise<TLSSocket | undefined> {
-    const key = addressOf(raw);
+    const key = formatAddress(raw);
     return new Promise((resolve) => {
       const end = (socket: TLSSocket | undefined): void => {
         this.waiting.delete(key);
@@ -95,7 +95,7 @@ export class TlsTerminator {
   }
 }
 
-function addressOf({ remoteAddress, remotePort }: Socket): string {
+function formatAddress({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
 }
 

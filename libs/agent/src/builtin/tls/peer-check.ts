@@ -36,7 +36,7 @@ export function checkPeer(
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return refused('fail_verify_no_cert', 'it shows no certificate');
   if (!socket.authorized && !isAnchoredBelow(socket, belief))
-    return refused('fail_verify_error', `its certificate is not believed: ${reasonOf(socket)}`);
+    return refused('fail_verify_error', `its certificate is not believed: ${formatReason(socket)}`);
   let ids: readonly string[] = [];
   if (belief.type === 'secret') {
     const spiffe = findSpiffeIds(listUris(certificate));
@@ -55,14 +55,14 @@ export function checkPeer(
  * accept that. Whether such an authority signed the certificate is checked afterwards.
  */
 function isAnchoredBelow(socket: TLSSocket, belief: TlsSettings['belief']): boolean {
-  return belief.type === 'secret' && reasonOf(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
+  return belief.type === 'secret' && formatReason(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
 }
 
 function refused(counter: PeerFailure, reason: string): PeerCheckResult {
   return { ok: false, counter, reason };
 }
 
-function reasonOf({ authorizationError }: TLSSocket): string {
+function formatReason({ authorizationError }: TLSSocket): string {
   const error: unknown = authorizationError;
   if (error instanceof Error) return 'code' in error ? String(error.code) : error.message;
   return String(error);

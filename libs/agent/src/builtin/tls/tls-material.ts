@@ -45,13 +45,13 @@ export class TlsContexts {
    * have: only authorities of their trust domains are put in.
    */
   of(settings: TlsSettings, side: 'client' | 'server'): TlsMaterial | string {
-    const trust = settings.belief.type === 'secret' ? this.trustOf(settings.belief.name) : undefined;
+    const trust = settings.belief.type === 'secret' ? this.getTrust(settings.belief.name) : undefined;
     if (typeof trust === 'string') return trust;
-    const own = this.ownOf(settings);
+    const own = this.getOwnCertificate(settings);
     if (typeof own === 'string') return own;
     const domains = side === 'client' && trust ? expectedDomains(settings, trust) : undefined;
     const { minVersion, maxVersion, belief } = settings;
-    const believed = belief.type === 'authorities' ? keyOf(belief.pem) : (trust?.resource.version ?? '');
+    const believed = belief.type === 'authorities' ? formatKey(belief.pem) : (trust?.resource.version ?? '');
     const key = JSON.stringify([side, own.key, believed, domains, minVersion, maxVersion]);
     const known = this.contexts.get(key);
     if (known) return known;
@@ -72,25 +72,25 @@ export class TlsContexts {
     this.trusts.clear();
   }
 
-  private trustOf(name: string): Trust | string {
+  private getTrust(name: string): Trust | string {
     const found = this.secrets.secret(name);
     if (found?.secret.type !== 'trust') return `the authorities "${name}" are not known`;
     const { resource, secret } = found;
     const known = this.trusts.get(name);
     if (known?.resource === resource) return known;
-    const pemOf = new Map([...secret.domains].map(([domain, pem]) => [domain, certificatesOf(readText(pem))]));
+    const pemOf = new Map([...secret.domains].map(([domain, pem]) => [domain, splitCertificates(readText(pem))]));
     const domains = new Map([...pemOf].map(([domain, pems]) => [domain, pems.map((pem) => new X509Certificate(pem))]));
     const trust = { resource, domains, pemOf };
     this.trusts.set(name, trust);
     return trust;
   }
 
-  private ownOf({ own }: TlsSettings): Ingredients['own'] | string {
+  private getOwnCertificate({ own }: TlsSettings): Ingredients['own'] | string {
     if (!own) return { key: '', certificate: undefined };
-    if (!('secret' in own)) return { key: keyOf(own.chain), certificate: pairOf(own) };
+    if (!('secret' in own)) return { key: formatKey(own.chain), certificate: readPair(own) };
     const found = this.secrets.secret(own.secret);
     if (found?.secret.type !== 'certificate') return `the certificate "${own.secret}" is not there`;
-    return { key: found.resource.version, certificate: pairOf(found.secret) };
+    return { key: found.resource.version, certificate: readPair(found.secret) };
   }
 }
 
@@ -103,7 +103,7 @@ interface Ingredients {
 function contextOptions({ belief, minVersion, maxVersion }: TlsSettings, { own, trust, domains }: Ingredients) {
   const ofDomains = (names: Iterable<string>): string[] =>
     [...names].flatMap((name) => [...(trust?.pemOf.get(name) ?? [])]);
-  const inline = belief.type === 'authorities' ? [...certificatesOf(readText(belief.pem))] : [];
+  const inline = belief.type === 'authorities' ? [...splitCertificates(readText(belief.pem))] : [];
   return {
     ca: trust ? ofDomains(domains ?? trust.pemOf.keys()) : inline,
     ...(own.certificate && { cert: own.certificate.chain, key: own.certificate.key }),
@@ -126,11 +126,11 @@ function expectedDomains({ names }: TlsSettings, { pemOf }: Trust): readonly str
   return [...new Set(names.map(({ value }) => readTrustDomain(value)))].filter((domain) => pemOf.has(domain)).sort();
 }
 
-function keyOf(source: TextSource): string {
+function formatKey(source: TextSource): string {
   return 'path' in source ? `path ${source.path}` : source.text;
 }
 
-function pairOf({ chain, key }: { readonly chain: TextSource; readonly key: TextSource }): Pair {
+function readPair({ chain, key }: { readonly chain: TextSource; readonly key: TextSource }): Pair {
   return { chain: readText(chain), key: readText(key) };
 }
 
@@ -138,6 +138,6 @@ function readText(source: TextSource): string {
   return 'path' in source ? readFileSync(source.path, 'utf8') : source.text;
 }
 
-function certificatesOf(pem: string): readonly string[] {
+function splitCertificates(pem: string): readonly string[] {
   return pem.match(PEM_CERTIFICATE) ?? [];
 }

@@ -26,7 +26,7 @@ export class Upstreams {
     if (known) return known;
     const plan = this.resources.cluster(name);
     if (!plan) return undefined;
-    if (plan.isResolved) await this.resolver.ready(this.hostsOf(plan));
+    if (plan.isResolved) await this.resolver.ready(this.listHosts(plan));
     return this.byName.get(name) ?? this.create(plan);
   }
 
@@ -58,7 +58,7 @@ export class Upstreams {
     this.byName.delete(name);
     this.stats.forget('cluster', name);
     for (const clusters of this.byEndpoints.values()) clusters.delete(name);
-    this.resolver.keep(new Set(this.resolvedNames().flatMap((each) => this.hostsOf(this.resources.cluster(each)))));
+    this.resolver.keep(new Set(this.resolvedNames().flatMap((each) => this.listHosts(this.resources.cluster(each)))));
   }
 
   private fill(upstream: Upstream, plan: ClusterPlan): void {
@@ -67,15 +67,15 @@ export class Upstreams {
       this.byEndpoints.set(plan.endpoints.name, users.add(plan.name));
     }
     const addresses = (host: string): readonly string[] => (plan.isResolved ? this.resolver.addresses(host) : [host]);
-    upstream.update(plan, this.resources.endpointsOf(plan), addresses);
+    upstream.update(plan, this.resources.listEndpoints(plan), addresses);
   }
 
   private resolvedNames(): readonly string[] {
     return [...this.byName.keys()].filter((name) => this.resources.cluster(name)?.isResolved === true);
   }
 
-  private hostsOf(plan: ClusterPlan | undefined): readonly string[] {
+  private listHosts(plan: ClusterPlan | undefined): readonly string[] {
     if (!plan) return [];
-    return this.resources.endpointsOf(plan).flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
+    return this.resources.listEndpoints(plan).flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
   }
 }

@@ -143,7 +143,7 @@ export class InboundApplier {
     const hasMoved = !completed && peerState.resumePoints().get(kind)?.view !== point.view && this.mayNoteView(now);
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
     // While something is held the next session must see the whole state again.
-    if (!isDue || verdict.heldUntil !== undefined || pendingDeletion.countOf(kind) > 0 || point.revision === 0)
+    if (!isDue || verdict.heldUntil !== undefined || pendingDeletion.countKind(kind) > 0 || point.revision === 0)
       return notes;
     if (this.isRaisedBeside(kind, changes)) return notes;
     this.notedAt.set(kind, now);

@@ -55,7 +55,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
   *keys(kindName: string): Iterable<string> {
     const kind = syncedKind(this.source.registry, kindName);
-    for (const [key, resource] of this.source.index.entriesOf(kindName)) {
+    for (const [key, resource] of this.source.index.listEntries(kindName)) {
       if (this.rules.isVisible(kind, resource)) yield key;
     }
   }
@@ -71,7 +71,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   *keysSince(kindName: string, revision: number): Iterable<string> {
     const kind = syncedKind(this.source.registry, kindName);
     const { index } = this.source;
-    for (const entries of [index.entriesOf(kindName), index.tombstonesOf(kindName)]) {
+    for (const entries of [index.listEntries(kindName), index.listTombstones(kindName)]) {
       for (const [key, { id, revision: at }] of entries) {
         if (at > revision && this.rules.mayHold(kind, id)) yield key;
       }
