@@ -94,7 +94,7 @@ test('the filters decide as the policies do: of requests with what is in them, o
 
 test('rules are linear in what they name', () => {
   const ids = Array.from({ length: 4_000 }, (_, n) => id(`w-${n}`));
-  const many = { ...facts, ids: () => ids, idsIn: () => ids, bearersOf: () => [{ namespace: 'shop' }] };
+  const many = { ...facts, ids: () => ids, idsIn: () => ids, listBearers: () => [{ namespace: 'shop' }] };
   const compiled = compileAccess({ allow: { a: { from: [{ namespace: 'shop' }] } } }, 'Deny', many);
   const [filter] = accessFilters([compiled])({ statPrefix: 'p', isTls: true, isHttp: true }).http;
   const bytes = filter?.configType.value.value.length ?? 0;
