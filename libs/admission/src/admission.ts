@@ -4,7 +4,7 @@ import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
-import { draftIdentity, type DecodedDocument, type Target } from './document/document';
+import { draftIdentity, type DecodedDocument, type WriteTarget } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
 import { catchUp, configuredFields, meshExists, placed } from './mesh-rules';
@@ -164,7 +164,7 @@ export class Admission {
   }
 
   /** Returns the parts of the address that the document must repeat. A wire name is replaced by the plain name. */
-  private resolveTarget(address: WriteAddress | undefined, options: WriteOptions): Target {
+  private resolveTarget(address: WriteAddress | undefined, options: WriteOptions): WriteTarget {
     if (!address) return {};
     const wired = this.parts.index.get(this.identityAt(address, options, PUT_VERBS));
     if (!wired || wired.id.name === address.name) return address;
@@ -214,7 +214,7 @@ export class Admission {
   }
 }
 
-function targetAt(resource: Resource, address: WriteAddress): Target {
+function targetAt(resource: Resource, address: WriteAddress): WriteTarget {
   const { id } = resource;
   return {
     kind: address.kind,

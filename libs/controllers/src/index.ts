@@ -42,7 +42,7 @@ export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxie
 export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-loop';
 export { type KumaPolicies } from './policies/kuma-policies';
 export { reportedPolicies } from './policies/reported-policies';
-export { readProxyMode } from './progress/proxy-modes';
+export { readDataplaneMode } from './progress/dataplane-modes';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
 export { ZoneProgress } from './progress/zone-progress';

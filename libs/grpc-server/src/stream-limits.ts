@@ -20,7 +20,7 @@ const PREFACE_LENGTH = 24;
 const FRAME_HEADER_LENGTH = 9;
 const HEADERS_FRAME = 1;
 
-interface Connection {
+interface Http2Connection {
   /** Undefined where there are no addresses, as at a unix socket. */
   readonly address: string | undefined;
   isAuthenticated: boolean;
@@ -33,7 +33,7 @@ interface Connection {
  * so that many machines behind one address do not share it for long.
  */
 export class StreamLimits {
-  private readonly connections = new WeakMap<Http2Session, Connection>();
+  private readonly connections = new WeakMap<Http2Session, Http2Connection>();
   private readonly addresses: TokenBuckets | undefined;
 
   constructor(
@@ -86,7 +86,7 @@ export class StreamLimits {
     return connection > 0 ? Math.max(MIN_UNAUTHENTICATED, connection * UNAUTHENTICATED) : 0;
   }
 
-  private getConnection(session: Http2Session): Connection {
+  private getConnection(session: Http2Session): Http2Connection {
     const known = this.connections.get(session);
     if (known) return known;
     const perSecond = this.unauthenticatedRate;

@@ -16,7 +16,7 @@ import type { IndexReader } from '@causeway/store';
 import { openedText, SEALED_LABEL } from './sealed-secret';
 import type { SealingKeys } from './sealing-keys';
 import { listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
-import { signCertificate, type CertificateOrder } from './x509';
+import { signCertificate, type CertificateTemplate } from './x509';
 import type { SignedCertificate } from './zone-authority';
 
 type Index = Pick<IndexReader, 'get'>;
@@ -37,16 +37,16 @@ interface MeshSignedCertificate extends SignedCertificate {
 }
 
 /** For whose key, and until when. */
-type MeshOrder = Omit<CertificateOrder, 'uri' | 'otherUris'>;
+type MeshCertificateTemplate = Omit<CertificateTemplate, 'uri' | 'otherUris'>;
 
 /**
  * Signs Kuma's certificate of a Dataplane: its services as SPIFFE ids, its tags as `kuma://<tag>/<value>`. Throws Forbidden for the
  * service of zone egresses, Unavailable where the key is not here, does not open or cannot sign.
  */
 interface MeshSigner {
-  sign(dataplane: DataplaneResource, order: MeshOrder): Promise<MeshSignedCertificate>;
+  sign(dataplane: DataplaneResource, order: MeshCertificateTemplate): Promise<MeshSignedCertificate>;
   /** The certificate of a zone's egress in the mesh: its service is `zone-egress`, which no Dataplane gets a certificate for. */
-  signEgress(order: MeshOrder): Promise<MeshSignedCertificate>;
+  signEgress(order: MeshCertificateTemplate): Promise<MeshSignedCertificate>;
 }
 
 /** The service of zone egresses in the certificates of Kuma. */
@@ -139,7 +139,7 @@ export class MeshAuthorities {
   private async sign(
     { mesh, backend, certificate }: MeshAuthority,
     { uris: [uri = '', ...others], tags }: CertificateNames,
-    order: MeshOrder,
+    order: MeshCertificateTemplate,
   ): Promise<MeshSignedCertificate> {
     const tagged = [...tags].flatMap(([tag, values]) => [...values].sort().map((value) => `kuma://${tag}/${value}`));
     const otherUris = [...others, ...tagged].slice(0, MAX_NAMES);

@@ -9,7 +9,7 @@ import { bindingProblem, workloadProblem, type WorkloadBinding } from './workloa
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
 import { identityFor, isSignedHere, resolveSpiffeId, type MeshIdentityResource } from './workload-id';
 import { checkCsr } from './x509';
-import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
+import { CERTIFICATE_VALIDITY, type CertificateIssuer, type SignedCertificate } from './zone-authority';
 
 /** Shorter ones would be renewed all the time, ms. */
 const SHORTEST_VALIDITY = 10_000;
@@ -42,7 +42,7 @@ export interface WorkloadCertificate extends SignedCertificate {
 /** Dependencies of `WorkloadCertificates`. */
 export interface WorkloadCertificateOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
-  readonly signer: CertificateSigner;
+  readonly signer: CertificateIssuer;
   /** Whether a SPIFFE id of a mesh is revoked: it gets no certificate. */
   readonly isRevoked?: (mesh: string, uri: string) => boolean;
   /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */

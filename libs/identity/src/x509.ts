@@ -21,7 +21,7 @@ export interface AuthorityPair {
 }
 
 /** A certificate to sign: for whose key, with which id, and until when (ms since 1970). */
-export interface CertificateOrder {
+export interface CertificateTemplate {
   readonly uri: string;
   /** Names beside the id, as certificates of Kuma's `Mesh.mtls` have. */
   readonly otherUris?: readonly string[];
@@ -126,7 +126,7 @@ async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority>
  * both ends of a connection. It ends with the authority at the latest. Whoever signs again with one `authority` object has it read once.
  * Rejects where the authority's key is of no kind that signs here.
  */
-export async function signCertificate(authority: AuthorityPair, order: CertificateOrder): Promise<string> {
+export async function signCertificate(authority: AuthorityPair, order: CertificateTemplate): Promise<string> {
   const x509 = await library();
   const opened = openedAuthorities.get(authority) ?? openAuthority(authority);
   openedAuthorities.set(authority, opened);

@@ -18,7 +18,7 @@ import {
   createZoneAuthority,
   signCertificate,
   type AuthorityPair,
-  type CertificateOrder,
+  type CertificateTemplate,
 } from './x509';
 
 /** A signed certificate. */
@@ -33,8 +33,8 @@ export interface SignedCertificate {
  * Whatever signs certificates of workloads: the zone's own authority, an HSM, an external issuer. `sign` throws
  * Unavailable while it cannot; `order.notAfter` is the latest end, the signer may choose an earlier one.
  */
-export interface CertificateSigner {
-  sign(order: CertificateOrder): Promise<SignedCertificate>;
+export interface CertificateIssuer {
+  sign(order: CertificateTemplate): Promise<SignedCertificate>;
 }
 
 /** Dependencies and settings of a `ZoneAuthority`. */
@@ -72,7 +72,7 @@ type State = AuthorityStateOfZone;
  * every replica signs, by the stored state at that moment. Throws Unavailable if the state cannot be read or opened: an
  * unreadable authority is never replaced.
  */
-export class ZoneAuthority implements CertificateSigner {
+export class ZoneAuthority implements CertificateIssuer {
   /** Writes of one leader come one after the other: each decides by what the one before stored. */
   private work: Promise<unknown> = Promise.resolve();
   private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
@@ -161,7 +161,7 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /** Signs with the authority that signs now. Throws Unavailable before it was made, and where its key does not open. */
-  async sign(order: CertificateOrder): Promise<SignedCertificate> {
+  async sign(order: CertificateTemplate): Promise<SignedCertificate> {
     const state = existing(await this.state());
     const authority = state.authorities.find(({ id }) => id === state.signing);
     if (!authority) throw new Unavailable('the stored certificate authority cannot be read');

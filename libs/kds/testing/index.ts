@@ -5,7 +5,7 @@
 export { DEFAULT_ATTEMPTS } from '../src/global/attempt-limits';
 export type { IncomingStream } from '../src/global/stream-handler';
 export type { ZoneLifecycleLoop, ZoneLifecycleOptions } from '../src/global/zones/zone-lifecycle-loop';
-export type { EndReason, ListenedStream, StreamListener } from '../src/session/peer-stream';
+export type { StreamEndReason, ListenedStream, StreamListener } from '../src/session/peer-stream';
 export { UNBOUNDED } from '../src/wire/bounds';
 export { toCopy, type Copy, type Sender } from '../src/wire/copy';
 export { Extension, KUMA_DIALECT, type Dialect } from '../src/wire/dialect';

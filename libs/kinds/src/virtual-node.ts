@@ -93,7 +93,7 @@ const Spec = Type.Partial(
   },
 );
 
-type VirtualNodeSpec = Static<typeof Spec>;
+type NodeSpec = Static<typeof Spec>;
 
 /** The instances of one version of a service, how they are asked, and whom they ask (seed App Mesh v1beta2, T003-01). */
 export const VirtualNode = defineKind({
@@ -109,7 +109,7 @@ const TLS = 'proxies encrypt by the MeshIdentity of the mesh (docs/guides/mtls.m
 
 const atTls = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
 
-function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
+function ownViolations(spec: NodeSpec, at: FieldPath): Violation[] {
   return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
     ...oneSelector(spec, at),
@@ -124,7 +124,7 @@ function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
   ];
 }
 
-function oneSelector({ podSelector, dataplaneSelector }: VirtualNodeSpec, at: FieldPath): Violation[] {
+function oneSelector({ podSelector, dataplaneSelector }: NodeSpec, at: FieldPath): Violation[] {
   if (podSelector === undefined || dataplaneSelector === undefined) return [];
   return [at.violation('must have only one of podSelector, dataplaneSelector: they mean the same')];
 }
@@ -149,7 +149,7 @@ function backendRefusals({ virtualService }: Static<typeof Backend>, at: FieldPa
 }
 
 /** Two backends of one service, as the namespace of the node makes it (T003-35). */
-function distinctBackends({ backends = [] }: VirtualNodeSpec, own: string, at: FieldPath): Violation[] {
+function distinctBackends({ backends = [] }: NodeSpec, own: string, at: FieldPath): Violation[] {
   const first = new Map<string, number>();
   return backends.flatMap(({ virtualService: { virtualServiceRef: ref } }, i) => {
     const service = `${ref.namespace || own}/${ref.name}`;
@@ -161,7 +161,7 @@ function distinctBackends({ backends = [] }: VirtualNodeSpec, own: string, at: F
   });
 }
 
-function warnings({ podSelector, dataplaneSelector, listeners = [], serviceDiscovery }: VirtualNodeSpec): string[] {
+function warnings({ podSelector, dataplaneSelector, listeners = [], serviceDiscovery }: NodeSpec): string[] {
   const selectsNone = podSelector === undefined && dataplaneSelector === undefined;
   return [
     ...(selectsNone ? ['spec.podSelector: is absent, so no Dataplane belongs to this node'] : []),

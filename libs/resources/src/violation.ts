@@ -147,3 +147,9 @@ export class Violations {
     return changed;
   }
 }
+
+/** A field that is checked, and the violations that were found so far. */
+export interface ViolationReport {
+  readonly at: FieldPath;
+  readonly found: Violation[];
+}

@@ -2,7 +2,7 @@ import {
   Fenced,
   type AgentLease,
   type AgentLeaseStore,
-  type LeaseAnswer,
+  type LeaseResult,
   type LeaseClaim,
   type LeaseKey,
   type LeaseRenewal,
@@ -85,7 +85,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
     private readonly wakeUp: Pick<WakeUpSignal, 'notify'>,
   ) {}
 
-  async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
+  async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseResult[]> {
     const asked = claims.map(({ agent, ...claim }) => ({ ...claim, ...agent, started_at: agent.startedAt }));
     const rows = await this.database.query<AgentLeaseRow>({
       name: 'claim-leases',

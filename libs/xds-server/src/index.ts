@@ -1,7 +1,7 @@
 export type { ResourceUpdate } from './client/ads-client-stream';
 export { AdsClient, type AdsClientState } from './client/ads-client';
 export { type ClientConnection, ClientConnections, isOfConnection } from './client/client-connections';
-export type { ClientTls } from './client/client-credentials';
+export type { AdsClientTls } from './client/client-credentials';
 export { CONNECT_DEADLINE, ConnectRounds } from './client/connect-rounds';
 export {
   type MessageCodec,

@@ -17,7 +17,7 @@ import {
 } from '../../../libs/xds-server/src/server/ads-messages';
 import { AdsSession } from '../../../libs/xds-server/src/server/ads-session';
 import { NameBudget } from '../../../libs/xds-server/src/server/name-budget';
-import { Rejections } from '../../../libs/xds-server/src/server/rejections';
+import { ProxyRejections } from '../../../libs/xds-server/src/server/rejections';
 import { SendBudget } from '../../../libs/xds-server/src/server/send-budget';
 import { Subscribers } from '../../../libs/xds-server/src/server/subscribers';
 import type { Prng } from '../../simulation/engine/prng';
@@ -148,7 +148,7 @@ function reject(): (text: string) => void {
     version: 'v',
     bytes: Buffer.alloc(0),
   }));
-  return (text) => new Rejections().reject(told, { text, at: 0 }, 1);
+  return (text) => new ProxyRejections().reject(told, { text, at: 0 }, 1);
 }
 
 function metadataOf(text: string): JsonObject {

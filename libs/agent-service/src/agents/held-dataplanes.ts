@@ -13,7 +13,7 @@ import type { WantedDataplane } from './attach-messages';
 import { formatLeaseName, type ReplicaLeases } from './replica-leases';
 
 /** The result of a state, as it is reported to the agent. */
-export type RegistrationAnswer = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
+export type RegistrationReply = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
 
 export interface HeldDataplanesOptions {
   readonly session: string;
@@ -170,7 +170,7 @@ export class HeldDataplanes {
     }
   }
 
-  private async register(one: HeldDataplane, wanted: WantedDataplane): Promise<RegistrationAnswer | undefined> {
+  private async register(one: HeldDataplane, wanted: WantedDataplane): Promise<RegistrationReply | undefined> {
     const { registrations, agent } = this.options;
     one.right = await this.authorise(one, wanted);
     registrations.checkOwner(one.key);
@@ -181,7 +181,7 @@ export class HeldDataplanes {
     return { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_WRITTEN, revision };
   }
 
-  private async withdraw(one: HeldDataplane): Promise<RegistrationAnswer> {
+  private async withdraw(one: HeldDataplane): Promise<RegistrationReply> {
     const { registrations, leases, session, credentials } = this.options;
     const done = { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN };
     const right = one.isHeld ? one.right : await registrations.mayRemove(one.key, credentials);
@@ -215,7 +215,7 @@ export class HeldDataplanes {
     return undefined;
   }
 
-  private heldBy(one: HeldDataplane, { instance, machine, address, since }: AgentLease): RegistrationAnswer {
+  private heldBy(one: HeldDataplane, { instance, machine, address, since }: AgentLease): RegistrationReply {
     this.again(one, this.options.leases.length);
     const isCopy = instance === this.options.agent.instance;
     const why = isCopy
@@ -268,7 +268,7 @@ export class HeldDataplanes {
     one.retry = this.options.clock.after(pause, () => this.look(one));
   }
 
-  private tell(one: HeldDataplane, wanted: WantedDataplane | undefined, answer: RegistrationAnswer): void {
+  private tell(one: HeldDataplane, wanted: WantedDataplane | undefined, answer: RegistrationReply): void {
     if (this.isClosed) return;
     this.options.answer({
       reason: '',

@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
-import type { AgentLeaseStore, LeaseAnswer, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
+import type { AgentLeaseStore, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
 
 /** A stream of an agent, as its leases are kept. */
 export interface LeaseSession {
@@ -36,7 +36,7 @@ const MAX_CLAIMS = 500;
 
 interface WaitingClaim extends LeaseKey {
   readonly claim: LeaseClaim;
-  readonly resolve: (answer: LeaseAnswer) => void;
+  readonly resolve: (answer: LeaseResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -76,7 +76,7 @@ export class ReplicaLeases {
   }
 
   /** Rejects with Unavailable. */
-  take(claim: LeaseClaim): Promise<LeaseAnswer> {
+  take(claim: LeaseClaim): Promise<LeaseResult> {
     return new Promise((resolve, reject) => {
       const { mesh, namespace, name } = claim;
       this.waiting.push({ mesh, namespace, name, claim, resolve, reject });

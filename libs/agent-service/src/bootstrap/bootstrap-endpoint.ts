@@ -26,7 +26,7 @@ const ADMIN_PORT = 9_901;
 const TEXT = 'this port serves proxies: ADS by gRPC, and POST /bootstrap\n';
 
 /** An answer that is no bootstrap. */
-class Refusal extends Error {
+class BootstrapRefusal extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -57,10 +57,10 @@ export class BootstrapEndpoint {
 
   private async answer(request: IncomingMessage, port: number): Promise<JsonObject> {
     const [path] = (request.url ?? '').split('?');
-    if (path !== '/bootstrap') throw new Refusal(404, TEXT);
-    if (request.method !== 'POST') throw new Refusal(405, TEXT);
+    if (path !== '/bootstrap') throw new BootstrapRefusal(404, TEXT);
+    if (request.method !== 'POST') throw new BootstrapRefusal(405, TEXT);
     const asked = readBootstrapRequest(parsed(await readBody(request)));
-    if (asked.token === '') throw new Refusal(422, 'dataplaneToken: must be a token\n');
+    if (asked.token === '') throw new BootstrapRefusal(422, 'dataplaneToken: must be a token\n');
     const spec = await this.options.authorise(asked);
     const host = getHost(request);
     const certificates = this.options.certificates();
@@ -105,7 +105,7 @@ export class BootstrapEndpoint {
 }
 
 function toStatusCode(error: unknown): number {
-  if (error instanceof Refusal) return error.status;
+  if (error instanceof BootstrapRefusal) return error.status;
   if (error instanceof Unauthenticated) return 401;
   switch (error instanceof DomainError ? error.type : undefined) {
     case 'Forbidden':
@@ -129,10 +129,10 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     request.on('data', (part: Buffer) => {
       bytes += part.length;
       if (bytes <= MAX_BYTES) parts.push(part);
-      else reject(new Refusal(413, `the body must have at most ${MAX_BYTES} bytes`));
+      else reject(new BootstrapRefusal(413, `the body must have at most ${MAX_BYTES} bytes`));
     });
     request.on('end', () => resolve(Buffer.concat(parts)));
-    request.on('close', () => reject(new Refusal(400, 'the body must be whole')));
+    request.on('close', () => reject(new BootstrapRefusal(400, 'the body must be whole')));
   });
 }
 
@@ -140,7 +140,7 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (error) {
-    throw new Refusal(400, `the body must be JSON: ${errorText(error)}`);
+    throw new BootstrapRefusal(400, `the body must be JSON: ${errorText(error)}`);
   }
 }
 
@@ -149,7 +149,7 @@ function getHost(request: IncomingMessage): string {
   const [, bracketed, plain] =
     /^(?:\[([0-9a-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::\d+)?$/i.exec(request.headers.host ?? '') ?? [];
   const host = bracketed ?? plain;
-  if (host === undefined) throw new Refusal(400, 'the header Host must name the host of this control plane');
+  if (host === undefined) throw new BootstrapRefusal(400, 'the header Host must name the host of this control plane');
   return host;
 }
 
@@ -158,7 +158,7 @@ function checkHost(certificate: string, host: string): void {
   const shown = new X509Certificate(certificate);
   const isNamed = isIP(host) === 0 ? shown.checkHost(host) : shown.checkIP(host);
   if (isNamed === undefined)
-    throw new Refusal(
+    throw new BootstrapRefusal(
       400,
       `the certificate of this control plane does not name "${host}": see CAUSEWAY_REST_TLS_NAMES`,
     );

@@ -22,7 +22,7 @@ export interface VerifiedPeer {
   readonly expiresAt: number;
 }
 
-interface Leaf {
+interface LeafCertificate {
   /** The SPIFFE id. */
   readonly uri: string | undefined;
   readonly enrolment: string | undefined;
@@ -45,7 +45,7 @@ export class PeerCertificates {
   /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
   private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MAX_BUNDLES);
   /** Verified certificates of open connections: they never change. */
-  private readonly leaves = new WeakMap<X509Certificate, Leaf>();
+  private readonly leaves = new WeakMap<X509Certificate, LeafCertificate>();
 
   constructor(private readonly options: PeerCertificatesOptions) {}
 
@@ -68,18 +68,18 @@ export class PeerCertificates {
     return { uri, expiresAt: until, ...(leaf.enrolment !== undefined && { enrolment: leaf.enrolment }) };
   }
 
-  private readLeaf(certificate: X509Certificate): Leaf {
+  private readLeaf(certificate: X509Certificate): LeafCertificate {
     const known = this.leaves.get(certificate);
     if (known) return known;
     const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
     const [uri, enrolment] = [findSpiffeId(certificate), enrolmentIn(certificate)];
-    const leaf: Leaf = { uri, enrolment, from, until, signedBy: undefined };
+    const leaf: LeafCertificate = { uri, enrolment, from, until, signedBy: undefined };
     this.leaves.set(certificate, leaf);
     return leaf;
   }
 
   /** Whether an authority of this bundle has signed it. A signature is verified once for a connection and a bundle. */
-  private isSigned(certificate: X509Certificate, leaf: Leaf, pem: string): boolean {
+  private isSigned(certificate: X509Certificate, leaf: LeafCertificate, pem: string): boolean {
     if (leaf.signedBy === pem) return true;
     if (certificate.ca || !this.authoritiesIn(pem).some((authority) => isSignedBy(certificate, authority)))
       return false;

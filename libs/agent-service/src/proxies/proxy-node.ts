@@ -96,7 +96,7 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
 }
 
 /** The namespace that an agent says, which its id must end with. */
-function readNamespace(name: string, metadata: NodeMetadata, violations: Violation[]): string | undefined {
+function readNamespace(name: string, metadata: ProxyMetadata, violations: Violation[]): string | undefined {
   const { [NODE_NAMESPACE]: given } = metadata;
   if (given === undefined || (typeof given === 'string' && given !== '' && name.endsWith(`.${given}`))) return given;
   violations.push(wrong(NODE_NAMESPACE, 'must be the namespace that the id ends with', given));
@@ -110,7 +110,7 @@ function agentFacts({ metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'use
   return { isAgent: true, ...(resolvesNames && { resolvesNames }) };
 }
 
-function egressNode(name: string, metadata: NodeMetadata): ProxyNode {
+function egressNode(name: string, metadata: ProxyMetadata): ProxyNode {
   const violations: Violation[] = [];
   const key = readProxyKey(metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
@@ -125,7 +125,7 @@ function zoneProxyName(node: string): string {
   throw new Invalid([AT.field('id').violation(`${rule}; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form')]);
 }
 
-type NodeMetadata = ProxyCaller['metadata'];
+type ProxyMetadata = ProxyCaller['metadata'];
 
 function readCapture(
   { metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'userAgent'>,
@@ -170,7 +170,7 @@ function isBefore140(userAgent: string): boolean {
 }
 
 /** A port as a number, or as a text: metadata of protobuf has numbers, of command lines texts. */
-function readPort(metadata: NodeMetadata, field: string, fallback: number, violations: Violation[]): number {
+function readPort(metadata: ProxyMetadata, field: string, fallback: number, violations: Violation[]): number {
   const given = metadata[field] ?? fallback;
   const port = typeof given === 'string' && /^\d{1,5}$/.test(given) ? Number(given) : given;
   if (isPort(port)) return port;
@@ -179,14 +179,14 @@ function readPort(metadata: NodeMetadata, field: string, fallback: number, viola
 }
 
 /** A flag as a boolean, or as a text. */
-function readFlag(metadata: NodeMetadata, field: string, violations: Violation[]): boolean {
+function readFlag(metadata: ProxyMetadata, field: string, violations: Violation[]): boolean {
   const given = metadata[field] ?? false;
   if (typeof given === 'boolean') return given;
   if (given !== 'true' && given !== 'false') violations.push(wrong(field, 'must be true or false', given));
   return given === 'true';
 }
 
-function readProxyKey(metadata: NodeMetadata, violations: Violation[]): ProxyKey {
+function readProxyKey(metadata: ProxyMetadata, violations: Violation[]): ProxyKey {
   const { 'causeway.io/csr': csr, 'causeway.io/key-file': path } = metadata;
   if (csr === undefined && path === undefined) return { type: isKumaDp(metadata) ? 'delivered' : 'none' };
   const isCsr = typeof csr === 'string' && csr.length <= MAX_CSR_LENGTH;
@@ -198,7 +198,7 @@ function readProxyKey(metadata: NodeMetadata, violations: Violation[]): ProxyKey
 }
 
 /** Also as kuma-dp says it. What is no absolute path is passed over: the services that need it say so. */
-function readAuthoritiesFile(metadata: NodeMetadata): string | undefined {
+function readAuthoritiesFile(metadata: ProxyMetadata): string | undefined {
   const path = metadata['causeway.io/authorities-file'] ?? metadata['systemCaPath'];
   return isAbsolutePath(path) ? path : undefined;
 }
@@ -208,7 +208,7 @@ function isAbsolutePath(path: unknown): path is string {
 }
 
 /** Whether Kuma's own program runs this proxy: it says its version. */
-function isKumaDp(metadata: NodeMetadata): boolean {
+function isKumaDp(metadata: ProxyMetadata): boolean {
   const { version } = metadata;
   return isJsonObject(version) && isJsonObject(version['kumaDp']);
 }

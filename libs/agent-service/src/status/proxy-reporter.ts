@@ -41,7 +41,7 @@ const MAX_SESSIONS = 1_000;
 const RETENTION = 48 * 3_600_000;
 
 /** A proxy as it was reported last. */
-interface Known {
+interface ReportedProxy {
   /** The facts but for counters, as text. */
   text: string;
   counts: string;
@@ -64,7 +64,7 @@ interface Known {
  * observed again until one of its streams moves.
  */
 export class ProxyReporter {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, ReportedProxy>();
   /** When known proxies left, by `Clock.elapsed`, the first one first. */
   private readonly gone = new Map<string, number>();
   /** The proxies to observe. */
@@ -227,8 +227,8 @@ export class ProxyReporter {
     if (session) this.pending.set(session.proxy, session);
   }
 
-  private getOrCreateKnown(proxy: string): Known {
-    const known: Known = this.known.get(proxy) ?? {
+  private getOrCreateKnown(proxy: string): ReportedProxy {
+    const known: ReportedProxy = this.known.get(proxy) ?? {
       text: '',
       counts: '',
       countsAt: -Infinity,

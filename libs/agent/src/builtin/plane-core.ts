@@ -1,8 +1,8 @@
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { Clock } from '@causeway/runtime';
 import type { CacheChange } from '../resources/resource-cache';
-import type { ClusterPlan } from './decode/clusters';
-import type { ListenerPlan } from './decode/listeners';
+import type { DecodedCluster } from './decode/clusters';
+import type { DecodedListener } from './decode/listeners';
 import { DecodedResources, type PlaneResources } from './decoded-resources';
 import { ConnectionRoom, PlaneListener, type ListenerTools } from './listen/plane-listener';
 import { YoungGarbage } from './listen/young-garbage';
@@ -142,7 +142,7 @@ export class PlaneCore implements PlaneEngine {
     return `${name}: ${failure}`;
   }
 
-  private listNeeds(plan: ClusterPlan | undefined): readonly Need[] {
+  private listNeeds(plan: DecodedCluster | undefined): readonly Need[] {
     if (!plan) return [];
     const ofEndpoints = 'name' in plan.endpoints ? [{ type: endpoints, name: plan.endpoints.name }] : [];
     const ofTls = plan.transports.flatMap(({ transport }) => (transport === 'plaintext' ? [] : listSecrets(transport)));
@@ -169,7 +169,7 @@ export class PlaneCore implements PlaneEngine {
   }
 }
 
-function listenerNeeds({ chains }: ListenerPlan): readonly Need[] {
+function listenerNeeds({ chains }: DecodedListener): readonly Need[] {
   return [...chains.values()].flatMap(({ tls, forwarding: { choice } }) => [
     ...(tls ? listSecrets(tls) : []),
     ...(choice.type === 'by routes' ? [{ type: routes, name: choice.routes }] : []),

@@ -8,7 +8,7 @@ import {
   ROUTE_PROTOCOL,
   listCaptureRoutes,
   renderRuleset,
-  type Capture,
+  type NetworkCapture,
   type CaptureRoute,
   type NetworkPlan,
 } from './ruleset';
@@ -24,7 +24,7 @@ export interface MachineNetworkOptions {
 /** Rules and routes that the agent installed on its machine, for status. */
 export interface NetworkStatus {
   /** Capture of connections to virtual IPs, and its ranges; absent: no rule captures. */
-  readonly capture?: { readonly type: Capture['type']; readonly ranges: readonly string[] };
+  readonly capture?: { readonly type: NetworkCapture['type']; readonly ranges: readonly string[] };
   /** Ports that only the proxy reaches. */
   readonly guarded: readonly number[];
   /** Why rules and routes are not installed; absent if they are. */

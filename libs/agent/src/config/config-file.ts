@@ -14,13 +14,13 @@ export interface ConfigSource {
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
-export type LoadedConfig =
+export type LoadedAgentConfig =
   | { readonly ok: true; readonly config: AgentConfig }
   /** A line for each problem, with file, line and column. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads a configuration. Never throws. */
-export function loadConfig({ file, flags }: ConfigSource): LoadedConfig {
+export function loadConfig({ file, flags }: ConfigSource): LoadedAgentConfig {
   try {
     const result = readConfig(file === undefined ? '' : readText(file), flags);
     return result.ok ? result : { ok: false, problems: problemLines(file ?? 'flags', result.problems) };

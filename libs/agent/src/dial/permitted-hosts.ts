@@ -9,11 +9,11 @@ const { cluster, endpoints } = RESOURCE_TYPES;
 /** The name of the endpoints of a cluster whose hosts have names. */
 const RESOLVED = 'resolved:';
 
-type Locality = ClusterLoadAssignment['endpoints'][number];
-type Host = Locality['lbEndpoints'][number];
+type LocalityEndpoints = ClusterLoadAssignment['endpoints'][number];
+type PermittedHost = LocalityEndpoints['lbEndpoints'][number];
 
 /** Host names to addresses, as they are known now. */
-export type HostAddresses = (host: string) => readonly string[];
+export type AddressLookup = (host: string) => readonly string[];
 
 /** A resource as a plane gets it, and what it was left out of it. */
 export interface PermittedHosts {
@@ -63,7 +63,7 @@ export function permittedHosts(resource: EncodedResource, facts: DialFacts): Per
 export function resolvedEndpoints(
   resource: EncodedResource,
   facts: DialFacts,
-  addresses: HostAddresses,
+  addresses: AddressLookup,
 ): PermittedHosts | undefined {
   const found = Cluster.decode(resource.bytes);
   if (!found.loadAssignment || hostNamesIn(found).length === 0) return undefined;
@@ -115,7 +115,7 @@ function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts
   return { assignment: { ...assignment, endpoints: placed }, dropped };
 }
 
-function withAddresses(host: Host, addresses: HostAddresses): readonly Host[] {
+function withAddresses(host: PermittedHost, addresses: AddressLookup): readonly PermittedHost[] {
   const { hostIdentifier } = host;
   const socket = findSocket(host);
   if (hostIdentifier?.$case !== 'endpoint' || !socket) return [];
@@ -134,12 +134,12 @@ function toProtoAddress(value: NonNullable<ReturnType<typeof findSocket>>) {
   return { address: { $case: 'socketAddress' as const, value } };
 }
 
-function findSocket({ hostIdentifier }: Host) {
+function findSocket({ hostIdentifier }: PermittedHost) {
   const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
   return at?.$case === 'socketAddress' ? at.value : undefined;
 }
 
-function formatLabel(host: Host): string {
+function formatLabel(host: PermittedHost): string {
   const socket = findSocket(host);
   const name = host.hostIdentifier?.$case === 'endpoint' ? host.hostIdentifier.value.hostname : '';
   const place = formatAddress(socket && readSocketAddress(socket));

@@ -31,7 +31,7 @@ export interface PermittedResourcesOptions {
   readonly logger: Logger;
 }
 
-interface Known {
+interface KnownResource {
   readonly facts: DialFacts;
   readonly resource: EncodedResource;
 }
@@ -53,7 +53,7 @@ const MAX_REFUSED = 1_000;
 export class PermittedResources implements ResourceReader {
   private readonly listeners = new Set<(change: CacheChange) => void>();
   private readonly resolver: AddressResolver;
-  private readonly permitted = new WeakMap<EncodedResource, Known>();
+  private readonly permitted = new WeakMap<EncodedResource, KnownResource>();
   /** By type and name: hosts that are left out, and why resources are not taken. */
   private readonly dropped = new Map<string, RefusedPart>();
   private readonly refusals = new Map<string, RefusedPart>();

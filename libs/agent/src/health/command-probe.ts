@@ -15,7 +15,7 @@ export interface CommandProbe {
 const MAX_OUTPUT = 4_096;
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
-interface Ids {
+interface UserIds {
   readonly uid: number;
   readonly gid: number;
 }
@@ -33,7 +33,7 @@ export async function probeCommand({ command, user }: CommandProbe, signal: Abor
 
 function run(
   [program = '', ...args]: readonly string[],
-  ids: Ids | undefined,
+  ids: UserIds | undefined,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   return new Promise((resolve) => {
@@ -83,7 +83,7 @@ function firstLine(text: string): string {
 }
 
 /** Of the machine's own user table. */
-async function findIds(user: string): Promise<Ids | undefined> {
+async function findIds(user: string): Promise<UserIds | undefined> {
   const table = await readFile('/etc/passwd', 'utf8');
   for (const line of table.split('\n')) {
     const [name, , uid, gid] = line.split(':');

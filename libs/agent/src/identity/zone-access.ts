@@ -27,7 +27,7 @@ const KEPT_FILE = 'control-planes.json';
  * read again for each connection, so a new bundle is enough for a machine that was away for too long. If a file cannot
  * be read, the former content is used, also across restarts: an agent that has joined no longer needs its bundle.
  */
-export class ZoneAccess {
+export class ZoneClientAccess {
   private last: ZoneCredentials;
   private kept: string | undefined;
   /** Tokens in files of their own, as they were read last, and why the newest could not be read. */

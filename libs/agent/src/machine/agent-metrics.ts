@@ -5,7 +5,7 @@ import { EnvoyPlane } from '../envoy/envoy-plane';
 import { formatNodeId, type MachineProxy } from './machine-proxy';
 
 /** A metric of the agent; a name that ends with `_total` is a counter, others are gauges. */
-interface Metric<T> {
+interface AgentMetric<T> {
   readonly name: string;
   readonly help: string;
   /** Undefined where there is no such thing. */
@@ -13,7 +13,7 @@ interface Metric<T> {
 }
 
 /** Of the network of the machine. */
-export const NETWORK: readonly Metric<NetworkStatus>[] = [
+export const NETWORK: readonly AgentMetric<NetworkStatus>[] = [
   {
     name: 'network_ready',
     help: 'Whether rules and routes of the machine are as they should be',
@@ -27,7 +27,7 @@ export const NETWORK: readonly Metric<NetworkStatus>[] = [
 ];
 
 /** Of each proxy of the machine. */
-export const PROXY: readonly Metric<MachineProxy>[] = [
+export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   {
     name: 'connected',
     help: 'Whether a control plane is connected',
@@ -106,7 +106,7 @@ async function planeMetrics({ plane }: MachineProxy): Promise<string> {
 }
 
 function formatLines<T>(
-  metrics: readonly Metric<T>[],
+  metrics: readonly AgentMetric<T>[],
   all: readonly (readonly [labels: string, of: T])[],
 ): readonly string[] {
   return metrics.flatMap(({ name, help, read }) => [

@@ -4,7 +4,7 @@ import { aborted, errorText, type Clock, type Logger } from '@causeway/runtime';
 import { ConfigFile, type ConfigSource } from '../config/config-file';
 import type { AgentConfig } from '../config/schema';
 import { LocalXdsServer } from '../envoy/local-xds-server';
-import { ZoneAccess } from '../identity/zone-access';
+import { ZoneClientAccess } from '../identity/zone-access';
 import { agentInstance, leaseSecret } from '../lease/agent-instance';
 import { AgentSocket } from './agent-socket';
 import { MachineParts, type MachineFacts } from './machine-parts';
@@ -41,7 +41,7 @@ export class Agent {
   private readonly draining = new AbortController();
   private readonly xds: LocalXdsServer;
   private config: AgentConfig;
-  private access: ZoneAccess;
+  private access: ZoneClientAccess;
   private parts: MachineParts | undefined;
 
   constructor(private readonly options: AgentOptions) {
@@ -49,7 +49,7 @@ export class Agent {
     this.config = config;
     this.since = clock.now();
     this.file = new ConfigFile(source, { clock, logger });
-    this.access = new ZoneAccess(config, folder, logger);
+    this.access = new ZoneClientAccess(config, folder, logger);
     this.xds = new LocalXdsServer(`${folder}/xds.sock`, { clock, logger });
   }
 
@@ -141,7 +141,7 @@ export class Agent {
       tokenFile,
       authorityFile,
     });
-    if (!isDeepStrictEqual(reach(before), reach(config))) this.access = new ZoneAccess(config, folder, logger);
+    if (!isDeepStrictEqual(reach(before), reach(config))) this.access = new ZoneClientAccess(config, folder, logger);
     await this.parts?.apply(config, this.access).catch((error: unknown) => {
       logger.error('the configuration could not be applied', { error: errorText(error) });
     });

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { listCatchers } from '../config/clients';
-import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
+import { qualifiedName, type QualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
 import { readDialFacts, type DialFacts } from '../dial/dial-facts';
@@ -19,7 +19,7 @@ export interface PlannedProxy {
 }
 
 /** Facts, besides the configuration, from which proxies are planned. */
-export interface ProxyFacts {
+export interface PlanningFacts {
   readonly plane: ChosenPlane;
   /** The state folder. */
   readonly folder: string;
@@ -36,7 +36,7 @@ const CERTIFIES: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
  * The proxies of a configuration, in its order: the first Dataplane's catches the connections of the machine, but for those of users whom
  * another Dataplane names, where the plane can tell them apart.
  */
-export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly PlannedProxy[] {
+export function planProxies(config: AgentConfig, machine: PlanningFacts): readonly PlannedProxy[] {
   const { plane, folder, authoritiesFile } = machine;
   const { mesh, dataplanes, ingress, capture } = config;
   const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
@@ -81,7 +81,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
 function toProxyPlace(
   folder: string,
   mesh: string,
-  { name, namespace }: NamedDataplane,
+  { name, namespace }: QualifiedName,
 ): Pick<ProxyPlan, 'mesh' | 'name' | 'namespace' | 'folder'> {
   const named = { name, ...(namespace !== undefined && { namespace }) };
   return { mesh, ...named, folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${qualifiedName(named)}` };

@@ -1,4 +1,4 @@
-import { FieldPath, isDnsLabel, type JsonObject, type Violation } from '@causeway/resources';
+import { FieldPath, isDnsLabel, type JsonObject, type Violation, type ViolationReport } from '@causeway/resources';
 import {
   listenerProtocols,
   type GrpcRouteBody,
@@ -81,17 +81,12 @@ function compileAnew({ listeners = [], routes = [] }: VirtualRouterSpec, at = Fi
 
 const byPriority = (a: RouterRule, b: RouterRule): number => (a.priority ?? Infinity) - (b.priority ?? Infinity) || 0;
 
-interface Report {
-  readonly at: FieldPath;
-  readonly found: Violation[];
-}
-
 type Body = HttpRouteBody | GrpcRouteBody | TcpRouteBody;
 
 function compileRoute(
   route: RouterRoute,
   index: number,
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): (RouterRule & { readonly protocol: Protocol; readonly port?: number }) | undefined {
   checkFields(route, ROUTE, at, found);
   const bodies = listenerProtocols.flatMap((protocol) =>
@@ -127,7 +122,7 @@ function compileRoute(
   };
 }
 
-function compileMatches(protocol: Protocol, { match = {} }: Body, { at, found }: Report): JsonObject {
+function compileMatches(protocol: Protocol, { match = {} }: Body, { at, found }: ViolationReport): JsonObject {
   if (protocol === 'tcp') {
     checkFields(match, { known: ['port'], refused: {} }, at, found);
     return {};

@@ -9,10 +9,10 @@ import {
   MultiMap,
   selectsLabels,
 } from '@causeway/resources';
-import { findSelector, type Member, type Source } from '../model';
+import { findSelector, type Member, type VirtualSource } from '../model';
 import { compareRanks, meet } from './rank';
 
-type Node = Extract<Source, { kind: 'VirtualNode' }>;
+type NodeSource = Extract<VirtualSource, { kind: 'VirtualNode' }>;
 
 /** Labels that selectors may name and nobody stores. */
 const IMPLIED = [Label.namespace, Label.serviceName];
@@ -25,7 +25,7 @@ const ANY = '';
  */
 export class Members {
   private readonly members = new Map<string, { readonly member: Member; readonly labels: Labels }>();
-  private readonly nodes = new Map<string, { readonly node: Node; readonly term: string }>();
+  private readonly nodes = new Map<string, { readonly node: NodeSource; readonly term: string }>();
   private readonly membersByTerm = new MultiMap<string>();
   private readonly nodesByTerm = new MultiMap<string>();
   /** By Dataplane the nodes that select it, and the other way round. */
@@ -56,7 +56,7 @@ export class Members {
   }
 
   /** Keeps a node; returns the keys of all Dataplanes that it selects, or did; none where it selects and ranks as before. */
-  putNode(node: Node): readonly string[] {
+  putNode(node: NodeSource): readonly string[] {
     const key = identityKey(node.id);
     const known = this.nodes.get(key);
     if (known && selectsAsBefore(known.node, node)) {
@@ -98,7 +98,7 @@ export class Members {
    * The node that a Dataplane belongs to; undefined where none selects it (T003-32). Where several do, it stays with the one that it
    * was bound to, else it goes with the one that ranks first (T003-33).
    */
-  findNode(member: string): Node | undefined {
+  findNode(member: string): NodeSource | undefined {
     const known = this.members.get(member)?.member;
     const ranked = this.listRows(this.selecting(member)).sort(compareRanks);
     return ranked.find(({ id }) => `${id.namespace}/${id.name}` === known?.boundTo) ?? ranked[0];
@@ -111,7 +111,7 @@ export class Members {
     return this.listRows(asked).flatMap((node) => (selects(node, member.id, labels) ? [node.id] : []));
   }
 
-  private listRows(keys: Iterable<string>): Node[] {
+  private listRows(keys: Iterable<string>): NodeSource[] {
     return [...keys].flatMap((key) => this.nodes.get(key)?.node ?? []);
   }
 
@@ -135,14 +135,15 @@ export class Members {
   }
 }
 
-const selectsAsBefore = (a: Node, b: Node): boolean => compareRanks(a, b) === 0 && selectorText(a) === selectorText(b);
+const selectsAsBefore = (a: NodeSource, b: NodeSource): boolean =>
+  compareRanks(a, b) === 0 && selectorText(a) === selectorText(b);
 
-const selectorText = ({ spec }: Node): string => JSON.stringify(findSelector(spec) ?? null);
+const selectorText = ({ spec }: NodeSource): string => JSON.stringify(findSelector(spec) ?? null);
 
 const NONE: ReadonlySet<string> = new Set();
 
 /** A node selects in its own mesh and namespace, and in its zone where it has one. */
-function selects({ id, spec }: Node, member: Identity, labels: Labels): boolean {
+function selects({ id, spec }: NodeSource, member: Identity, labels: Labels): boolean {
   const isNear = id.mesh === member.mesh && id.namespace === member.namespace && meet(id.zone, member.zone);
   const selector = isNear ? findSelector(spec) : undefined;
   return selector !== undefined && selectsLabels(selector, labels);

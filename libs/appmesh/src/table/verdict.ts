@@ -3,13 +3,13 @@ import { compileNode, type CompiledNode } from '../compile/compile-node';
 import { compileRouter } from '../compile/compile-router';
 import type { VirtualNodeSpec } from '../model';
 import { describe } from '../names';
-import type { Named, Row, Sources } from './sources';
+import type { SourceRef, Row, SourceIndex } from './sources';
 
 /** True on nodes that select one Dataplane together; the message names the Dataplanes (T003-33). */
 export const MEMBERSHIP_CONFLICT = 'causeway.io/MembershipConflict';
 
 /** Why something is not compiled, as the condition Accepted says it. */
-export interface Refusal {
+export interface CompileRefusal {
   readonly reason: 'AwsNameConflict' | 'ReferenceNotInMesh' | 'UnsupportedValue';
   readonly message: string;
 }
@@ -24,7 +24,7 @@ export function compiledNode(row: Row, spec: VirtualNodeSpec): CompiledNode {
 }
 
 /** Why `row` is not compiled; undefined where it is. Linear in its references and in those that want its name. */
-export function findRefusal(row: Row, sources: Sources): Refusal | undefined {
+export function findRefusal(row: Row, sources: SourceIndex): CompileRefusal | undefined {
   const { source, awsName } = row;
   const holder = sources.holder(row);
   if (holder !== row) {
@@ -55,8 +55,8 @@ function checkRow(row: Row) {
 /** Resolves a reference; `why` where it leads to nothing that is compiled (T003-13). */
 export function resolve(
   row: Row,
-  ref: Named,
-  sources: Sources,
+  ref: SourceRef,
+  sources: SourceIndex,
 ): { readonly ok: true; readonly row: Row } | { readonly ok: false; readonly why: string } {
   const found = sources.find(row.source, ref);
   if (!found || !('key' in found)) return { ok: false, why: `there is no ${describe(ref.kind, ref)}` };
@@ -67,7 +67,7 @@ export function resolve(
 }
 
 /** The conditions that follow from the sources: whether it is compiled, and whether what it refers to is there. */
-export function evaluateConditions(row: Row, sources: Sources): readonly Condition[] {
+export function evaluateConditions(row: Row, sources: SourceIndex): readonly Condition[] {
   const { generation: observedGeneration } = row.source;
   const refusal = findRefusal(row, sources);
   const accepted: Condition = refusal

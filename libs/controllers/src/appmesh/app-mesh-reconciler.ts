@@ -6,7 +6,7 @@ import {
   sourceKinds,
   withBinding,
   type Compiled,
-  type Touched,
+  type AppMeshChanges,
 } from '@causeway/appmesh';
 import { MeshNaming, storedSource } from '@causeway/kinds';
 import { meshSuffixes, namesHere, type FollowedRoutes } from '@causeway/meshes';
@@ -209,7 +209,7 @@ class AppMeshReconciler implements KeyedReconciler {
     return [...touched, identityKey(resource.id)];
   }
 
-  private touch({ sources, members }: Touched): Keys {
+  private touch({ sources, members }: AppMeshChanges): Keys {
     for (const key of sources) this.pending.add(key);
     return [...sources, ...members];
   }

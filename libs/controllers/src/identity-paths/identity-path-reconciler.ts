@@ -33,7 +33,7 @@ import {
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { IdentityPathReplicas } from './identity-path-replicas';
-import { IdsOfMesh, type IdBearer } from './ids-of-mesh';
+import { IdsOfMesh, type ConcernedDataplane } from './ids-of-mesh';
 
 /** Time for which the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
 const ANNOUNCED = 600_000;
@@ -175,7 +175,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     return ids.set(key, held && this.bearer(held, index));
   }
 
-  private bearer(held: Resource, index: Pick<IndexReader, 'get'>): IdBearer | undefined {
+  private bearer(held: Resource, index: Pick<IndexReader, 'get'>): ConcernedDataplane | undefined {
     const { mesh, namespace } = held.id;
     const identity = Dataplane.is(held) ? identityFor(held, this.identities.get(mesh) ?? []) : undefined;
     if (!identity) return undefined;

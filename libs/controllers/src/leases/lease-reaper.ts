@@ -35,7 +35,7 @@ export interface LeaseCounts {
 }
 
 /** Looks without a gap between them, by `Clock.elapsed`. */
-interface Watch {
+interface ExpiryWatch {
   readonly since: number;
   readonly at: number;
   readonly storeAt: number;
@@ -75,7 +75,7 @@ const RELEASE_ENTRY = { area: AREA, key: 'release' } as const;
  * that was away, nor a clock that jumped, ends a lease.
  */
 export class LeaseReaper {
-  private watched: Watch | undefined;
+  private watched: ExpiryWatch | undefined;
   private ended: { readonly at: number; readonly count: number }[] = [];
   private adoptedAt: number | undefined;
   private changesRead = 0;
@@ -111,7 +111,7 @@ export class LeaseReaper {
     this.count(survey);
   }
 
-  private watch({ now: storeAt, expiredTotal: expired }: LeaseSurvey): Watch {
+  private watch({ now: storeAt, expiredTotal: expired }: LeaseSurvey): ExpiryWatch {
     const at = this.options.clock.elapsed();
     const before = this.watched;
     const passed = before ? at - before.at : Infinity;

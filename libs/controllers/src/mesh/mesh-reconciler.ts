@@ -13,7 +13,7 @@ import {
 import { DefaultIdentityLoop } from './default-identity-loop';
 import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop';
 import { believedDomains, isTrustedHere } from '../trust/believed-domains';
-import { planMesh, type AccessVerdict, type MeshAcceptor } from './plan-mesh';
+import { planMesh, type MeshAccessStatus, type MeshAcceptor } from './plan-mesh';
 
 /** Configuration from which the status of Meshes is written. */
 interface MeshStatusConfig {
@@ -58,7 +58,7 @@ class MeshReconciler implements KeyedReconciler {
     return controlPlane.role === 'zone' ? controlPlane.zone : undefined;
   }
 
-  private evaluateTrust(mesh: string, index: IndexReader): Pick<AccessVerdict, 'trustDomains'> {
+  private evaluateTrust(mesh: string, index: IndexReader): Pick<MeshAccessStatus, 'trustDomains'> {
     return this.zone === undefined ? {} : { trustDomains: believedDomains(index, mesh, this.zone) };
   }
 }

@@ -22,7 +22,7 @@ const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Over
 type Type = (typeof policyConditionTypes)[number];
 
 /** The reason and the message of a condition. */
-type Reason = Readonly<Record<'reason' | 'message', string>>;
+type ConditionReason = Readonly<Record<'reason' | 'message', string>>;
 
 const DECIDED = 'decided by the policies alone: this kind is sent to no proxy';
 
@@ -70,7 +70,7 @@ export function policyConditions(
 }
 
 /** Returns why no target takes a policy; undefined where some target does. */
-function findRefusal({ policy: { violation }, ancestors }: PolicyEvaluation): Reason | undefined {
+function findRefusal({ policy: { violation }, ancestors }: PolicyEvaluation): ConditionReason | undefined {
   if (violation) return { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` };
   if (ancestors.some((each) => !each.refused)) return undefined;
   return ancestors[0]?.refused ?? { reason: 'TargetNotFound', message: 'it has no targets' };
@@ -103,13 +103,13 @@ export function writtenRank(status: JsonObject | undefined): number | undefined 
 
 const done = (conditions: readonly Condition[]): PolicyConditions => ({ conditions, isPending: false });
 
-function all(why: Reason, observedGeneration: number): Condition[] {
+function all(why: ConditionReason, observedGeneration: number): Condition[] {
   return policyConditionTypes.map((type) => ({ type, status: 'False', ...why, observedGeneration }));
 }
 
 /** `type` is the one that is True; `Unknown` that it is not known whether it is Enforced; undefined that none is. */
 function conditions(given: {
-  readonly accepted: Reason;
+  readonly accepted: ConditionReason;
   readonly type: Type | 'Unknown' | undefined;
   readonly reason: string;
   readonly message: string;

@@ -12,8 +12,8 @@ import type { IndexReader } from '@causeway/store';
 import { asDataplane, findSelector, type DataplaneResource } from '@causeway/dataplanes';
 import { MeshExternalService, MeshService, TCPRoute, TLSRoute, UDPRoute } from '@causeway/kinds';
 import { looksIntoRequests, portKey } from '@causeway/routing';
-import type { ApplyRequirement, ProxySelection } from '../progress/apply-progress';
-import { proxyModeLabels, proxyModes, type ProxyMode } from '../progress/proxy-modes';
+import type { ApplyRequirement, ProxyScope } from '../progress/apply-progress';
+import { proxyModeLabels, proxyModes, type ZoneDataplaneMode } from '../progress/dataplane-modes';
 import type { UnsupportedCount } from '../progress/unsupported-proxies';
 
 /** The proxies that a policy selects, the features that it takes, and which of those the proxies of each mode lack. */
@@ -50,7 +50,7 @@ export function policyRequirement(kind: KindTable, key: string, index: IndexRead
   };
 }
 
-function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): ProxySelection {
+function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): ProxyScope {
   if (shipped.at === 'server') {
     return { ...selectServers(kind, policy, index), includesEgresses: leavesMesh(kind, policy, shipped, index) };
   }
@@ -102,7 +102,7 @@ export function requiredBy(
 
 /** `gRPC: /idle gRPC clients have no such timeout, and 1 more`. */
 function describeMode(
-  mode: ProxyMode,
+  mode: ZoneDataplaneMode,
   [first, ...more]: readonly UnsupportedField[],
   needsRequests: boolean,
 ): readonly string[] {
@@ -155,13 +155,13 @@ function listTcpPorts(
 }
 
 /** No proxy applies a spec that does not fit. */
-function lackedBy(shipped: ShippedPolicy, mode: ProxyMode, spec: Policy['spec']): readonly UnsupportedField[] {
+function lackedBy(shipped: ShippedPolicy, mode: ZoneDataplaneMode, spec: Policy['spec']): readonly UnsupportedField[] {
   const read = shipped.read(spec);
   return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unsupported(mode, read);
 }
 
 /** Selects the proxies of the instances that a policy names: of services, of a namespace, or of the mesh. */
-function selectServers(kind: KindTable, policy: Policy, index: IndexReader): ProxySelection {
+function selectServers(kind: KindTable, policy: Policy, index: IndexReader): ProxyScope {
   const nodes = kind.policies.attachments.listNodes(policy.key);
   const { mesh, namespace } = policy.id;
   if (nodes.some(({ level }) => level === 'Mesh')) return { mesh };

@@ -36,7 +36,7 @@ import {
   type PolicyConditions,
 } from './policy-conditions';
 import { policyRequirement, type PolicyRequirement } from './policy-requirement';
-import { keysOfPolicies, type PolicySource } from './policy-source';
+import { keysOfPolicies, type PolicyChangeSource } from './policy-source';
 import { StatusMessageLimit } from './status-message-limit';
 
 /** Zones learn in this time of a change of another resource that brought a policy into force, ms: the policy's own revision does not show it. */
@@ -46,7 +46,7 @@ export interface PolicyStatusOptions {
   readonly cp: ControlPlane;
   readonly meshes: Pick<Meshes, 'owner'>;
   /** It follows the index since before the loop did. */
-  readonly policies: PolicySource;
+  readonly policies: PolicyChangeSource;
   /** The kinds that are known now: a policy that its kind refuses since that was changed is not accepted. */
   readonly findKind: (name: string) => Kind | undefined;
   /** Without it nothing is known of who has applied policies. */

@@ -4,10 +4,10 @@ import type { IndexReader } from '@causeway/store';
 import type { ReportedResources } from '../progress/progress-reporter';
 import { computeRank } from './policy-conditions';
 import { policyRequirement, shippedKind } from './policy-requirement';
-import { keysOfPolicies, type PolicySource } from './policy-source';
+import { keysOfPolicies, type PolicyChangeSource } from './policy-source';
 
 /** Returns the global's policies as a zone reports them: those of the kinds that proxies enforce. */
-export function reportedPolicies(policies: PolicySource, index: IndexReader): ReportedResources {
+export function reportedPolicies(policies: PolicyChangeSource, index: IndexReader): ReportedResources {
   return {
     get kinds() {
       return [...policies.table.definitions].filter(shippedKind).map(({ kind }) => kind);

@@ -1,5 +1,5 @@
 /** Announces keys of resources whose status may have changed. */
-export interface KeySource {
+export interface ChangedKeySource {
   /** False while what the status is read from is not derived yet. */
   readonly hasLoaded: boolean;
   /** Calls `listener` with the keys that changed, or with `all`, until the returned function is called. */
@@ -16,7 +16,7 @@ interface AnnouncingTable<Change> {
 export function keysOfTable<Change>(
   table: AnnouncingTable<Change>,
   listKeys: (change: Change) => readonly string[],
-): KeySource {
+): ChangedKeySource {
   return {
     get hasLoaded() {
       return table.hasLoaded;
@@ -30,7 +30,7 @@ export class FollowedKeys {
   private keys = new Set<string>();
   private isReloaded = false;
 
-  constructor(private readonly sources: readonly KeySource[]) {}
+  constructor(private readonly sources: readonly ChangedKeySource[]) {}
 
   get hasLoaded(): boolean {
     return this.sources.every(({ hasLoaded }) => hasLoaded);

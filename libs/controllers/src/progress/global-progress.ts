@@ -2,7 +2,7 @@ import { RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { AckCount, ApplyProgress, ProgressQuery, ProgressSource, UnsupportedChanges } from './apply-progress';
-import { proxyModes } from './proxy-modes';
+import { proxyModes } from './dataplane-modes';
 import { routeInsightId } from './progress-reporter';
 import {
   MAX_NAMES,

@@ -14,7 +14,7 @@ import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import type { ApplyProgress, ApplyRequirement } from './apply-progress';
-import { FollowedKeys, type KeySource } from './followed-keys';
+import { FollowedKeys, type ChangedKeySource } from './followed-keys';
 import { formatUnsupported, formatWaiting } from './progress-text';
 import { ProxyProgress } from './proxy-progress';
 import { NONE_UNSUPPORTED } from './unsupported-proxies';
@@ -27,7 +27,7 @@ const MAX_APPLIED = 64;
 const MAX_NAME_LENGTH = 256;
 
 /** The counts of one resource in the report. */
-interface Counted {
+interface CountedProgress {
   readonly generation: number;
   readonly isApplied: boolean;
   /** Some proxies do not support it, which no revision shows. */
@@ -47,7 +47,7 @@ interface ReceivedPosition {
 export interface ReportedResources {
   readonly kinds: readonly string[];
   /** Announces those that came into force differently. */
-  readonly changes: KeySource;
+  readonly changes: ChangedKeySource;
   /** Undefined where no proxy of the zone has to apply a resource. */
   findRequirement(resource: Resource): ApplyRequirement | undefined;
   /** It matters also when proxies that do not support a resource connect after all others have applied it. */
@@ -80,7 +80,7 @@ export class ProgressReporter implements ControlLoop {
   /** By kind and incarnation of the global: the newest change of a resource that came here. */
   private readonly newest = new Map<string, number>();
   /** By the key of a resource: the counts that were taken last, in the order in which they were begun. */
-  private readonly counted = new Map<string, Counted>();
+  private readonly counted = new Map<string, CountedProgress>();
   /** Keys of those for which the report has no room although some proxies do not support them. */
   private readonly uncounted = new Set<string>();
   private readonly stale = new Set<string>();

@@ -21,7 +21,7 @@ const KEY_AT_CLIENTS = 'ClientKeyAtClients';
 const TYPES: readonly string[] = [RESOLVED, CERTIFICATES_DROPPED, KEY_AT_CLIENTS];
 
 /** A condition without its resource. */
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionParts = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
  * Says at each MeshExternalService why it is not served: its trust is of an unknown form, a Secret does not list it, a source holds no
@@ -54,7 +54,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
-  private listConditions(service: Resource, index: IndexReader): readonly Said[] {
+  private listConditions(service: Resource, index: IndexReader): readonly ConditionParts[] {
     const { id, spec, status } = service;
     const unreadable = unreadableTrust(spec);
     if (unreadable)
@@ -83,7 +83,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     ];
   }
 
-  private ofClientKey(source: string, index: IndexReader, status: Resource['status']): readonly Said[] {
+  private ofClientKey(source: string, index: IndexReader, status: Resource['status']): readonly ConditionParts[] {
     const { cp } = this;
     if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
     const rule = 'a private key is given to egresses only';
@@ -96,7 +96,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
   }
 }
 
-function unresolved(reason: string, message: string): Said {
+function unresolved(reason: string, message: string): ConditionParts {
   return { type: RESOLVED, status: 'False', reason, message };
 }
 

@@ -3,7 +3,7 @@ import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import type { ProgressSource, UnsupportedChanges } from '../progress/apply-progress';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
-import { FollowedKeys, type KeySource } from '../progress/followed-keys';
+import { FollowedKeys, type ChangedKeySource } from '../progress/followed-keys';
 
 /** A pending status is planned again after so long, ms: more and more seldom while it stays pending. */
 const POLL_INTERVAL = 1_000;
@@ -76,7 +76,7 @@ export interface StatusPlanner {
 export interface StatusLoopOptions {
   readonly planner: StatusPlanner;
   /** They announce which resources come into force differently, and follow the index since before the loop did. */
-  readonly sources?: readonly KeySource[];
+  readonly sources?: readonly ChangedKeySource[];
   /** Asked once a second: the keys of which something outside the index has changed. */
   readonly takeOutside?: () => readonly (string | typeof RESCAN)[];
   /** Pending statuses are planned again when its version changes. */

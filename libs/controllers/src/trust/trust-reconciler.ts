@@ -9,7 +9,7 @@ import {
   evaluateDomain,
   planDerivedTrust,
   planTrustCondition,
-  type DomainVerdict,
+  type DomainEvaluation,
   type TrustResource,
 } from './plan-trust';
 
@@ -19,7 +19,7 @@ interface Domain {
   readonly trustDomain: string;
   readonly claims: Set<string>;
   /** As of the last look; `isStale` after a change of a claim. */
-  verdict?: DomainVerdict | undefined;
+  verdict?: DomainEvaluation | undefined;
   isStale: boolean;
 }
 
@@ -117,7 +117,7 @@ class TrustReconciler implements KeyedReconciler {
     if (before !== undefined && domainBefore?.claims.size === 0) this.domains.delete(before);
   }
 
-  private evaluate(derivedKey: string, index: IndexReader): DomainVerdict | undefined {
+  private evaluate(derivedKey: string, index: IndexReader): DomainEvaluation | undefined {
     const domain = this.domains.get(derivedKey);
     if (!domain) return undefined;
     if (domain.verdict && !domain.isStale) return domain.verdict;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { describeIdentity, type JsonObject } from '@causeway/resources';
 import { decode, type Answer } from 'dns-packet';
 import type { Names } from '../table/followed-names';
-import type { ServicePort } from '../table/named-service';
+import type { HostPort } from '../table/named-service';
 import type { Holder, HostEntry } from '../table/table-entries';
 import { rcodeName, Type, typeName, typeNumber } from '../wire/codes';
 import { formatDnsName, parseDnsName, reverseName, type DnsName } from '../wire/dns-name';
@@ -136,7 +136,7 @@ function underHostReason(
 }
 
 /** The number of a port, and its name if that is not the number. */
-function portText({ number, name }: ServicePort): string {
+function portText({ number, name }: HostPort): string {
   return name === '' || name === String(number) ? String(number) : `${number} ${name}`;
 }
 

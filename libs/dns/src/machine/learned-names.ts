@@ -11,7 +11,7 @@ import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
 import { writeReply } from '../wire/reply';
 
 /** Names that are asked for one by one, elsewhere: not all of them are known. */
-export interface NameSource {
+export interface LearnedNameSource {
   /**
    * Returns the service with a hostname, in lower case; `pending`: not known yet; undefined: there is none. The first
    * call starts the request.
@@ -32,7 +32,7 @@ const MAX_LEARNED = 16_384;
 const MAX_PENDING = 500;
 
 export interface LearnedNamesParts {
-  readonly source: NameSource;
+  readonly source: LearnedNameSource;
   readonly table: NameTable;
   readonly authority: Authority;
   readonly answers: Answers;

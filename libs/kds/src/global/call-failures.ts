@@ -2,7 +2,7 @@ import { Unauthenticated } from '@causeway/access';
 import { Metadata, status } from '@grpc/grpc-js';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { EndReason } from '../session/peer-stream';
+import type { StreamEndReason } from '../session/peer-stream';
 import type { ZoneHeaders } from '../wire/headers';
 import { TooManyAttempts } from './attempt-limits';
 
@@ -20,7 +20,7 @@ const STATUS = {
   Unavailable: status.UNAVAILABLE,
 } as const;
 
-const END_REASONS: Readonly<Partial<Record<status, EndReason>>> = {
+const END_REASONS: Readonly<Partial<Record<status, StreamEndReason>>> = {
   [status.RESOURCE_EXHAUSTED]: 'exhausted',
   [status.INVALID_ARGUMENT]: 'malformed',
   [status.UNAUTHENTICATED]: 'unauthenticated',
@@ -35,7 +35,7 @@ export function toStatus(error: unknown): status {
 }
 
 /** The reason with which a failure ends a stream. */
-export function toEndReason(error: unknown): EndReason {
+export function toEndReason(error: unknown): StreamEndReason {
   return END_REASONS[toStatus(error)] ?? 'unavailable';
 }
 

@@ -64,14 +64,14 @@ async function serveStream(
 }
 
 /** Where a call comes from, and the key of its connection. */
-interface Caller {
+interface CallOrigin {
   readonly address: string;
   readonly metadata: Metadata;
 }
 
 /** Makes gRPC handlers of async functions; a failure is logged and mapped to a status. */
 function unaryHandlers(log: CallerLog) {
-  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, from: Caller) => Promise<A>): handleUnaryCall<Q, A> =>
+  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, from: CallOrigin) => Promise<A>): handleUnaryCall<Q, A> =>
     (call, callback) => {
       const headers = decodeZoneHeaders(call.metadata);
       const address = readPeerAddress(call.getPeer());

@@ -24,7 +24,7 @@ const OUTCOMES = {
 } as const;
 
 /** Result of one resource that a peer was sent (docs/design.md §5 cw-result). All three acknowledge it. */
-export interface AppliedResult extends WireKey {
+export interface DeliveryResult extends WireKey {
   readonly kind: string;
   /** Version of the resource; empty for a removal. */
   readonly version: string;
@@ -61,7 +61,7 @@ interface AckRequest {
   readonly zone: string;
   readonly nonce: string;
   /** Only with `cw-result`. */
-  readonly results: readonly AppliedResult[];
+  readonly results: readonly DeliveryResult[];
   /** Only with `cw-order`. */
   readonly orders?: readonly CountedOrder[];
 }
@@ -74,7 +74,7 @@ interface NackRequest {
   readonly nonce: string;
   readonly message: string;
   /** Only with `cw-result`. */
-  readonly results: readonly AppliedResult[];
+  readonly results: readonly DeliveryResult[];
   /** Only with `cw-order`. */
   readonly orders?: readonly CountedOrder[];
 }
@@ -180,13 +180,13 @@ function decodeOrder({ typeUrl, value }: Any): CountedOrder | undefined {
 }
 
 /** A result as an entry of `error_detail.details`. */
-function encodeResult(result: AppliedResult): Any {
+function encodeResult(result: DeliveryResult): Any {
   const value = ResourceResult.encode({ ...result, outcome: OUTCOMES[result.outcome] }).finish();
   return { typeUrl: RESULT_URL, value: Buffer.from(value) };
 }
 
 /** The result in an entry; undefined for other types of detail and unknown outcomes. */
-function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
+function decodeResult({ typeUrl, value }: Any): DeliveryResult | undefined {
   if (typeUrl !== RESULT_URL) return undefined;
   const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);
   const read = readOutcome(outcome);
@@ -195,7 +195,7 @@ function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
     : { kind, name, mesh, version, outcome: read, reason: printableText(reason, MAX_REASON_LENGTH) };
 }
 
-function readOutcome(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
+function readOutcome(outcome: ResourceOutcome): DeliveryResult['outcome'] | undefined {
   switch (outcome) {
     case ResourceOutcome.RESOURCE_OUTCOME_APPLIED:
       return 'applied';

@@ -22,7 +22,7 @@ const RESPONSE_RESOURCES = 2;
 const SOURCES: readonly Dialect['sources'][] = ['any', 'untyped', 'typed'];
 
 /** The bytes of one resource for all peers of one dialect, ready to be copied into any number of responses. */
-export interface EncodedResource extends WireKey {
+export interface EncodedWireResource extends WireKey {
   readonly kind: string;
   /** Lower-case hex sha256 of the KumaResource: equal content has an equal version. */
   readonly version: string;
@@ -34,7 +34,7 @@ export interface EncodedResource extends WireKey {
 
 /** A resource that a dialect cannot express is not sent; a condition has to report the reason (docs/design.md §5). */
 export type Encoding =
-  { readonly ok: true; readonly resource: EncodedResource } | { readonly ok: false; readonly reason: string };
+  { readonly ok: true; readonly resource: EncodedWireResource } | { readonly ok: false; readonly reason: string };
 
 /**
  * Encodes the resources of one control plane, each once a dialect: all streams share the bytes (docs/design.md §5).
@@ -94,7 +94,7 @@ function writeEntry(
   resource: WireResource,
   payloads: Payloads,
   isRelayed: boolean,
-): EncodedResource {
+): EncodedWireResource {
   const relayed = isRelayed ? versionWithoutRevision(out, resource, payloads) : undefined;
   out.reset();
   out.field(Entry.name, formatWireKey(resource));

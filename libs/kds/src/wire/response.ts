@@ -12,7 +12,7 @@ import {
 import type { Dialect } from './dialect';
 import { decodeResource, type DecodedResource } from './resource-decoder';
 import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
-import type { EncodedResource } from './resource-encoder';
+import type { EncodedWireResource } from './resource-encoder';
 
 /** Field number of our StateMark in a DeltaDiscoveryResponse; never sent to Kuma, which would ignore it. */
 const MARK_FIELD = 100;
@@ -61,7 +61,7 @@ interface ResponseHead {
 }
 
 export interface OutgoingResponse extends ResponseHead {
-  readonly resources: readonly EncodedResource[];
+  readonly resources: readonly EncodedWireResource[];
   readonly removed: readonly WireKey[];
 }
 

@@ -13,7 +13,7 @@ import {
   getWireKey,
   type WireResource,
 } from './wire-resource';
-import { KUMA_RESOURCE_URL, ResourceEncoder, type EncodedResource } from './resource-encoder';
+import { KUMA_RESOURCE_URL, ResourceEncoder, type EncodedWireResource } from './resource-encoder';
 import { encodeResponse, type StatePosition } from './response';
 import { decodeResponse } from '../../testing/decode-response';
 
@@ -398,7 +398,7 @@ it('a dialect follows from the extensions both sides know', () => {
   expect(computeDialect([], 'typed')).toEqual(KUMA_3_DIALECT);
 });
 
-function encode(resource: WireResource, dialect: Dialect): EncodedResource {
+function encode(resource: WireResource, dialect: Dialect): EncodedWireResource {
   const encoding = new ResourceEncoder(GLOBAL).encodeWire(resource, dialect);
   if (!encoding.ok) throw new Error(encoding.reason);
   return encoding.resource;

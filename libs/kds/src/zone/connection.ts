@@ -20,7 +20,7 @@ export interface GlobalReplica {
 }
 
 /** One session with the global: both streams. */
-export interface Connection {
+export interface GlobalConnection {
   readonly causeway: boolean;
   /** Undefined with a plain Kuma global. */
   readonly session: number | undefined;
@@ -53,7 +53,7 @@ interface OpenSession extends ZoneSessionParts {
 }
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
-export async function connect(options: ZoneSyncOptions): Promise<Connection> {
+export async function connect(options: ZoneSyncOptions): Promise<GlobalConnection> {
   const token = options.token?.current();
   const transport = options.dial?.() ?? dialGlobal(options);
   const stopped = new AbortController();
@@ -156,7 +156,7 @@ async function evaluateResumePoints(
   return points;
 }
 
-function open(session: OpenSession, stop: () => void): Connection {
+function open(session: OpenSession, stop: () => void): GlobalConnection {
   const { options, greeting, peerState } = session;
   const { term, clock } = options;
   let finish: (reason: string) => void = () => undefined;

@@ -5,7 +5,7 @@ import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, computeHealth } from '../session/kind-report';
 import { retryHint } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
-import { connect, type Connection, type GlobalReplica } from './connection';
+import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
 import type { JsonObject } from '@causeway/resources';
 
@@ -54,7 +54,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   const options = { ...given, registry: given.insights ? withInsightKinds(known) : known };
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
-  let connection: Connection | undefined;
+  let connection: GlobalConnection | undefined;
   let lastError: string | undefined;
   let awaySince = clock.now();
 
@@ -113,7 +113,7 @@ function followToken({ token }: ZoneSyncOptions): { readonly replaced: Promise<s
   return { replaced, unfollow: () => unfollow?.() };
 }
 
-function toStatus(connection: Connection): Partial<ZoneSyncStatus> {
+function toStatus(connection: GlobalConnection): Partial<ZoneSyncStatus> {
   const { session, global, causeway, openedAt } = connection;
   const newIncarnation = connection.peerState.pending;
   return {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { FieldPath, isJsonObject, type JsonObject, type JsonValue, type SpecOf } from '@causeway/resources';
 import { certificateBlocks, privateKeyBlocks } from '../schema/certificate-rules';
-import { decodedPem, readSource, type CertificateSource, type ReadSource } from '../schema/certificate-source';
+import { decodedPem, readSource, type CertificateSourceSpec, type ReadSource } from '../schema/certificate-source';
 import { MeshExternalService } from '../mesh-external-service';
 import { withoutNulls } from './without-nulls';
 
@@ -41,11 +41,11 @@ export interface AltName {
 export type TlsVersion = 'TLSAuto' | 'TLS10' | 'TLS11' | 'TLS12' | 'TLS13';
 
 /** Result of looking up a Secret for a resource: its data in base64, or why the resource does not get it. */
-export type SecretAnswer =
+export type SecretResult =
   { readonly ok: true; readonly data: string } | { readonly ok: false; readonly reason: string };
 
 /** Asks for a Secret of the service's mesh by name. */
-export type SecretLookup = (name: string) => SecretAnswer;
+export type SecretLookup = (name: string) => SecretResult;
 
 /** TLS towards a server outside the mesh. */
 export type ExternalTrust =
@@ -62,7 +62,6 @@ export type ExternalTrust =
   | ({ readonly type: 'problem' } & ExternalProblem);
 
 type TlsDocument = NonNullable<SpecOf<typeof MeshExternalService>['tls']>;
-type SourceDocument = Static<typeof CertificateSource>;
 type Pem = { readonly pem: string; readonly dropped: readonly ExternalProblem[] } | ExternalProblem;
 
 const AT = 'spec.tls.verification';
@@ -148,7 +147,7 @@ function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): Re
 
 /** The blocks of a source that count: certificates, or the one key. Undefined where there is no source. */
 function findPem(
-  document: SourceDocument | undefined,
+  document: CertificateSourceSpec | undefined,
   name: 'caCert' | 'clientCert' | 'clientKey',
   secret: SecretLookup,
 ): Pem | undefined {

@@ -2,18 +2,18 @@ import type { PolicyChangeSet, Policy } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
-import type { EffectivePolicies, EffectivePolicy, RulePlace } from './request-policies';
+import type { EffectiveKumaPolicies, EffectivePolicy, KumaRuleTarget } from './request-policies';
 
-type IsMeant = (policy: Policy) => boolean;
+type PolicyPredicate = (policy: Policy) => boolean;
 
 /** The policies of this replica, of the same index: a FollowedPolicies. */
 export interface PoliciesSource {
   readonly table: {
-    effectiveOfRule(kind: string, at: RulePlace, isMeant?: IsMeant): EffectivePolicy | undefined;
+    effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectivePolicy | undefined;
     effectiveOfBackend(
       kind: string,
       at: { readonly service: Identity; readonly port: number },
-      isMeant?: IsMeant,
+      isMeant?: PolicyPredicate,
     ): EffectivePolicy | undefined;
     listConsumers(frontend: Identity): readonly string[];
   };
@@ -22,7 +22,7 @@ export interface PoliciesSource {
 }
 
 /** What the policies come to that the global sends to zones: those of a zone hold there alone. */
-export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexReader): EffectivePolicies {
+export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexReader): EffectiveKumaPolicies {
   const isMeant = ({ id, key }: Policy): boolean => {
     const policy = index.byIdentityKey(key);
     return id.zone === '' && !(policy && isKeptFromSync(policy));

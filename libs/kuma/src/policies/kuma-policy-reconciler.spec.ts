@@ -1,5 +1,5 @@
 import { identityKey, Label, type Resource } from '@causeway/resources';
-import { RouteTable } from '@causeway/routing';
+import { BindingTable } from '@causeway/routing';
 import { ResourceIndex } from '@causeway/store';
 import { idOf, storedResource } from '../../../../test/support/loop-harness';
 import { KumaPolicyReconciler } from './kuma-policy-reconciler';
@@ -38,7 +38,7 @@ describe('which services are translated again once one has changed', () => {
     const none = { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, listConsumers: () => [] };
     const reconciler = new KumaPolicyReconciler({
       meshes: { served: () => [], version: '' },
-      routes: { ...nothing, table: new RouteTable({ zone: '' }) },
+      routes: { ...nothing, table: new BindingTable({ zone: '' }) },
       policies: { ...nothing, table: none },
       zones: () => zones,
     });

@@ -34,14 +34,15 @@ export function permissionConf(
   };
 }
 
-type Ids = { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
+type SpiffeIds =
+  { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
 
 /** The ids that rules name, and the others of the same callers, each once, in order. */
 function toSpiffeIds(
   field: string,
   rules: Readonly<Record<string, AccessRule>> | undefined,
   othersOf: (id: string) => readonly string[],
-): Ids {
+): SpiffeIds {
   const ids = new Set<string>();
   for (const name of Object.keys(rules ?? {}).sort()) {
     const { from, to } = rules?.[name] ?? {};

@@ -1,6 +1,6 @@
 import { RetryPolicy, TimeoutPolicy, type ShippedPolicy } from '@causeway/policies';
 import { jsonEqual, type Identity, type JsonObject } from '@causeway/resources';
-import { PRODUCER, type Frontend, type RouteRule, type RouteTable } from '@causeway/routing';
+import { PRODUCER, type Frontend, type RouteRule, type BindingTable } from '@causeway/routing';
 import type { Static, TSchema } from 'typebox';
 import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
 import { timeoutConf } from './mesh-timeout';
@@ -12,7 +12,7 @@ export interface EffectivePolicy {
 }
 
 /** Where a client's request is: at a rule of a route, or at a service without routes. */
-export interface RulePlace {
+export interface KumaRuleTarget {
   readonly frontend: Identity;
   readonly port: number;
   readonly group: string;
@@ -21,8 +21,8 @@ export interface RulePlace {
 }
 
 /** The effective policies that are translated for zones of Kuma: a PolicyTable. */
-export interface EffectivePolicies {
-  effectiveOfRule(kind: string, at: RulePlace): EffectivePolicy | undefined;
+export interface EffectiveKumaPolicies {
+  effectiveOfRule(kind: string, at: KumaRuleTarget): EffectivePolicy | undefined;
   effectiveOfBackend(
     kind: string,
     at: { readonly service: Identity; readonly port: number },
@@ -46,8 +46,8 @@ export interface TranslatedRequests {
 }
 
 export interface RequestSources {
-  readonly table: RouteTable;
-  readonly policies: EffectivePolicies;
+  readonly table: BindingTable;
+  readonly policies: EffectiveKumaPolicies;
   /** `appProtocol` of a port. */
   readonly findProtocol: (port: number) => unknown;
 }
@@ -79,15 +79,15 @@ function keep(ports: TranslatedPort[], port: TranslatedPort): void {
 }
 
 /** One rule at a port, or the service without routes, for the callers of a group. */
-interface PlaceOfRule {
+interface TranslatedTarget {
   readonly specs: RuleSpecs;
   readonly sources: { readonly timeout: readonly string[]; readonly retry: readonly string[] };
   readonly rule?: { readonly name: string; readonly timeouts: RouteRule['timeouts'] };
 }
 
-const NOTHING: PlaceOfRule = { specs: {}, sources: { timeout: [], retry: [] } };
+const NOTHING: TranslatedTarget = { specs: {}, sources: { timeout: [], retry: [] } };
 
-function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<PlaceOfRule> {
+function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<TranslatedTarget> {
   const { id } = frontend;
   const borrowing = policies.listConsumers(id).map((namespace) => `consumer:${namespace}`);
   const own = table.listGroups(frontend).filter((group) => group.startsWith('consumer:'));
@@ -106,7 +106,7 @@ function* placesAt(frontend: Frontend, port: number, { table, policies }: Reques
   }
 }
 
-interface Rule {
+interface TranslatedRule {
   readonly route: Identity;
   readonly name: string;
   readonly timeouts: RouteRule['timeouts'];
@@ -114,11 +114,11 @@ interface Rule {
 
 /** The rules of the global's routes; those of other zones hold there alone. Undefined where there are none. */
 function findRules(
-  table: RouteTable,
+  table: BindingTable,
   frontend: Frontend,
   port: number,
   group: string,
-): readonly (Rule | 'bytes')[] | undefined {
+): readonly (TranslatedRule | 'bytes')[] | undefined {
   const all = [...table.group(frontend, group).bindings.values()];
   const binding = all.find((one) => one.port === port && one.kind !== 'UDPRoute');
   const routes = binding?.routes.filter(({ id }) => id.zone === '') ?? [];
@@ -129,7 +129,7 @@ function findRules(
   );
 }
 
-function computePlace(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
+function computePlace(policies: EffectiveKumaPolicies, at: KumaRuleTarget): TranslatedTarget {
   const [timeout, retry] = [read(policies, TimeoutPolicy, at), read(policies, RetryPolicy, at)];
   return {
     specs: { timeout: timeout.spec, retry: retry.spec },
@@ -139,9 +139,9 @@ function computePlace(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
 
 /** A spec that its kind does not know, of a newer zone, has no effect, as in proxies. */
 function read<S extends TSchema>(
-  policies: EffectivePolicies,
+  policies: EffectiveKumaPolicies,
   kind: ShippedPolicy<S>,
-  at: RulePlace,
+  at: KumaRuleTarget,
 ): { readonly spec?: Static<S> | undefined; readonly sources: readonly string[] } {
   const found = policies.effectiveOfRule(kind.kind, at);
   if (!found) return { sources: [] };
@@ -152,14 +152,17 @@ function read<S extends TSchema>(
 }
 
 /** A rule with timeouts of its own wins over policies, and Kuma keeps both in one place. */
-function own({ rule }: PlaceOfRule): TranslatedConf | undefined {
+function own({ rule }: TranslatedTarget): TranslatedConf | undefined {
   const { name, timeouts } = rule ?? {};
   if (timeouts?.request === undefined && timeouts?.backendRequest === undefined) return undefined;
   return { ok: false, reason: `rule ${name} has timeouts of its own` };
 }
 
 /** The translation of all places, if all have the same one. */
-function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) => TranslatedConf): TranslatedConf {
+function agreed(
+  places: readonly TranslatedTarget[],
+  translate: (place: TranslatedTarget) => TranslatedConf,
+): TranslatedConf {
   const all = places.map(translate);
   const refused = all.find((one) => !one.ok);
   const [first = { ok: true } as const] = all;
@@ -171,6 +174,6 @@ function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) 
 
 const getConf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
 
-function listSources(places: readonly PlaceOfRule[], of: 'timeout' | 'retry'): readonly string[] {
+function listSources(places: readonly TranslatedTarget[], of: 'timeout' | 'retry'): readonly string[] {
   return [...new Set(places.flatMap(({ sources }) => sources[of]))].sort();
 }

@@ -3,7 +3,7 @@ import type { IndexReader } from '@causeway/store';
 import { kumaLabels, serviceKey } from '../routes/kuma-services';
 
 /** A name in a namespace: zones of Kuma may take services that share it for each other. */
-interface Place {
+interface NamespacedName {
   readonly name: string;
   readonly namespace: string;
 }
@@ -14,7 +14,7 @@ interface Place {
  */
 export class SameNamedServices {
   private readonly names = new Map<string, Map<string, Set<string>>>();
-  private readonly places = new Map<string, Place>();
+  private readonly places = new Map<string, NamespacedName>();
 
   clear(): void {
     this.names.clear();
@@ -51,11 +51,11 @@ export class SameNamedServices {
     return [...found];
   }
 
-  private findGroup({ name, namespace }: Place): Set<string> | undefined {
+  private findGroup({ name, namespace }: NamespacedName): Set<string> | undefined {
     return this.names.get(name)?.get(namespace);
   }
 
-  private leave(key: string, place: Place, found: Set<string>): void {
+  private leave(key: string, place: NamespacedName, found: Set<string>): void {
     this.places.delete(key);
     const group = this.findGroup(place);
     if (!group?.delete(key)) return;
@@ -66,7 +66,7 @@ export class SameNamedServices {
     if (namespaces?.size === 0) this.names.delete(place.name);
   }
 
-  private join(key: string, place: Place, found: Set<string>): void {
+  private join(key: string, place: NamespacedName, found: Set<string>): void {
     this.places.set(key, place);
     const namespaces = this.names.get(place.name) ?? new Map<string, Set<string>>();
     this.names.set(place.name, namespaces);
@@ -83,7 +83,7 @@ export class SameNamedServices {
 }
 
 /** Undefined for a service that labels cannot find by its name. */
-function findPlace({ id, labels }: Resource): Place | undefined {
+function findPlace({ id, labels }: Resource): NamespacedName | undefined {
   const name = labels[Label.displayName];
   const namespace = JSON.stringify([id.namespace, labels[Label.namespace] ?? null]);
   return name === undefined ? undefined : { name: serviceKey(id, name), namespace };

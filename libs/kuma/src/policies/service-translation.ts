@@ -7,7 +7,7 @@ import type { TranslatedConf } from './mesh-retry';
 import type { KumaPolicyKind } from './plan-kuma-policy';
 import {
   translateRequests,
-  type EffectivePolicies,
+  type EffectiveKumaPolicies,
   type RequestSources,
   type TranslatedPort,
 } from './request-policies';
@@ -131,7 +131,7 @@ function translateAccess(
 }
 
 function accessAt(
-  policies: EffectivePolicies,
+  policies: EffectiveKumaPolicies,
   at: { readonly service: Identity; readonly port: number },
   { defaultAccess, changing }: { defaultAccess: ServiceSources['defaultAccess']; changing: readonly ChangingIds[] },
 ): { readonly port: number; readonly keys: readonly string[]; readonly conf: TranslatedConf } {

@@ -33,7 +33,7 @@ export interface ProtoSpec {
 }
 
 /** The functions of a generated message that `protoSpec` needs. */
-export interface MessageCodec<T> {
+export interface SpecCodec<T> {
   encode(message: T): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
   fromJSON(object: unknown): T;
@@ -48,7 +48,7 @@ export const PROTO_KEY = '@proto';
  * the JSON, and `encode` sends them again as long as they decode to the same JSON (docs/design.md §5 "Strict at the
  * door, tolerant on the wire"). With `hasMaps: false` the message has no maps, so no text in it is refused.
  */
-export function protoSpec<T>(name: string, message: MessageCodec<T>, { hasMaps = true } = {}): ProtoSpec {
+export function protoSpec<T>(name: string, message: SpecCodec<T>, { hasMaps = true } = {}): ProtoSpec {
   const read = (bytes: Uint8Array): JsonObject => readObject(message.toJSON(message.decode(bytes)));
   const write = (spec: JsonObject): Uint8Array => message.encode(message.fromJSON(spec)).finish();
   return {

@@ -1,7 +1,7 @@
 import { MetaresourceDefinition, servicePorts } from '@causeway/kinds';
 import { PolicyTable, readDefinition, type PolicyChangeSet, type PolicyDefinition } from '@causeway/policies';
 import { jsonEqual, Label, labelValue, type Identity, type Resource } from '@causeway/resources';
-import { routeKinds, type ChangeSet, type RouteTable } from '@causeway/routing';
+import { routeKinds, type ChangeSet, type BindingTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { DeclaredKinds } from '../declared-kinds';
 import type { Meshes } from '../meshes';
@@ -35,7 +35,7 @@ export class MeshPolicies {
 
   constructor(
     private readonly options: MeshPoliciesOptions,
-    routes: RouteTable,
+    routes: BindingTable,
   ) {
     this.table = new PolicyTable(routes);
     this.declared = new DeclaredKinds(options.index);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { storedGateway, storedGrant, storedRoute, storedService } from '@causeway/kinds';
-import { routeKinds, RouteTable, type ChangeSet, type AllowedRoutes } from '@causeway/routing';
+import { routeKinds, BindingTable, type ChangeSet, type AllowedRoutes } from '@causeway/routing';
 import { jsonEqual, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import type { Meshes } from '../meshes';
@@ -25,12 +25,12 @@ const MEMBERS: readonly string[] = [...SERVICES, 'Gateway', 'ReferenceGrant', ..
  * current index, never on the order of events.
  */
 export class MeshRoutes {
-  readonly table: RouteTable;
+  readonly table: BindingTable;
   /** The served meshes, with their settings for routes. */
   private served: ReadonlyMap<string, AllowedRoutes | undefined> = new Map();
 
   constructor(private readonly options: MeshRoutesOptions) {
-    this.table = new RouteTable({ zone: options.zone });
+    this.table = new BindingTable({ zone: options.zone });
   }
 
   /**

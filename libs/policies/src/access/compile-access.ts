@@ -159,13 +159,13 @@ function formerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly Ca
   return [...(ids.length > 0 ? [{ within: exactly(ids.map(({ uri }) => uri)), except: [] }] : []), ...terms];
 }
 
-interface Place {
+interface CallerTarget {
   readonly namespace: string;
   readonly service?: string;
 }
 
 /** Undefined where an entry names neither; a service of another namespace than the entry's is nowhere. */
-function compileCallerScope({ namespace, service }: AccessCallerMatch): Place | undefined {
+function compileCallerScope({ namespace, service }: AccessCallerMatch): CallerTarget | undefined {
   if (service) {
     const isElsewhere = namespace !== undefined && namespace !== service.namespace;
     return { namespace: isElsewhere ? '' : service.namespace, service: service.name };
@@ -174,7 +174,7 @@ function compileCallerScope({ namespace, service }: AccessCallerMatch): Place | 
 }
 
 /** Everything that is known to carry an id is in the namespace, and instances of the service are among it. */
-function isSurelyIn({ namespace, service }: Place, bearers: readonly IdBearer[]): boolean {
+function isSurelyIn({ namespace, service }: CallerTarget, bearers: readonly IdBearer[]): boolean {
   return (
     bearers.length > 0 &&
     bearers.every((bearer) => bearer.namespace === namespace) &&
@@ -186,7 +186,7 @@ function isSurelyIn({ namespace, service }: Place, bearers: readonly IdBearer[])
  * Whether the carriers of an id are known and none of them is in the place. An instance without a known service could
  * be of any.
  */
-function isSurelyNotIn({ namespace, service }: Place, bearers: readonly IdBearer[]): boolean {
+function isSurelyNotIn({ namespace, service }: CallerTarget, bearers: readonly IdBearer[]): boolean {
   const here = bearers.filter((bearer) => bearer.namespace === namespace);
   if (bearers.length === 0) return false;
   if (here.length === 0) return true;

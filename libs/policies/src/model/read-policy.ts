@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Violation,
+  type ViolationReport,
 } from '@causeway/resources';
 import type { PolicyDefinition } from './definition';
 import type { Strategy } from './levels';
@@ -91,12 +92,7 @@ export function readPolicy(
   return createPolicy({ ...own, ...written });
 }
 
-interface Report {
-  readonly at: FieldPath;
-  readonly found: Violation[];
-}
-
-function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject, report: Report): Written {
+function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject, report: ViolationReport): Written {
   const targetRefs = readTargetRefs(definition, id, spec, report);
   const { strategy, proper, place } = readStanza(definition, spec, report);
   if (Object.keys(proper).length === 0) {
@@ -107,7 +103,7 @@ function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject,
 }
 
 /** The strategy and the spec proper (the table in 2.4 of the rows' specification). */
-function readStanza(definition: PolicyDefinition, spec: JsonObject, { at, found }: Report) {
+function readStanza(definition: PolicyDefinition, spec: JsonObject, { at, found }: ViolationReport) {
   const bare = Object.fromEntries(
     Object.entries(spec).filter(([key, value]) => value !== undefined && !RESERVED_FIELDS.some((name) => name === key)),
   );
@@ -150,7 +146,7 @@ function readStrategy(
   { kind, strategies }: PolicyDefinition,
   side: 'Defaults' | 'Overrides',
   granularity: JsonValue | undefined,
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): Strategy {
   if (strategies.includes('None')) {
     if (granularity !== undefined) found.push(at.violation(`must not be given: ${kind} merges nothing`, 'not-allowed'));

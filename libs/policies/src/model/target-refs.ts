@@ -10,6 +10,7 @@ import {
   type JsonValue,
   type LabelSelector,
   type Violation,
+  type ViolationReport,
 } from '@causeway/resources';
 import type { Declared, PolicyDefinition } from './definition';
 import { standsInDefault, resolveTargetKind } from './levels';
@@ -22,17 +23,12 @@ const MAX_SELECTED = 64;
 /** Maximum length of a text of a reference. */
 const MAX_NAME_LENGTH = 253;
 
-interface Report {
-  readonly at: FieldPath;
-  readonly found: Violation[];
-}
-
 /** The targets of a policy; what is wrong with them is added to the report. Linear in them, but for duplicates (at most 16). */
 export function readTargetRefs(
   definition: PolicyDefinition,
   id: Identity,
   spec: JsonObject,
-  report: Report,
+  report: ViolationReport,
 ): TargetRef[] {
   const { at, found } = report;
   const [single, given] = [ownField(spec, 'targetRef'), ownField(spec, 'targetRefs')];
@@ -90,7 +86,7 @@ function readRef(
   definition: PolicyDefinition,
   id: Identity,
   item: JsonValue,
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): TargetRef | undefined {
   const before = found.length;
   if (!isJsonObject(item)) {
@@ -143,7 +139,7 @@ interface ResolvedKind {
 function readTarget(
   { kind: policyKind, declared, virtual }: PolicyDefinition,
   { group, kind }: { readonly group: string | undefined; readonly kind: string | undefined },
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): ResolvedKind | undefined {
   const all = [...declared.values(), ...virtual].map((one) => one.kind);
   const resolved = kind ?? (all.length === 1 ? all[0] : undefined);
@@ -180,7 +176,7 @@ function readAncestor(
     name,
     namespace,
   }: Pick<TargetRef, 'kind' | 'level' | 'name'> & { readonly namespace: string | undefined },
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): string | undefined {
   const refuse = (field: string, reason: string): undefined => {
     found.push(at.field(field).violation(reason, 'not-allowed'));
@@ -205,7 +201,7 @@ function readAncestor(
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
-function readSelector(given: JsonValue | undefined, { at, found }: Report): LabelSelector | undefined {
+function readSelector(given: JsonValue | undefined, { at, found }: ViolationReport): LabelSelector | undefined {
   if (given === undefined) return undefined;
   const wrong = (place: FieldPath, reason: string): undefined => {
     found.push(place.violation(reason, 'wrong-form'));

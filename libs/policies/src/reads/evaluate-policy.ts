@@ -1,5 +1,5 @@
 import { identityKey } from '@causeway/resources';
-import { listPlaces } from '@causeway/routing';
+import { listRouteBindings } from '@causeway/routing';
 import type { Fold, ScopeState } from '../fold/fold';
 import type { Policy, TargetRef } from '../model/policy';
 import type { FoundTarget } from '../table/attachments';
@@ -51,7 +51,7 @@ export interface PolicyEvaluation {
 export const MAX_SCOPES = 16;
 
 /** Scopes in which the same policies meet. */
-interface Counted {
+interface CountedScopes {
   readonly fold: Fold;
   readonly count: number;
   /** The group, or what to call all of them together. */
@@ -68,7 +68,7 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
   const { policy, targets } = attached;
   const ancestors = targets.map((target) => evaluateAncestor(kind, policy, target));
   const scopes = { total: 0, enforced: 0, partial: 0 };
-  const beaten: (Omit<ScopeResult, 'names'> & Pick<Counted, 'from'>)[] = [];
+  const beaten: (Omit<ScopeResult, 'names'> & Pick<CountedScopes, 'from'>)[] = [];
   for (const { fold, count, from } of countedScopes(kind, policy)) {
     const state = fold.getScopeState(policy);
     scopes.total += count;
@@ -102,7 +102,7 @@ export function findCallers(kind: KindTable, policy: Policy): CallerScope {
     if (level === 'Route' || level === 'Rule') {
       const route = id && routes.route(identityKey(id));
       if (!route || namespace !== policy.id.namespace) return route !== undefined;
-      return [...listPlaces(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
+      return [...listRouteBindings(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
     }
     const isAbove = level === 'Mesh' || level === 'Namespace' || level === 'Virtual';
     return !isAbove && namespace !== policy.id.namespace;
@@ -111,17 +111,17 @@ export function findCallers(kind: KindTable, policy: Policy): CallerScope {
 }
 
 /** All scopes of a policy, those with the same policies together. */
-function* countedScopes(kind: KindTable, policy: Policy): Generator<Counted> {
+function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScopes> {
   const { policies, scopes, contexts } = kind;
   const seen = new Set<ScopeGroup>();
-  function* ofGroup(group: ScopeGroup): Generator<Counted> {
+  function* ofGroup(group: ScopeGroup): Generator<CountedScopes> {
     if (seen.has(group)) return;
     seen.add(group);
     const lower = group.lower.flatMap((key) => policies.attachments.get(key)?.policy ?? []);
     const fold = policies.folds.of([...upperPolicies(policies.attachments, group), ...lower]);
     if (fold?.policies.includes(policy)) yield { fold, count: group.paths, from: group };
   }
-  function* ofPlace(mesh: string, namespace: string, count: number, name: string): Generator<Counted> {
+  function* ofPlace(mesh: string, namespace: string, count: number, name: string): Generator<CountedScopes> {
     const fold = count > 0 ? policies.folds.of(upperPolicies(policies.attachments, { mesh, namespace })) : undefined;
     if (fold?.policies.includes(policy)) yield { fold, count, from: name };
   }

@@ -32,7 +32,7 @@ export interface PolicyPath {
 }
 
 /** A frontend's key, the frontend where there is one, and a group. */
-type ContextAt = readonly [key: string, frontend: Frontend | undefined, group: string];
+type PathContext = readonly [key: string, frontend: Frontend | undefined, group: string];
 
 /** Returns the effective policy on a path; undefined if there are no policies. */
 export const foldPath = ({ policies }: KindTable, path: Pick<PolicyPath, 'policies'>): Fold | undefined =>
@@ -114,7 +114,7 @@ function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespac
     return;
   }
   yield* pathsOfContexts(kind, carriers, all());
-  function* all(): Generator<ContextAt> {
+  function* all(): Generator<PathContext> {
     for (const { frontend, group } of contexts.below(mesh, namespace)) yield [frontend.key, frontend, group];
     for (const { frontend, group } of scopes.madeByPolicies(mesh, namespace)) yield [frontend.key, frontend, group];
   }
@@ -135,7 +135,7 @@ function* contextsAround(
   { policies, scopes }: KindTable,
   carriers: Carriers,
   nodes: readonly Node[],
-): Generator<ContextAt> {
+): Generator<PathContext> {
   for (const node of nodes) {
     for (const at of listContexts(node, policies, scopes)) {
       yield at;
@@ -149,7 +149,7 @@ function* contextsAround(
 }
 
 /** The paths of contexts, each once; a context that does not exist has none. */
-function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<ContextAt>): Generator<PolicyPath> {
+function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<PathContext>): Generator<PolicyPath> {
   const seen = new Set<string>();
   for (const [key, frontend, group] of all) {
     const name = `${key} ${group}`;

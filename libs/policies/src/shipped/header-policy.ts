@@ -10,7 +10,7 @@ import {
 import { Type, type Static, type TStringOptions } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Optionals } from './schema-parts';
-import type { Plane, ShippedPolicy, UnsupportedField } from './shipped-policy';
+import type { DataplaneMode, ShippedPolicy, UnsupportedField } from './shipped-policy';
 import { unsupportedForRequests } from './unsupported-fields';
 
 const names = {
@@ -49,7 +49,7 @@ export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
     description: 'Changes headers of requests and of their answers.',
     does: 'changes headers of requests and answers',
     schema: Spec,
-    unsupported: (plane: Plane, spec: HeaderSpec): readonly UnsupportedField[] => {
+    unsupported: (plane: DataplaneMode, spec: HeaderSpec): readonly UnsupportedField[] => {
       const found = limits(plane, spec);
       return found.some(({ field }) => field === '') ? found : [...found, ...forbiddenChanges(spec)];
     },

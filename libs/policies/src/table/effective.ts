@@ -1,6 +1,6 @@
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import { PRODUCER, type Frontend } from '@causeway/routing';
-import type { Fold, Sources } from '../fold/fold';
+import type { Fold, FieldSources } from '../fold/fold';
 import type { Policy } from '../model/policy';
 import { consumerGroup, createContext, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
 import type { KindTable } from './kind-table';
@@ -11,7 +11,7 @@ import type { TargetIndex } from './target-index';
 /** Effective spec at the end of a path, and the source of each value, by JSON pointer. */
 export interface Effective {
   readonly spec: JsonObject;
-  readonly sources: Sources;
+  readonly sources: FieldSources;
 }
 
 /** A rule of a route where a client sends to a frontend; without a route the service itself. */

@@ -1,5 +1,5 @@
 import { getOrInsert } from '@causeway/resources';
-import type { Frontend, RouteTable } from '@causeway/routing';
+import type { Frontend, BindingTable } from '@causeway/routing';
 import { createContext, type Context } from './contexts';
 import type { HierarchyPaths } from './hierarchy-paths';
 
@@ -16,7 +16,7 @@ export class HierarchyContexts {
 
   constructor(
     readonly hierarchyPaths: HierarchyPaths,
-    private readonly routes: RouteTable,
+    private readonly routes: BindingTable,
   ) {}
 
   /** Counts one context anew, or forgets it where `frontend` has no such group. */

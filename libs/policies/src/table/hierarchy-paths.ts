@@ -6,7 +6,7 @@ import {
   type CompiledRoute,
   type CompiledRule,
   type Frontend,
-  type RouteTable,
+  type BindingTable,
 } from '@causeway/routing';
 import type { Level } from '../model/levels';
 import { isGatewayGroup, findFallbackGroup, OWN_BACKEND, type Context } from './contexts';
@@ -41,7 +41,7 @@ export class HierarchyPaths {
   }
 
   /** The groups of a frontend that are contexts of these levels, in order. A headless service has no routes, so implicit ones only. */
-  listGroups(frontend: Frontend, routes: RouteTable): readonly string[] {
+  listGroups(frontend: Frontend, routes: BindingTable): readonly string[] {
     const isGateway = frontend.id.kind === 'Gateway';
     if (this.side === 'backend') return isGateway ? [] : [OWN_BACKEND];
     if (this.side === 'place') return [];
@@ -56,7 +56,7 @@ export class HierarchyPaths {
    * All paths of a context, each once, in the order of ports, routes and rules. `borrowed` says that policies alone made the context:
    * where the consumer has no route the producer's hold. Linear in the routes that are bound there.
    */
-  listPaths(context: Context, routes: RouteTable, borrowed: boolean): LowerPath[] {
+  listPaths(context: Context, routes: BindingTable, borrowed: boolean): LowerPath[] {
     const found = new Map<string, LowerPath>();
     const add = (nodes: LowerPath): void => {
       const path = nodes.filter(({ level }) => level !== 'Virtual' && this.known.has(level));
@@ -71,7 +71,7 @@ export class HierarchyPaths {
    * Returns the number of paths of a context that no policy created; equal to the result of `listPaths`, for most kinds
    * without building them.
    */
-  count(context: Context, routes: RouteTable): number {
+  count(context: Context, routes: BindingTable): number {
     const { frontend, group } = context;
     if (this.side === 'backend') return this.has('BackendPort') ? frontend.ports.length : 1;
     const isOfRules = this.has('ServicePort') && this.has('Rule') && !this.has('Backend') && !this.has('BackendPort');
@@ -93,7 +93,7 @@ export class HierarchyPaths {
 
   private routePaths(
     { frontend, group }: Context,
-    { routes, borrowed }: { readonly routes: RouteTable; readonly borrowed: boolean },
+    { routes, borrowed }: { readonly routes: BindingTable; readonly borrowed: boolean },
     add: (nodes: LowerPath) => void,
   ): void {
     const isGateway = isGatewayGroup(group);
@@ -119,7 +119,7 @@ export class HierarchyPaths {
     add(nodes.concat(frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)));
   }
 
-  private boundPaths(above: LowerPath, binding: Binding, routes: RouteTable, add: (nodes: LowerPath) => void): void {
+  private boundPaths(above: LowerPath, binding: Binding, routes: BindingTable, add: (nodes: LowerPath) => void): void {
     for (const [route, rule] of listRules(binding)) {
       const nodes = [...above, routeNode('Route', route), routeNode('Rule', route, rule.name)];
       if (!this.has('Backend') && !this.has('BackendPort')) add(nodes);
@@ -133,7 +133,7 @@ export class HierarchyPaths {
 
 /** Returns the bindings at a port of a context, or `implicit` if the service itself answers. */
 function bindingsAt(
-  routes: RouteTable,
+  routes: BindingTable,
   { frontend, group, borrowed }: { readonly frontend: Frontend; readonly group: string; readonly borrowed: boolean },
   port: number,
 ): readonly Binding[] | 'implicit' {
@@ -151,7 +151,7 @@ function bindingsAt(
 }
 
 /** Whether a group of routing decides at a port: a consumer's counts where it has a binding (T002-42). */
-export function isBoundAt(routes: RouteTable, frontend: Frontend, group: string, port: number): boolean {
+export function isBoundAt(routes: BindingTable, frontend: Frontend, group: string, port: number): boolean {
   const { bindings } = routes.group(frontend, group);
   return bindings.has(portKey('tcp', port)) || bindings.has(portKey('udp', port));
 }
@@ -178,7 +178,7 @@ function* listBackends(
   { port, group }: Binding,
   route: CompiledRoute,
   { rule }: CompiledRule,
-  routes: RouteTable,
+  routes: BindingTable,
 ): Generator<readonly [Frontend, number]> {
   for (const ref of rule.backendRefs ?? []) {
     if ((ref.weight ?? 1) <= 0) continue;

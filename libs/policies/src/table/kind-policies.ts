@@ -1,4 +1,4 @@
-import { PRODUCER, type Frontend, type RouteTable } from '@causeway/routing';
+import { PRODUCER, type Frontend, type BindingTable } from '@causeway/routing';
 import { compareText } from '@causeway/resources';
 import { Fold, type FoldRoot } from '../fold/fold';
 import type { PolicyDefinition } from '../model/definition';
@@ -77,7 +77,7 @@ export function findConsumers(
   carriers: Carriers,
   hierarchyPaths: HierarchyPaths,
   frontend: Frontend,
-  routes: RouteTable,
+  routes: BindingTable,
 ): readonly string[] {
   if (carriers.definition.crossNamespace !== 'ClientSide' || !hierarchyPaths.hasPathsOf(frontend)) return [];
   const found = new Set<string>();

@@ -23,7 +23,7 @@ interface Special {
   readonly groups: ReadonlyMap<ScopeGroup, number>;
 }
 
-interface Place {
+interface ScopeMembership {
   readonly groups: Set<ScopeGroup>;
   /** Paths of the hierarchy that special contexts stand for. */
   covered: number;
@@ -37,7 +37,7 @@ export class KindScopes {
   private readonly special = new Map<string, Map<string, Special>>();
   private readonly groups = new Map<string, ScopeGroup>();
   private readonly byPolicy = new Map<string, Set<ScopeGroup>>();
-  private readonly places = new Map<string, Map<string, Place>>();
+  private readonly places = new Map<string, Map<string, ScopeMembership>>();
 
   constructor(
     private readonly kind: KindPolicies,
@@ -167,9 +167,9 @@ export class KindScopes {
     this.tidy(group.mesh, group.namespace);
   }
 
-  private place(mesh: string, namespace: string): Place {
-    const places = getOrInsert(this.places, mesh, () => new Map<string, Place>());
-    return getOrInsert(places, namespace, (): Place => ({ groups: new Set(), covered: 0 }));
+  private place(mesh: string, namespace: string): ScopeMembership {
+    const places = getOrInsert(this.places, mesh, () => new Map<string, ScopeMembership>());
+    return getOrInsert(places, namespace, (): ScopeMembership => ({ groups: new Set(), covered: 0 }));
   }
 
   private tidy(mesh: string, namespace: string): void {

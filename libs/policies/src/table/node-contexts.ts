@@ -1,4 +1,4 @@
-import { listPlaces, PRODUCER, type Frontend } from '@causeway/routing';
+import { listRouteBindings, PRODUCER, type Frontend } from '@causeway/routing';
 import { consumerGroup } from './contexts';
 import type { KindPolicies } from './kind-policies';
 import type { KindScopes } from './kind-scopes';
@@ -39,9 +39,9 @@ export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes
 function* contextsOfRoute(
   { targetIndex: { routes }, definition }: KindPolicies,
   scopes: KindScopes,
-  route: Parameters<typeof listPlaces>[1],
+  route: Parameters<typeof listRouteBindings>[1],
 ): Generator<ContextAt> {
-  for (const { frontend, binding } of listPlaces(routes, route).bound) {
+  for (const { frontend, binding } of listRouteBindings(routes, route).bound) {
     yield [frontend.key, frontend, binding.group];
     if (binding.group !== PRODUCER || definition.crossNamespace !== 'ClientSide') continue;
     // Consumers whose context a policy made borrow the producer's routes.

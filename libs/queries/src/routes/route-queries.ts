@@ -19,8 +19,8 @@ import {
   type Client,
   type Explanation,
   type Frontend,
-  type Question,
-  type RouteTable,
+  type RouteQuestion,
+  type BindingTable,
 } from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
@@ -159,7 +159,11 @@ export class RouteQueries {
   }
 
   /** Which policies shaped a request; nothing for another zone's view, whose policies are not known here. */
-  private policiesOf(zone: string, asked: Question, explained: Explanation): Partial<Pick<RequestAnswer, 'policies'>> {
+  private policiesOf(
+    zone: string,
+    asked: RouteQuestion,
+    explained: Explanation,
+  ): Partial<Pick<RequestAnswer, 'policies'>> {
     const { cp, policies } = this.sources;
     if (!policies || zone !== ownZone(cp)) return {};
     return { policies: policiesOfRequest(policies.table, asked, explained) };
@@ -188,7 +192,7 @@ export class RouteQueries {
   }
 
   /** The table of this control plane, or what the zone's would be. */
-  private async tableOf({ mesh, zone }: Place, service: Resource, signal: AbortSignal): Promise<RouteTable> {
+  private async tableOf({ mesh, zone }: Place, service: Resource, signal: AbortSignal): Promise<BindingTable> {
     const { cp, index, meshes, routes } = this.sources;
     if (routes && zone === ownZone(cp)) return routes.table;
     return routesOfZone(index, meshes, { mesh, zone, service }, signal);
@@ -310,7 +314,7 @@ function describe({ id: { kind, zone, namespace, name } }: Resource): string {
 }
 
 /** Throws AccessDenied unless the caller may read every route that names the service. */
-function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights): void {
+function checkRoutes(table: BindingTable, frontend: Frontend, rights: CallerRights): void {
   for (const group of table.listGroups(frontend)) {
     for (const key of table.group(frontend, group).results.keys()) {
       const route = table.route(key.replace(/#[0-9]+$/, ''));
@@ -320,7 +324,7 @@ function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights
 }
 
 function listBindings(
-  table: RouteTable,
+  table: BindingTable,
   frontend: Frontend,
   { port, client: namespace }: Pick<RoutesQuestion, 'port' | 'client'>,
 ) {

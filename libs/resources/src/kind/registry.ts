@@ -113,18 +113,18 @@ export class Registry {
   }
 }
 
-type Names = Map<string, NamedKind>;
+type KindNames = Map<string, NamedKind>;
 
 /** The names of the kinds of one version. */
 class Tables {
   readonly version: number;
   readonly kinds: readonly Kind[];
-  readonly byName: Names = new Map();
-  readonly byPlural: Names = new Map();
+  readonly byName: KindNames = new Map();
+  readonly byPlural: KindNames = new Map();
   /** By the name without a group, which kinds of several groups may have. */
   readonly byBareName = new Map<string, NamedKind[]>();
   /** Plurals, short names, names in lower case. */
-  readonly byNoun: Names = new Map();
+  readonly byNoun: KindNames = new Map();
 
   constructor(fixed: readonly Kind[], source: KindSource | undefined) {
     this.version = source?.version ?? 0;
@@ -142,7 +142,7 @@ class Tables {
       { name: kind.name, plural: kind.plural, entry: { kind } },
       ...kind.aliases.map((alias) => ({ name: alias.name, plural: alias.plural, entry: { kind, alias } })),
     ];
-    const entries = named.flatMap(({ name, plural, entry }): [Names, string, NamedKind][] => [
+    const entries = named.flatMap(({ name, plural, entry }): [KindNames, string, NamedKind][] => [
       [this.byName, name, entry],
       [this.byPlural, plural, entry],
       [this.byNoun, plural, entry],

@@ -2,7 +2,7 @@ import type { Labels } from '@causeway/resources';
 import { routeKinds, type AllowedRoutes, type ParentRef, type RouteKind } from '../model';
 import { compareRanks, type CompiledMatch } from '../rules/compiled-match';
 import { compareAges, type CompiledRoute, type CompiledRule } from '../rules/compiled-route';
-import { allows, type Frontend, type FrontendPort, type Refusal } from './frontend';
+import { allows, type Frontend, type FrontendPort, type ParentRefusal } from './frontend';
 
 /** One match of one rule in a merged table. */
 export interface Entry {
@@ -51,14 +51,14 @@ export class Binding {
 }
 
 /** A route among those that name one target in one group, and by which of its parentRefs it does. */
-export interface Attachment {
+export interface RouteAttachment {
   readonly route: CompiledRoute;
   readonly refs: readonly { readonly index: number; readonly ref: ParentRef }[];
 }
 
 /** Result of binding one parentRef to one frontend. */
 export interface ParentRefResult {
-  readonly refusal?: Refusal;
+  readonly refusal?: ParentRefusal;
   /** Ports at which the route is part of the binding. */
   readonly ports: readonly number[];
   /** Ports that another kind of route took, or of an implicit route any other. */
@@ -76,7 +76,7 @@ export interface GroupBinding {
 }
 
 /** Settings of the mesh for the namespaces of routes. */
-export interface MeshView {
+export interface MeshRouteSettings {
   readonly allowedRoutes?: AllowedRoutes | undefined;
   readonly getLabels: (namespace: string) => Labels;
 }
@@ -86,7 +86,7 @@ export const portKey = (transport: Transport, port: number): string => `${transp
 export const parentRefKey = (route: CompiledRoute, ref: number): string => `${route.key}#${ref}`;
 const getTransport = (kind: RouteKind): Transport => (kind === 'UDPRoute' ? 'udp' : 'tcp');
 
-interface Candidate {
+interface BindingCandidate {
   readonly route: CompiledRoute;
   readonly index: number;
   readonly port: FrontendPort;
@@ -99,11 +99,11 @@ interface Candidate {
 export function bindGroup(
   frontend: Frontend,
   group: string,
-  attachments: Iterable<Attachment>,
-  mesh: MeshView,
+  attachments: Iterable<RouteAttachment>,
+  mesh: MeshRouteSettings,
 ): GroupBinding {
   const results = new Map<string, ParentRefResult>();
-  const byPort = new Map<string, Candidate[]>();
+  const byPort = new Map<string, BindingCandidate[]>();
   for (const { route, refs } of attachments) {
     for (const { index, ref } of refs) {
       const checked = checkParentRef(route, ref, frontend, mesh);
@@ -119,7 +119,7 @@ export function bindGroup(
     }
   }
   const bindings = new Map<string, Binding>();
-  const getCandidatePort = (candidates: readonly Candidate[]): number => candidates[0]?.port.port ?? 0;
+  const getCandidatePort = (candidates: readonly BindingCandidate[]): number => candidates[0]?.port.port ?? 0;
   // In the order of ports, so that results do not depend on the order in which routes came.
   for (const [key, candidates] of [...byPort].sort(([, a], [, b]) => getCandidatePort(a) - getCandidatePort(b))) {
     const binding = decidePort(frontend, group, candidates, results);
@@ -131,7 +131,7 @@ export function bindGroup(
 function decidePort(
   frontend: Frontend,
   group: string,
-  candidates: readonly Candidate[],
+  candidates: readonly BindingCandidate[],
   results: Map<string, ParentRefResult>,
 ): Binding | undefined {
   const isReplaced = candidates.some(({ route }) => !route.implicit);
@@ -160,8 +160,8 @@ function checkParentRef(
   route: CompiledRoute,
   ref: ParentRef,
   frontend: Frontend,
-  { allowedRoutes, getLabels }: MeshView,
-): Refusal | { readonly ports: readonly FrontendPort[] } {
+  { allowedRoutes, getLabels }: MeshRouteSettings,
+): ParentRefusal | { readonly ports: readonly FrontendPort[] } {
   const { id, namespace } = frontend;
   const what = `${id.kind} ${namespace}/${ref.name}`;
   if (frontend.headless) return { reason: 'NoMatchingParent', message: `${what} is headless: it has no virtual IP` };

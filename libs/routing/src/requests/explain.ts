@@ -1,7 +1,7 @@
 import type { Binding, Entry } from '../binding/binding';
-import type { RouteTable } from '../binding/route-table';
+import type { BindingTable } from '../binding/binding-table';
 import { compareRanks } from '../rules/compiled-match';
-import { evaluate, findMismatch, type Decision, type IsReady, type Question } from './evaluate';
+import { evaluate, findMismatch, type Decision, type IsReady, type RouteQuestion } from './evaluate';
 import { RequestFields } from '../rules/request';
 
 /** Maximum number of rules that an explanation names one by one; the rest is counted. */
@@ -31,7 +31,7 @@ export interface Explanation extends Decision {
  * Evaluates a request, and explains why every other rule lost. Linear in the matches of the frontend's groups. Throws
  * TooCostly if their regular expressions take too many steps.
  */
-export function explain(table: RouteTable, question: Question, isReady: IsReady): Explanation {
+export function explain(table: BindingTable, question: RouteQuestion, isReady: IsReady): Explanation {
   const decision = evaluate(table, question, isReady);
   const { binding, entry } = decision;
   const lost: LostMatch[] = [];
@@ -76,7 +76,7 @@ const httpCriteria = [
 ];
 const grpcCriteria = ['a longer service', 'a longer method', 'more header matches'];
 
-function listSteps(table: RouteTable, { client, frontend, port }: Question, { binding }: Decision): string[] {
+function listSteps(table: BindingTable, { client, frontend, port }: RouteQuestion, { binding }: Decision): string[] {
   const from = 'gateway' in client ? `Gateway ${client.gateway}` : `namespace ${client.namespace}`;
   const { kind, namespace, name } = frontend.id;
   const steps = [`from ${from} to port ${port} of ${kind} ${namespace}/${name}`];
@@ -89,7 +89,7 @@ function listSteps(table: RouteTable, { client, frontend, port }: Question, { bi
 }
 
 /** Routes of the same group that another kind evicted from this port. */
-function lostKinds(table: RouteTable, { frontend, group, port, kind }: Binding): string[] {
+function lostKinds(table: BindingTable, { frontend, group, port, kind }: Binding): string[] {
   const names = new Set<string>();
   for (const [key, { lost, refusal }] of table.group(frontend, group).results) {
     const route = table.route(key.replace(/#[0-9]+$/, ''));

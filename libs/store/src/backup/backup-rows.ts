@@ -5,7 +5,7 @@ import { unstorable } from '../storable';
 import type { BackupHeader, BackupTable } from './backup-format';
 
 /** A column: what its value must be. */
-interface Column {
+interface BackupColumn {
   readonly rule: string;
   readonly holds: (value: JsonValue | undefined) => boolean;
 }
@@ -14,32 +14,32 @@ const isText = (value: JsonValue | undefined): value is string => typeof value =
 const isWhole = (value: JsonValue | undefined): value is number => Number.isSafeInteger(value);
 const isAbsent = (value: JsonValue | undefined): boolean => value === undefined || value === null;
 
-const text: Column = { rule: 'must be a text', holds: isText };
-const whole: Column = { rule: 'must be a whole number', holds: (value) => isWhole(value) && value >= 0 };
+const text: BackupColumn = { rule: 'must be a text', holds: isText };
+const whole: BackupColumn = { rule: 'must be a whole number', holds: (value) => isWhole(value) && value >= 0 };
 /** Session numbers of a zone begin below 0 where they were reset. */
-const number: Column = { rule: 'must be a whole number', holds: isWhole };
-const object: Column = { rule: 'must be an object', holds: isJsonObject };
-const list: Column = { rule: 'must be a list', holds: isJsonArray };
-const address: Column = {
+const number: BackupColumn = { rule: 'must be a whole number', holds: isWhole };
+const object: BackupColumn = { rule: 'must be an object', holds: isJsonObject };
+const list: BackupColumn = { rule: 'must be a list', holds: isJsonArray };
+const address: BackupColumn = {
   rule: 'must be an IP address',
   holds: (value) => isText(value) && parseAddress(value) !== undefined,
 };
-const labels: Column = {
+const labels: BackupColumn = {
   rule: 'must be an object of texts',
   holds: (value) => isJsonObject(value) && Object.values(value).every(isText),
 };
-const freed: Column = {
+const freed: BackupColumn = {
   rule: 'must be a list of {ip, at}',
   holds: (value) =>
     isJsonArray(value) && value.every((one) => isJsonObject(one) && address.holds(one['ip']) && whole.holds(one['at'])),
 };
-const optional = ({ rule, holds }: Column): Column => ({
+const optional = ({ rule, holds }: BackupColumn): BackupColumn => ({
   rule: `${rule} or absent`,
   holds: (value) => isAbsent(value) || holds(value),
 });
 
 /** The columns of each table, as the database has them. */
-const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, Column>>>> = {
+const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, BackupColumn>>>> = {
   resources: {
     kind: text,
     mesh: text,

@@ -1,6 +1,6 @@
 import type { AgentLease, LeaseAgent, LeaseClaim, LeaseKey, LostLease } from '../../src/agent-leases';
 import { Fenced } from '../../src/resource-store';
-import { freshId, put, write, type StoreWorld } from './store-world';
+import { freshId, put, write, type StoreFixture } from './store-fixture';
 
 const LONG = 60_000;
 
@@ -9,17 +9,22 @@ function createLeaseAgent(machine: string, more: Partial<LeaseAgent> = {}): Leas
 }
 
 /** An agent that shows a secret, or none. */
-type Claimant = LeaseAgent & Pick<LeaseClaim, 'secretHash'>;
+type AgentClaim = LeaseAgent & Pick<LeaseClaim, 'secretHash'>;
 
-function proven(agent: LeaseAgent, secretHash: string): Claimant {
+function proven(agent: LeaseAgent, secretHash: string): AgentClaim {
   return { ...agent, secretHash };
 }
 
 /** Leases of agents: beside the log, on the store's clock (docs/reference/leases.md). */
-export function describeAgentLeases(world: () => StoreWorld): void {
+export function describeAgentLeases(world: () => StoreFixture): void {
   describe('leases of agents', () => {
     const key = (): LeaseKey => ({ mesh: freshId().name, namespace: 'default', name: freshId().name });
-    const take = async (of: LeaseKey, by: Claimant, session: string, length = LONG): Promise<AgentLease | 'taken'> => {
+    const take = async (
+      of: LeaseKey,
+      by: AgentClaim,
+      session: string,
+      length = LONG,
+    ): Promise<AgentLease | 'taken'> => {
       const { secretHash, ...agent } = by;
       const claim = { ...of, agent, session, ...(secretHash !== undefined && { secretHash }) };
       const [answer] = await world().agentLeases.take([claim], length);

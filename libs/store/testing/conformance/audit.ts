@@ -1,5 +1,5 @@
 import { auditSource, type AuditEntry, type AuditLog, type AuditQuery, type AuditRecord } from '../../src/audit-log';
-import { freshId, put, type StoreWorld } from './store-world';
+import { freshId, put, type StoreFixture } from './store-fixture';
 
 const RECORD: AuditRecord = {
   ...auditSource({
@@ -46,7 +46,7 @@ async function readPages(log: AuditLog, query: AuditQuery): Promise<readonly Aud
 }
 
 /** The audit log: what is committed with a write, and what is not. */
-export function describeAudit(world: () => StoreWorld): void {
+export function describeAudit(world: () => StoreFixture): void {
   describe('the audit log', () => {
     it('has one entry of each change that wrote something, with who, what and the generations', async () => {
       const { store, other, audit } = world();

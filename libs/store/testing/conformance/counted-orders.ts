@@ -1,6 +1,6 @@
 import { globalIdentity, type Identity } from '@causeway/resources';
 import type { ChangeResult, MetadataEntry, PutChange } from '../../src/resource-store';
-import { copyFacts, freshId, held, put, write, writeOne, type StoreWorld } from './store-world';
+import { copyFacts, freshId, held, put, write, writeOne, type StoreFixture } from './store-fixture';
 
 const HOUR = 3_600_000_000;
 
@@ -11,7 +11,7 @@ interface JoinedZone {
 }
 
 /** The creation order that counts for what the session of a zone writes (docs/adr/0012-the-order-that-counts.md). */
-export function describeCountedOrders(world: () => StoreWorld): void {
+export function describeCountedOrders(world: () => StoreFixture): void {
   const join = async (zone = freshId().name): Promise<JoinedZone> => {
     const opening = await world().sessions.open({
       zone,

@@ -1,7 +1,7 @@
 import type { LeaderLease, LeaderWitness, WitnessChange } from '@causeway/runtime';
 import { RefusedWrite } from '../../src/refused-write';
 import { Fenced, type ReadSet, type WriteRequest, type WriteResult } from '../../src/resource-store';
-import { freshId, put, type StoreWorld } from './store-world';
+import { freshId, put, type StoreFixture } from './store-fixture';
 
 /** Takes over once the lease is free. */
 async function lead(lease: LeaderLease, holder: string, leaseMs = 60_000): Promise<number> {
@@ -13,7 +13,7 @@ async function lead(lease: LeaderLease, holder: string, leaseMs = 60_000): Promi
 }
 
 /** Guarantee 5: the epoch of a leader, and the lease beside it (docs/design.md §3). */
-export function describeFences(world: () => StoreWorld): void {
+export function describeFences(world: () => StoreFixture): void {
   describe('an epoch', () => {
     it('I8: lets its own writes through, and none of the epochs before', async () => {
       const { store, other, lease } = world();

@@ -1,7 +1,7 @@
-import { freshId, held, put, write, writeOne, copyFacts, type StoreWorld } from './store-world';
+import { freshId, held, put, write, writeOne, copyFacts, type StoreFixture } from './store-fixture';
 
 /** The facts of a row: generation, uid, creation order. */
-export function describeRows(world: () => StoreWorld): void {
+export function describeRows(world: () => StoreFixture): void {
   describe('a row', () => {
     it('holds what was put, and the facts that the store adds', async () => {
       const { store } = world();

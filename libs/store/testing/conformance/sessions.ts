@@ -1,6 +1,6 @@
 import { Fenced } from '../../src/resource-store';
 import type { SessionOpening, SessionRequest } from '../../src/session-store';
-import { freshId, put, type StoreWorld } from './store-world';
+import { freshId, put, type StoreFixture } from './store-fixture';
 
 function request(zone: string, more: Partial<SessionRequest> = {}): SessionRequest {
   return { zone, storeId: `store-of-${zone}`, incarnation: 'incarnation-1', epoch: 1, instance: 'zone-0', ...more };
@@ -12,7 +12,7 @@ function getNumber(opening: SessionOpening): number {
 }
 
 /** Sessions of zones, and the writes that need one (docs/design.md §5 Newer wins). */
-export function describeSessions(world: () => StoreWorld): void {
+export function describeSessions(world: () => StoreFixture): void {
   describe('a session', () => {
     it('I7: lets the writes of the newest through and no others', async () => {
       const { store, other, sessions } = world();

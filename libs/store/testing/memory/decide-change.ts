@@ -27,13 +27,13 @@ export interface DecisionContext {
 /** A put of a copy. */
 export type CopyChange = PutChange & { readonly copy: CopyFacts };
 
-export type Decision =
+export type WriteDecision =
   | { readonly type: 'write'; readonly row: MemoryRow; readonly created: boolean }
   | { readonly type: 'unchanged'; readonly row: MemoryRow }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
 /** Decides the effect of one change on the row of its identity, living, dead or absent. */
-export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): Decision {
+export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   const reason = unstorable(change);
   if (reason !== undefined) return refuse(change, 'unstorable', { reason });
   switch (change.type) {
@@ -56,7 +56,7 @@ function counted(change: PutChange, row: MemoryRow | undefined, context: Decisio
   return { ...change, copy: { ...copy, creationOrder, createdAt } };
 }
 
-function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   const living = row?.deletedAt === undefined ? row : undefined;
   const refusal = unmet(change.expect, living);
   if (refusal) return refuse(change, refusal, found(living));
@@ -112,7 +112,7 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
   };
 }
 
-function decidePatch(change: PatchChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+function decidePatch(change: PatchChange, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', {});
   if (unmet(change.expect, row)) return refuse(change, 'conflict', found(row));
   const next = patchedRow(change, row, context);
@@ -147,7 +147,7 @@ function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContex
   };
 }
 
-function decideDelete(change: DeleteChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+function decideDelete(change: DeleteChange, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', {});
   if (unmet(change.expect, row)) return refuse(change, 'conflict', found(row));
   return {
@@ -211,6 +211,6 @@ function sameOrigin(a: RowOrigin, b: RowOrigin): boolean {
   return a.incarnation === b.incarnation && a.revision === b.revision && a.committedAt === b.committedAt;
 }
 
-function refuse(change: Change, refusal: Refusal, facts: RefusalFacts): Decision {
+function refuse(change: Change, refusal: Refusal, facts: RefusalFacts): WriteDecision {
   return { type: 'refused', refusal, detail: refusalDetail(change, refusal, facts) };
 }

@@ -3,7 +3,7 @@ import { compareText } from '@causeway/resources';
 import type {
   AgentLease,
   AgentLeaseStore,
-  LeaseAnswer,
+  LeaseResult,
   LeaseClaim,
   LeaseKey,
   LeaseRenewal,
@@ -13,13 +13,13 @@ import type { DeleteChange } from '../../src/resource-store';
 import { promised, type MemoryDisk } from './memory-disk';
 import { writeChanges } from './write-changes';
 
-type Held = LeaseKey & { readonly session: string };
+type HeldLease = LeaseKey & { readonly session: string };
 
 /** Leases of agents on a memory disk. */
 export class MemoryAgentLeases implements AgentLeaseStore {
   constructor(private readonly disk: MemoryDisk) {}
 
-  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
+  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseResult[]> {
     return promised(() => claims.map((claim) => this.takeOne(claim, length)));
   }
 
@@ -38,7 +38,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  drop(held: readonly Held[]): Promise<void> {
+  drop(held: readonly HeldLease[]): Promise<void> {
     return promised(() => {
       for (const one of held) if (this.heldBy(one)) this.delete(one);
     });
@@ -91,7 +91,10 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  end(leases: readonly Held[], { zone, fence }: Parameters<AgentLeaseStore['end']>[1]): Promise<readonly LeaseKey[]> {
+  end(
+    leases: readonly HeldLease[],
+    { zone, fence }: Parameters<AgentLeaseStore['end']>[1],
+  ): Promise<readonly LeaseKey[]> {
     return promised(() => {
       const now = this.disk.clock.now();
       const over = leases.flatMap((held) => {
@@ -107,7 +110,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  private takeOne({ agent, secretHash, ...claim }: LeaseClaim, length: number): LeaseAnswer {
+  private takeOne({ agent, secretHash, ...claim }: LeaseClaim, length: number): LeaseResult {
     const now = this.disk.clock.now();
     const before = this.disk.agentLeases.get(formatKey(claim));
     const isSame = before?.instance === agent.instance;
@@ -122,7 +125,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     return { type: 'taken' };
   }
 
-  private heldBy(held: Held): AgentLease | undefined {
+  private heldBy(held: HeldLease): AgentLease | undefined {
     const lease = this.disk.agentLeases.get(formatKey(held));
     return lease?.session === held.session ? lease : undefined;
   }

@@ -9,7 +9,7 @@ import {
   type WriteResult,
 } from '../../src/resource-store';
 import { outdatedResults, refusedWrite } from '../../src/refused-write';
-import { decideChange, type CopyChange, type Decision } from './decide-change';
+import { decideChange, type CopyChange, type WriteDecision } from './decide-change';
 import { auditWrite } from './memory-audit';
 import { findMoment, type MemoryDisk, type NewestOrder } from './memory-disk';
 import type { MemoryRow } from './memory-row';
@@ -134,7 +134,7 @@ function withOrder({ order, zone, others }: NewestOrder, { id, creationOrder }: 
   return { order, zone, others: Math.max(others, creationOrder) };
 }
 
-function toResult(change: Change, decision: Decision): ChangeResult {
+function toResult(change: Change, decision: WriteDecision): ChangeResult {
   if (decision.type === 'refused') return decision;
   const { revision, generation, uid, creationOrder } = decision.row;
   const claimed = change.type === 'put' ? change.copy?.creationOrder : undefined;

@@ -26,7 +26,7 @@ interface ClientNode {
 }
 
 /** State that the streams of a proxy share. */
-export interface AdsStreamOptions {
+export interface AdsClientStreamOptions {
   readonly node: () => ClientNode;
   /** The header `authorization`. Asked for at each stream. */
   readonly authorization: () => string | undefined;
@@ -76,7 +76,7 @@ export class AdsClientStream {
   constructor(
     private readonly connection: ClientConnection,
     deadline: number,
-    private readonly options: AdsStreamOptions,
+    private readonly options: AdsClientStreamOptions,
     private readonly events: StreamEvents,
   ) {
     const metadata = new Metadata();
@@ -162,7 +162,7 @@ export class AdsClientStream {
   }
 }
 
-function receivedResource(type: string, { name, version, resource }: WireResource): EncodedResource {
+function receivedResource(type: string, { name, version, resource }: ReceivedResource): EncodedResource {
   if (!resource) throw new TypeError(`${name} has no content`);
   if (resource.typeUrl !== type) throw new TypeError(`${name} is of type ${shortened(resource.typeUrl, 200)}`);
   // The bytes of a message share its buffer, and a resource is kept for long.
@@ -171,7 +171,7 @@ function receivedResource(type: string, { name, version, resource }: WireResourc
   return { type, name, version, bytes, ...(endpointsName !== undefined && { endpointsName }) };
 }
 
-type WireResource = DeltaDiscoveryResponse['resources'][number];
+type ReceivedResource = DeltaDiscoveryResponse['resources'][number];
 
 function formatFailure({ code, details }: ServiceError): string {
   return `${status[code] ?? code}: ${shortened(details, MAX_TEXT, '…')}`;

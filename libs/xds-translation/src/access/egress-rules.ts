@@ -40,12 +40,12 @@ export class EgressRules {
 
   /** Those of these services that policies decide about, by mesh: together where rules are equal. Linear in the services. */
   group(destinations: Iterable<DestinationConfig>): ReadonlyMap<string, readonly RuledServices[]> {
-    const meshes = new Map<string, Map<string, Part>>();
+    const meshes = new Map<string, Map<string, EgressRulePart>>();
     for (const each of destinations) {
       const rules = this.of(each);
       if (rules === undefined || rules === 'unknown' || !each.egress) continue;
       const { serverName } = each.egress;
-      const parts = meshes.get(each.service.mesh) ?? new Map<string, Part>();
+      const parts = meshes.get(each.service.mesh) ?? new Map<string, EgressRulePart>();
       meshes.set(each.service.mesh, parts);
       const key = `${this.formatRulesId(rules)} ${Number.parseInt(computeHash(serverName).slice(0, 8), 16) % PARTS}`;
       const part = parts.get(key) ?? { rules, serverNames: [] };
@@ -62,13 +62,13 @@ export class EgressRules {
   }
 }
 
-interface Part {
+interface EgressRulePart {
   readonly rules: AccessRules;
   readonly serverNames: string[];
 }
 
 /** So that equal rules are equal bytes. */
-function inOrder(parts: ReadonlyMap<string, Part>): readonly RuledServices[] {
+function inOrder(parts: ReadonlyMap<string, EgressRulePart>): readonly RuledServices[] {
   return [...parts]
     .map(([key, { rules, serverNames }]) => {
       const sorted = [...serverNames].sort();

@@ -6,7 +6,7 @@ import { findMtlsMode, type MeshAccess, type Meshes, type MtlsMode } from '@caus
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import type { AccessFacts } from '../model/destination';
+import type { DestinationAccess } from '../model/destination';
 import { endedEnrolments, type EndedEnrolment } from './ended-enrolments';
 import type { Reads } from '../reads/recorded-reads';
 import type { InboundRules } from './inbound-rules';
@@ -15,7 +15,7 @@ import type { InboundRules } from './inbound-rules';
 export type Callers = readonly string[] | 'anyone';
 
 /** Access of an inbound: how it listens, and for whom. */
-export interface InboundAccess {
+export interface InboundAccessConfig {
   readonly mtls: MtlsMode;
   /** Of AccessPolicies: of those that `callers` says, those that all of these let pass. */
   readonly rules: readonly AccessRules[];
@@ -50,7 +50,7 @@ export interface AccessSource {
   areSecretsUpgraded?(): boolean;
 }
 
-interface Decision {
+interface InboundDecision {
   readonly access: MeshAccess;
   readonly ended: readonly EndedEnrolment[];
   readonly narrowed: number;
@@ -79,15 +79,15 @@ const SOURCES: readonly string[] = [
  * settings cannot be read, access is `pending`: a proxy keeps the inbounds that it has and gets no new ones, so nothing is ever
  * open because something is missing.
  */
-export class AccessTable implements AccessFacts {
-  private readonly known = new Map<string, Decision | 'pending'>();
+export class AccessTable implements DestinationAccess {
+  private readonly known = new Map<string, InboundDecision | 'pending'>();
   /** Of each mesh that has an egress, what was last known. */
-  private readonly ofEgresses = new Map<string, Decision>();
+  private readonly ofEgresses = new Map<string, InboundDecision>();
 
   constructor(private readonly parts: AccessTableParts) {}
 
   /** The access to one inbound of a Dataplane. */
-  ofInbound(dataplane: DataplaneResource, port: number): InboundAccess | 'pending' {
+  ofInbound(dataplane: DataplaneResource, port: number): InboundAccessConfig | 'pending' {
     const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
@@ -104,7 +104,7 @@ export class AccessTable implements AccessFacts {
    * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
    * too; undefined where it never was known.
    */
-  ofEgress(mesh: string): Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> | undefined {
+  ofEgress(mesh: string): Omit<InboundAccessConfig, 'mtls' | 'rules' | 'needsClientCertHeader'> | undefined {
     const decision = this.ofMesh(mesh);
     if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
     const last = this.ofEgresses.get(mesh);
@@ -177,14 +177,14 @@ export class AccessTable implements AccessFacts {
     return meshes;
   }
 
-  private ofMesh(mesh: string): Decision | 'pending' {
+  private ofMesh(mesh: string): InboundDecision | 'pending' {
     this.parts.reads?.read(`access ${mesh}`);
     let decision = this.known.get(mesh);
     if (decision === undefined) this.known.set(mesh, (decision = this.decide(mesh)));
     return decision;
   }
 
-  private decide(mesh: string): Decision | 'pending' {
+  private decide(mesh: string): InboundDecision | 'pending' {
     const access = this.parts.source.isReady() ? this.parts.source.meshes.state(mesh)?.access : undefined;
     if (!access) return 'pending';
     const narrowed = countNarrowed(this.parts.index.get(globalIdentity('Mesh', mesh)));

@@ -15,7 +15,7 @@ import type { IndexChange } from '@causeway/store';
 import type { Destination } from '../model/destination';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import type { DestinationChange } from '../model/model-change';
-import { isPort, socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { isPort, socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { explicitListenerName, hostPort } from '../names/resource-names';
 import { isWithheldFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
@@ -49,14 +49,14 @@ const AT = FieldPath.at('spec').field('networking').field('outbound');
 const NOTHING: OutboundPlan = { served: new Map(), problems: [] };
 
 /** Which destinations an outbound may mean; `zone` where its tags name one. */
-interface Target {
+interface OutboundTarget {
   readonly refs: readonly BackendRef[];
   readonly zone?: string;
   /** Tags that are not understood. */
   readonly foreign: readonly string[];
 }
 
-interface Reference {
+interface OutboundReference {
   readonly mesh: string;
   readonly ref: BackendRef;
   /** By port, how many outbounds of Dataplanes listen there for this reference: those at one port may be in each other's way. */
@@ -74,8 +74,8 @@ interface Planned {
  * leads to. A change costs what refers to it.
  */
 export class ExplicitOutbounds {
-  private readonly byName = new Map<string, Reference>();
-  private readonly byLabels = new Map<string, Reference>();
+  private readonly byName = new Map<string, OutboundReference>();
+  private readonly byLabels = new Map<string, OutboundReference>();
   private plans = new WeakMap<Resource, Planned>();
   /** Grows whenever a destination may have changed what outbounds lead to, or why one is not served. */
   version = 0;
@@ -115,7 +115,7 @@ export class ExplicitOutbounds {
     for (const port of ports) this.reads.changed(`outbounds ${port}`);
   }
 
-  private *references(...changed: readonly (Destination | undefined)[]): Iterable<Reference> {
+  private *references(...changed: readonly (Destination | undefined)[]): Iterable<OutboundReference> {
     const service = changed.find((one) => one !== undefined)?.service;
     const named = service && this.byName.get(referenceKey(service.mesh, service));
     if (named) yield named;
@@ -171,7 +171,7 @@ export class ExplicitOutbounds {
   }
 
   /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
-  private pick(dataplane: Resource, { refs, zone }: Target): Destination | string | undefined {
+  private pick(dataplane: Resource, { refs, zone }: OutboundTarget): Destination | string | undefined {
     let best: Destination | undefined;
     let withheld: Destination | undefined;
     let count = 0;
@@ -250,7 +250,7 @@ function toSocketAddress({ address = LOOPBACK, port }: Outbound): SocketAddress 
   return { address, port };
 }
 
-function readTarget({ backendRef, tags = {} }: Outbound): Target {
+function readTarget({ backendRef, tags = {} }: Outbound): OutboundTarget {
   if (backendRef) return { refs: [backendRef], foreign: [] };
   const { [SERVICE_TAG]: service = '', [ZONE_TAG]: zone, ...others } = tags;
   const [, name = service, namespace, port] = KUBERNETES_SERVICE.exec(service) ?? [];
@@ -279,13 +279,16 @@ function withoutPort({ kind, name, labels }: BackendRef): BackendRef {
   return { kind, ...(name === undefined ? { ...(labels && { labels }) } : { name }) };
 }
 
-type Named = Pick<BackendRef, 'labels' | 'name'> & { readonly kind: string };
+type NamedRef = Pick<BackendRef, 'labels' | 'name'> & { readonly kind: string };
 
-function referenceKey(mesh: string, { kind, name, labels = {} }: Named): string {
+function referenceKey(mesh: string, { kind, name, labels = {} }: NamedRef): string {
   return JSON.stringify([mesh, kind, name ?? Object.entries(labels).sort()]);
 }
 
-function isSelected({ mesh, ref: { kind, labels } }: Reference, { service, labels: held }: Destination): boolean {
+function isSelected(
+  { mesh, ref: { kind, labels } }: OutboundReference,
+  { service, labels: held }: Destination,
+): boolean {
   if (service.mesh !== mesh || service.kind !== kind || labels === undefined) return false;
   return hasEffectiveLabels({ id: service, labels: held }, labels);
 }

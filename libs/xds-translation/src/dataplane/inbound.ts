@@ -2,7 +2,7 @@ import { listInbounds, type DataplaneResource } from '@causeway/dataplanes';
 import { foreignServiceAddress, isOwnServiceAddress, protocols } from '@causeway/kinds';
 import { FieldPath, labelValue } from '@causeway/resources';
 import type { Destination } from '../model/destination';
-import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { inboundListenerName, processClusterName } from '../names/resource-names';
 

@@ -7,9 +7,9 @@ import { NO_READS, type Reads } from '../reads/recorded-reads';
 import type { DestinationChange } from '../model/model-change';
 
 type Networking = SpecOf<typeof Dataplane>['networking'];
-type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;
+type ReachableSettings = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;
 /** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
-export type BackendRef = NonNullable<Reachable['refs']>[number];
+export type BackendRef = NonNullable<ReachableSettings['refs']>[number];
 
 /** The source of the services that a Dataplane uses. */
 export interface DeclaredBackends {

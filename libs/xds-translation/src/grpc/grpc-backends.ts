@@ -1,11 +1,11 @@
 import type { Identity } from '@causeway/resources';
-import type { Destination as Backend } from '@causeway/routing';
+import type { RouteDestination as Backend } from '@causeway/routing';
 import { localEndpointsName } from '../names/resource-names';
 import type { Destination, DestinationConfig } from '../model/destination';
 import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
 
 /** The zone of a channel's clients, and the channel. */
-export interface ChannelPlace {
+export interface ChannelContext {
   readonly zone: string;
   /** The destination that the channel names. */
   readonly frontend: Pick<Destination, 'name'>;
@@ -19,7 +19,7 @@ export interface ChannelPlace {
  */
 export function toGrpcCluster(
   { services, port }: Backend,
-  { zone, frontend, findDestination }: ChannelPlace,
+  { zone, frontend, findDestination }: ChannelContext,
 ): GrpcCluster {
   const found = services.flatMap((service) => findDestination(service, port) ?? []);
   const isOwn = ({ name }: DestinationConfig): boolean => name === frontend.name;

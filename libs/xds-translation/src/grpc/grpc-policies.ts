@@ -1,4 +1,3 @@
-import type { Route, RouteAction } from '@causeway/proto-gen';
 import {
   CircuitBreakerPolicy,
   FaultPolicy,
@@ -12,9 +11,7 @@ import type { RouteRule } from '@causeway/routing';
 import { toProtoDuration } from '@causeway/xds-server';
 import type { BackendRules } from '../policies/cluster-rules';
 import { backoffFields, faultConfig, computeRuleTimes, type RulePolicies } from '../policies/rule-policies';
-
-type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
-type RouteFields = Parameters<typeof Route.fromPartial>[0];
+import type { RouteActionFields, RouteFields } from '../model/message-fields';
 
 /** The conditions that a gRPC client knows (gRPC proposal A44), and how often it repeats where a policy does not say. */
 const CONDITIONS: readonly string[] = [
@@ -27,7 +24,7 @@ const CONDITIONS: readonly string[] = [
 const USUAL_RETRIES = 4;
 
 /** The fields of a route for the timeout and the retries of a call. */
-export type CallFields = Pick<ActionFields, 'maxStreamDuration' | 'retryPolicy'>;
+export type CallFields = Pick<RouteActionFields, 'maxStreamDuration' | 'retryPolicy'>;
 
 /** Of whole calls and their attempts: the shorter time ends the call, for an attempt has no time of its own in a client. */
 export function callFields(own: RouteRule['timeouts'], policies: RulePolicies): CallFields {

@@ -1,6 +1,5 @@
 import type { LoadBalancingSpec } from '@causeway/policies';
 import {
-  type Cluster,
   Cluster_DiscoveryType,
   Cluster_LbPolicy,
   type ClusterLoadAssignment,
@@ -8,15 +7,14 @@ import {
   HttpConnectionManager,
   HTTPFault,
   HttpRbac,
-  type Listener,
   RBAC_Action,
   Router,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { addressesOfHost, isPlaintextOnly, localAddresses, type Destination } from '../model/destination';
 import { httpAccessFilters } from '../messages/access-filters';
-import type { InboundAccess } from '../access/inbound-access';
-import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
+import type { InboundAccessConfig } from '../access/inbound-access';
+import type { SocketAddress, ZoneIngressEndpoint } from '../model/ingress-endpoint';
 import { destinationEndpoints, endpoint, toSocketAddress } from '../messages/endpoints';
 import { FROM_ADS } from '../messages/tls';
 import { NO_BREAKER, NO_RULES, type BackendRules } from '../policies/cluster-rules';
@@ -25,10 +23,9 @@ import { toProtoDuration, pack, packFilter } from '@causeway/xds-server';
 import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies } from './grpc-policies';
 import type { GrpcRoutes } from './grpc-routes';
+import type { ClusterFields, ListenerFields } from '../model/message-fields';
 
-type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked' | 'rules'>;
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
+type ServerAccess = Pick<InboundAccessConfig, 'mtls' | 'callers' | 'revoked' | 'rules'>;
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
 
 /** The certificate provider that a client's bootstrap must have: its certificate, its key, the authorities that it believes. */
@@ -192,7 +189,7 @@ function clientTls(identities: readonly string[]) {
 /** Where clients are, and which zones a policy sends them to. */
 interface SeenFrom {
   readonly zone: string;
-  readonly findEntrance: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined;
   readonly balancing: LoadBalancingSpec | undefined;
 }
 
@@ -203,7 +200,7 @@ interface SeenFrom {
 export function grpcEndpoints(
   name: string,
   destination: Destination | undefined,
-  { zone, findEntrance, balancing }: SeenFrom,
+  { zone, findIngressEndpoint, balancing }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.
@@ -214,7 +211,7 @@ export function grpcEndpoints(
   // A cluster of gRPC speaks either TLS or plaintext.
   const local = localAddresses(destination).filter(({ plaintext }) => plaintext === isPlaintext);
   const known = { ...destination, local, localNames: [] };
-  const found = withoutRepeats(destinationEndpoints(known, zone, findEntrance, balancing?.locality));
+  const found = withoutRepeats(destinationEndpoints(known, zone, findIngressEndpoint, balancing?.locality));
   return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
 }
 

@@ -1,5 +1,5 @@
 import { Route } from '@causeway/proto-gen';
-import type { Destination, RouteKind, RouteSpec } from '@causeway/routing';
+import type { RouteDestination, RouteKind, RouteSpec } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
 import type { RulePolicies } from '../policies/rule-policies';
 import { grpcRoutes, NO_BACKEND, type GrpcRoutes } from './grpc-routes';
@@ -9,7 +9,7 @@ const to = (...names: readonly string[]): RouteSpec['rules'] => [
   { backendRefs: names.map((name) => ({ name, port: 7070 })) },
 ];
 
-const byName = ({ services }: Destination) => ({ cluster: services.map(({ name }) => name).join('+') });
+const byName = ({ services }: RouteDestination) => ({ cluster: services.map(({ name }) => name).join('+') });
 
 /** What a gRPC client is sent for one route at `echo:7070`; a cluster is named after its service. */
 function translate(

@@ -1,22 +1,22 @@
-import { FractionalPercent_DenominatorType, HTTPFault, type Route } from '@causeway/proto-gen';
+import { FractionalPercent_DenominatorType, HTTPFault } from '@causeway/proto-gen';
 import {
   connectionAction,
   ruleAction,
   type Binding,
-  type Destination,
+  type RouteDestination,
   type Entry,
-  type RouteTable,
+  type BindingTable,
+  type ForwardAction,
   type RuleAction,
 } from '@causeway/routing';
 import { pack } from '@causeway/xds-server';
 import type { HashOf } from '../policies/hash-policies';
 import { FAULT_FILTER, type PoliciesOf, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies, type CallFields } from './grpc-policies';
-import { grpcMatch, type MatchFields } from './grpc-match';
+import { grpcMatch } from './grpc-match';
+import type { RouteFields, RouteMatchFields } from '../model/message-fields';
 
-type RouteFields = Parameters<typeof Route.fromPartial>[0];
-type ActionFields = NonNullable<RouteFields['action']>;
-type Forward = Extract<RuleAction, { type: 'forward' }>;
+type ActionSpecifier = NonNullable<RouteFields['action']>;
 
 /** The cluster without endpoints: calls to it fail with UNAVAILABLE. */
 export const NO_BACKEND = 'no-backend';
@@ -30,8 +30,8 @@ export interface GrpcCluster {
 
 /** The tables in which the rules of a binding are looked up. */
 export interface GrpcRoutesOptions {
-  readonly table: RouteTable;
-  readonly toCluster: (destination: Destination) => GrpcCluster;
+  readonly table: BindingTable;
+  readonly toCluster: (destination: RouteDestination) => GrpcCluster;
   readonly selectPolicies: PoliciesOf;
   readonly toHashPolicies: HashOf;
 }
@@ -81,8 +81,8 @@ export function grpcRoutes(
   return { routes: [...routes, UNMATCHED], lost: [...lost] };
 }
 
-const EVERY_CALL: MatchFields = { pathSpecifier: { $case: 'prefix', value: '' } };
-const NOWHERE: ActionFields = {
+const EVERY_CALL: RouteMatchFields = { pathSpecifier: { $case: 'prefix', value: '' } };
+const NOWHERE: ActionSpecifier = {
   $case: 'route',
   value: { clusterSpecifier: { $case: 'cluster', value: NO_BACKEND } },
 };
@@ -109,7 +109,7 @@ interface Reach extends Pick<GrpcRoutesOptions, 'toCluster' | 'toHashPolicies'> 
   readonly tell: Tell;
 }
 
-function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionFields {
+function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionSpecifier {
   const { tell } = reach;
   if (action.type === 'refused') return NOWHERE;
   if (action.type === 'redirect') {
@@ -126,10 +126,10 @@ function actionFields(action: RuleAction, call: CallFields, reach: Reach): Actio
 }
 
 function forwardFields(
-  { backends }: Forward,
+  { backends }: ForwardAction,
   call: CallFields,
   { toCluster, toHashPolicies, tell }: Reach,
-): ActionFields {
+): ActionSpecifier {
   const weights = new Map<string, number>();
   for (const { weight, to, filters } of backends) {
     const changing = findChangedField(filters);
@@ -152,6 +152,6 @@ function forwardFields(
 }
 
 /** The type of a filter that changes what is sent or answered. */
-function findChangedField(filters: Forward['filters']): string | undefined {
+function findChangedField(filters: ForwardAction['filters']): string | undefined {
   return filters.find(({ type }) => type !== 'RequestMirror')?.type;
 }

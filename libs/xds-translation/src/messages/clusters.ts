@@ -1,5 +1,4 @@
 import {
-  type Cluster,
   Cluster_DiscoveryType,
   Cluster_DnsLookupFamily,
   HttpProtocolOptions,
@@ -10,7 +9,7 @@ import {
 import { hasNames, isPlaintextOnly, type Destination } from '../model/destination';
 import type { ExternalTarget } from '../model/external-target';
 import type { EgressWay } from '../model/zone-egress';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { toProtoDuration, packFilter } from '@causeway/xds-server';
 import { externalEndpoints, externalSockets, namedExternalEndpoints, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from '../dataplane/inbound';
@@ -26,8 +25,7 @@ import {
 import { isExcluded, sharesByZone, type LocalitySpec } from '../policies/locality-rule';
 import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
 import { FROM_ADS, upstreamTls } from './tls';
-
-type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
+import type { ClusterFields } from '../model/message-fields';
 
 const CONNECT_TIMEOUT = toProtoDuration(5_000);
 /**

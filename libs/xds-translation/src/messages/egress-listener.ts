@@ -1,6 +1,4 @@
 import {
-  type FilterChain,
-  type Listener,
   MatcherTree,
   ServerNameInput,
   TlsInspector,
@@ -8,23 +6,21 @@ import {
   TransportProtocolInput,
 } from '@causeway/proto-gen';
 import { computeHash, type RuledServices } from '../access/egress-rules';
-import type { InboundAccess } from '../access/inbound-access';
+import type { InboundAccessConfig } from '../access/inbound-access';
 import { formatEgressServerNames } from '../model/sni';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { accessFilters, handshakeNames } from './access-filters';
 import { endedFilters } from './ended-filter';
 import { accessFilter } from './inbound-listeners';
 import { egressClusterName, egressListenerName, egressSecretNames } from '../names/resource-names';
 import { toProtoAddress, chooseCluster, closedChain, exactly, tcpProxy } from './outbound-listeners';
-import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
+import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimitSettings } from './source-limits';
 import { downstreamTls } from './tls';
-
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
+import type { ChainFields, ListenerFields } from '../model/message-fields';
 
 /** A mesh whose proxies leave it through the egress, and who of them may. */
-export interface LeavingMesh extends Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> {
+export interface LeavingMesh extends Omit<InboundAccessConfig, 'mtls' | 'rules' | 'needsClientCertHeader'> {
   readonly mesh: string;
   /** Services that AccessPolicies decide about. */
   readonly ruled: readonly RuledServices[];
@@ -51,7 +47,7 @@ const RULED_GROUPS = [4];
 export function egressListener(
   at: SocketAddress,
   meshes: readonly LeavingMesh[],
-  limits: SourceLimits = DEFAULT_SOURCE_LIMITS,
+  limits: SourceLimitSettings = DEFAULT_SOURCE_LIMITS,
 ): ListenerFields {
   const groups = computeGroups(meshes.length, GROUPS);
   const ruledGroups = computeGroups(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
@@ -101,7 +97,7 @@ function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: 
 
 interface ChainOptions {
   readonly group: number;
-  readonly limits: SourceLimits;
+  readonly limits: SourceLimitSettings;
   readonly ruled?: RuledServices;
 }
 

@@ -1,6 +1,6 @@
 import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
 import { localAddresses, type Destination, type LocalEndpoint, type RemoteZone } from '../model/destination';
-import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
+import type { SocketAddress, ZoneIngressEndpoint } from '../model/ingress-endpoint';
 import { computeLocality, type LocalitySpec } from '../policies/locality-rule';
 import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
 
@@ -41,7 +41,7 @@ export function noEndpoints(clusterName: string): Endpoints {
 }
 
 /** The entrance of a zone, shared by all its services. */
-export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneEntrance | undefined): Endpoints {
+export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneIngressEndpoint | undefined): Endpoints {
   const clusterName = entranceEndpointsName(mesh, zone);
   if (!entrance) return noEndpoints(clusterName);
   return {
@@ -77,7 +77,7 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
 export function destinationEndpoints(
   destination: Destination,
   zone: string,
-  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+  entranceOf: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined,
   locality?: LocalitySpec,
 ): Endpoints {
   const { name, service, remote } = destination;

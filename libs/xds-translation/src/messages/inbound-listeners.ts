@@ -1,9 +1,7 @@
 import {
   ApplicationProtocolInput,
-  type FilterChain,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
-  type Listener,
   MatcherTree,
   NetworkRbac,
   RBAC_Action,
@@ -13,7 +11,7 @@ import {
   TrafficDirection,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
-import type { InboundAccess } from '../access/inbound-access';
+import type { InboundAccessConfig } from '../access/inbound-access';
 import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
@@ -23,9 +21,7 @@ import { joinedFilters, NOTHING_ADDED, type InboundFilters } from '../policies/i
 import { inboundListenerName, NO_CLUSTER } from '../names/resource-names';
 import { toProtoAddress, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
-
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]> & { readonly name: string };
+import type { ListenerFields, NamedChainFields } from '../model/message-fields';
 
 /**
  * The listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: TLS with a verified client certificate only.
@@ -34,7 +30,7 @@ type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]> & 
  */
 export function inboundListener(
   inbound: Inbound,
-  access: InboundAccess,
+  access: InboundAccessConfig,
   added: InboundFilters = NOTHING_ADDED,
 ): ListenerFields {
   const { mtls, rules } = access;
@@ -88,12 +84,12 @@ const NEEDS_CLIENT_CERT_HEADER = {
 class InboundChains {
   constructor(
     private readonly inbound: Inbound,
-    private readonly access: InboundAccess,
+    private readonly access: InboundAccessConfig,
     private readonly added: InboundFilters,
   ) {}
 
   /** A chain that changes is closed with its connections: its name changes with each narrowing. */
-  ofMesh(): ChainFields {
+  ofMesh(): NamedChainFields {
     const { callers, revoked, ended, narrowed, rules, needsClientCertHeader } = this.access;
     // Requests of those that may do nothing are answered all the same: with 403.
     const names = isHttp(this.inbound) ? undefined : handshakeNames(rules);
@@ -112,7 +108,7 @@ class InboundChains {
   }
 
   /** The counters of callers without an identity have a prefix of their own. */
-  plain(): ChainFields {
+  plain(): NamedChainFields {
     const statPrefix = `${inboundListenerName(this.inbound.at)}:plaintext`;
     return { name: 'plaintext', filters: this.toProcess(statPrefix, false) };
   }
@@ -129,7 +125,7 @@ class InboundChains {
 }
 
 /** Takes connections and closes them; nothing is dialled. */
-function closed(): ChainFields {
+function closed(): NamedChainFields {
   return { name: 'closed', filters: [tcpProxy(NO_CLUSTER)] };
 }
 
@@ -137,7 +133,10 @@ function closed(): ChainFields {
  * Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. Then only this
  * filter refuses those that are revoked, before anything that they say reaches the process.
  */
-export function accessFilter(statPrefix: string, { callers, revoked }: Pick<InboundAccess, 'callers' | 'revoked'>) {
+export function accessFilter(
+  statPrefix: string,
+  { callers, revoked }: Pick<InboundAccessConfig, 'callers' | 'revoked'>,
+) {
   const anyone = { identifier: { $case: 'authenticated' as const, value: {} } };
   const banned = new Set(revoked);
   const named = callers === 'anyone' ? [] : callers.filter((id) => !banned.has(id)).map(withId);
@@ -158,13 +157,13 @@ export function accessFilter(statPrefix: string, { callers, revoked }: Pick<Inbo
 /** Whoever has this SPIFFE id. */
 const withId = (value: string) => callerWith({ type: 'Exact', value });
 
-interface Forwarding {
+interface TcpForwarding {
   readonly statPrefix: string;
   readonly maxAge: number;
   readonly isTls: boolean;
 }
 
-function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwarding) {
+function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: TcpForwarding) {
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: cluster },
@@ -176,7 +175,7 @@ function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwardi
 
 function httpToProcess(
   cluster: string,
-  { statPrefix, maxAge, isTls }: Forwarding,
+  { statPrefix, maxAge, isTls }: TcpForwarding,
   filters: ReturnType<InboundFilters>['http'],
 ) {
   const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: toProtoDuration(0) };

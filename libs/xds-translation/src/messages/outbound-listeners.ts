@@ -1,10 +1,8 @@
 import {
   DestinationIPInput,
   DestinationPortInput,
-  type FilterChain,
   HttpConnectionManager,
   HTTPFault,
-  type Listener,
   MatcherTree,
   OriginalDst,
   PreviousHostsPredicate,
@@ -19,7 +17,7 @@ import {
 } from '@causeway/proto-gen';
 import type { Destination } from '../model/destination';
 import type { BackendShare } from '../routes/backend-shares';
-import { headerFields, type RouteFields } from '../routes/route-filters';
+import { headerFields } from '../routes/route-filters';
 import {
   FAULT_FILTER,
   faultConfig,
@@ -29,15 +27,14 @@ import {
   computeRuleTimes,
   type RulePolicies,
 } from '../policies/rule-policies';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import type { HashFields } from '../policies/hash-policies';
 import { toSocketAddress } from './endpoints';
 import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names/resource-names';
 import { FROM_ADS } from './tls';
+import type { ListenerFields, NamedChainFields, RouteFields } from '../model/message-fields';
 
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = Parameters<typeof FilterChain.fromPartial>[0] & { readonly name: string };
 type RouteConfigurationFields = Parameters<typeof RouteConfiguration.fromPartial>[0] & { readonly name: string };
 
 /** The chain of redirected connections to addresses that no chain of their own takes. */
@@ -143,16 +140,16 @@ export function httpFilter({ name }: Destination) {
 /** Without counters of its own of each cluster. */
 const FAULTS = packFilter(FAULT_FILTER, HTTPFault, { disableDownstreamClusterStats: true });
 
-type Filter = ReturnType<typeof httpFilter>;
+type PackedHttpFilter = ReturnType<typeof httpFilter>;
 
 /** Capture `bind`: a listener at the service's own address, which must be local to the machine. */
-export function boundListener(destination: Destination, filter: Filter): ListenerFields {
+export function boundListener(destination: Destination, filter: PackedHttpFilter): ListenerFields {
   const at = { address: destination.vip, port: destination.port };
   return outboundListener(outboundListenerName(at), at, filter);
 }
 
 /** A listener all of whose connections get this filter. */
-export function outboundListener(name: string, at: SocketAddress, filter: Filter): ListenerFields {
+export function outboundListener(name: string, at: SocketAddress, filter: PackedHttpFilter): ListenerFields {
   return {
     name,
     address: toProtoAddress(at),
@@ -162,12 +159,12 @@ export function outboundListener(name: string, at: SocketAddress, filter: Filter
 }
 
 /** The filter chain of a destination in the redirect listener. */
-export function destinationChain(name: string, filter: Filter): ChainFields {
+export function destinationChain(name: string, filter: PackedHttpFilter): NamedChainFields {
   return { name, filters: [filter] };
 }
 
 /** A chain whose address belongs to no service that needs one (any more): connections are closed. */
-export function closedChain(name: string): ChainFields {
+export function closedChain(name: string): NamedChainFields {
   return { name, filters: [tcpProxy('none')] };
 }
 

@@ -9,7 +9,7 @@ import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server
 import { takeChain } from './outbound-listeners';
 
 /** The limits of one source address at a zone proxy. Addresses with the same hash share a limit: one of its groups. */
-export interface SourceLimits {
+export interface SourceLimitSettings {
   /** Connections at one time. */
   readonly connections: number;
   /** New connections a second; four times as many at once. */
@@ -17,10 +17,10 @@ export interface SourceLimits {
 }
 
 /** A source is often a whole network behind one address: all clients of another zone. */
-export const DEFAULT_SOURCE_LIMITS: SourceLimits = { connections: 8_192, perSecond: 500 };
+export const DEFAULT_SOURCE_LIMITS: SourceLimitSettings = { connections: 8_192, perSecond: 500 };
 
 /** The limits of one group of sources: each group has a filter chain, for Envoy has no counters by address. */
-export function limitFilters(statPrefix: string, { connections, perSecond }: SourceLimits) {
+export function limitFilters(statPrefix: string, { connections, perSecond }: SourceLimitSettings) {
   const tokenBucket = { maxTokens: perSecond * 4, tokensPerFill: perSecond, fillInterval: toProtoDuration(1_000) };
   return [
     packFilter('rate-limit', NetworkLocalRateLimit, { statPrefix, tokenBucket }),

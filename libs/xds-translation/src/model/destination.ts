@@ -7,7 +7,7 @@ import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
 import { externalTarget, type ExternalFacts, type ExternalTarget } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import type { EgressWay } from './zone-egress';
-import { compareAddresses, hostAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
+import { compareAddresses, hostAddress, type SocketAddress, type ZoneIngressEndpoint } from './ingress-endpoint';
 
 /** One port of a service, as the proxies of one zone see it. */
 export interface Destination {
@@ -123,7 +123,7 @@ export function isPlaintextOnly({
 }
 
 /** The parts of access that decide about destinations. */
-export interface AccessFacts {
+export interface DestinationAccess {
   isPlaintext(dataplane: DataplaneResource, port: number): boolean;
   takesPlaintext(dataplane: DataplaneResource, port: number): boolean;
   isOff(mesh: string): boolean;
@@ -137,8 +137,8 @@ export interface ServiceFacts {
   readonly listDataplanes: (service: Resource) => Iterable<DataplaneResource>;
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly listMembers: (service: Resource) => readonly Resource[];
-  readonly findEntrance: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly access: AccessFacts;
+  readonly findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined;
+  readonly access: DestinationAccess;
   readonly hosts: Pick<HostSource, 'resolve'>;
   /** Of the MeshExternalService whose destinations are asked for. */
   readonly external: ExternalFacts;
@@ -170,7 +170,8 @@ export function toDestinations(service: Resource, facts: ServiceFacts): readonly
     const here = distinct(local);
     const localNames = here.filter(({ address }) => isIP(address) === 0);
     const isNamed =
-      localNames.length > 0 || remote.some(({ zone }) => (facts.findEntrance(id.mesh, zone)?.names.length ?? 0) > 0);
+      localNames.length > 0 ||
+      remote.some(({ zone }) => (facts.findIngressEndpoint(id.mesh, zone)?.names.length ?? 0) > 0);
     const isOutside = id.kind === 'MeshExternalService';
     const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
     // Without TLS an egress would not know who calls.
@@ -206,7 +207,7 @@ export function toDestinations(service: Resource, facts: ServiceFacts): readonly
 
 function withAddresses(mesh: string, remote: readonly RemoteZone[], facts: ServiceFacts): readonly RemoteZone[] {
   return remote.map((each) => {
-    const { addresses = [], names = [] } = facts.findEntrance(mesh, each.zone) ?? {};
+    const { addresses = [], names = [] } = facts.findIngressEndpoint(mesh, each.zone) ?? {};
     return { ...each, at: [...addresses, ...names] };
   });
 }
@@ -246,7 +247,7 @@ function meshServiceParts(service: Resource, facts: ServiceFacts): (port: Servic
     });
   }
   const { mesh, zone } = service.id;
-  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.findEntrance(mesh, zone);
+  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.findIngressEndpoint(mesh, zone);
   if (!entrance) return () => ({ ...NOTHING, identities });
   const { sni, depreferred } = entrance;
   return () => ({ local: [], remote: [{ zone, instances: countInstances(service), sni, depreferred }], identities });

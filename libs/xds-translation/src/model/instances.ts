@@ -3,10 +3,10 @@ import { type DataplaneResource } from '@causeway/dataplanes';
 import type { Resource } from '@causeway/resources';
 import { endpointsAt, type ServiceFacts } from './destination';
 import { readEndpoints } from './external-target';
-import type { SocketAddress } from './zone-entrance';
+import type { SocketAddress } from './ingress-endpoint';
 
 /** A process of a service, or a server outside the mesh, at the address of its own. */
-interface Instance extends SocketAddress {
+interface ServiceInstance extends SocketAddress {
   readonly ready: boolean;
   /** It takes connections without TLS. */
   readonly plaintext: boolean;
@@ -21,7 +21,7 @@ export interface PortInstances {
   readonly name: string;
   readonly protocol: string;
   /** By address where they are one Dataplane's; an address that several Dataplanes have is there for each. */
-  readonly instances: readonly Instance[];
+  readonly instances: readonly ServiceInstance[];
 }
 
 /** Inputs of `portInstances` besides the service. */

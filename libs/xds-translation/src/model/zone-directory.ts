@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Identity, Resource } from '@causeway/resources';
-import { zoneEntrance, type ZoneEntrance } from './zone-entrance';
+import { zoneEntrance, type ZoneIngressEndpoint } from './ingress-endpoint';
 
 /** A mesh for which the entrance of a zone changed, and the services that depend on it. */
-export interface EntranceChange {
+export interface IngressEndpointChange {
   readonly mesh: string;
   /** More than IP addresses changed: whether the zone can be entered, by which server names, its host names, or its rank. */
   readonly rerouted: boolean;
   readonly dependents: ReadonlySet<string>;
 }
 
-interface Entry {
-  entrance: ZoneEntrance | undefined;
+interface ZoneEntry {
+  entrance: ZoneIngressEndpoint | undefined;
   readonly dependents: Set<string>;
 }
 
@@ -19,7 +19,7 @@ interface Entry {
 export class ZoneDirectory {
   /** Grows whenever a host name at which a zone is entered may have come or gone. */
   namesVersion = 0;
-  private readonly entries = new Map<string, Map<string, Entry>>();
+  private readonly entries = new Map<string, Map<string, ZoneEntry>>();
   private readonly dependencies = new Map<string, readonly (readonly [zone: string, mesh: string])[]>();
   private readonly meshAddresses = new Map<string, Map<string, Resource>>();
   private readonly ingresses = new Map<string, Map<string, Resource>>();
@@ -40,12 +40,12 @@ export class ZoneDirectory {
     return id.zone;
   }
 
-  known(mesh: string, zone: string): ZoneEntrance | undefined {
+  known(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
     return this.entries.get(zone)?.get(mesh)?.entrance;
   }
 
   /** The entrance of a zone; it is followed from now on. */
-  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
+  entrance(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
     return this.entry(mesh, zone).entrance;
   }
 
@@ -67,7 +67,7 @@ export class ZoneDirectory {
   }
 
   /** Computes the entrances of a zone anew. */
-  refresh(zone: string): readonly EntranceChange[] {
+  refresh(zone: string): readonly IngressEndpointChange[] {
     return [...(this.entries.get(zone) ?? [])].flatMap(([mesh, entry]) => {
       const [before, after] = [entry.entrance, this.compute(mesh, zone)];
       if (isDeepStrictEqual(before, after)) return [];
@@ -102,9 +102,9 @@ export class ZoneDirectory {
     if (meshes?.size === 0) this.entries.delete(zone);
   }
 
-  private entry(mesh: string, zone: string): Entry {
+  private entry(mesh: string, zone: string): ZoneEntry {
     let meshes = this.entries.get(zone);
-    if (!meshes) this.entries.set(zone, (meshes = new Map<string, Entry>()));
+    if (!meshes) this.entries.set(zone, (meshes = new Map<string, ZoneEntry>()));
     let entry = meshes.get(mesh);
     if (!entry) {
       meshes.set(mesh, (entry = { entrance: this.compute(mesh, zone), dependents: new Set() }));
@@ -113,7 +113,7 @@ export class ZoneDirectory {
     return entry;
   }
 
-  private compute(mesh: string, zone: string): ZoneEntrance | undefined {
+  private compute(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
     return zoneEntrance({
       mesh,
       zone: this.zoneOf(zone),

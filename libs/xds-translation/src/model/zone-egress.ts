@@ -6,7 +6,7 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { egressServerName } from './sni';
 import { meshOfAuthority } from './trust-domains';
-import { compareAddresses, socketAddress, type SocketAddress } from './zone-entrance';
+import { compareAddresses, socketAddress, type SocketAddress } from './ingress-endpoint';
 
 /** The way of a MeshExternalService through the egress of a zone. */
 export interface EgressWay {

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 
 /** The secret with a workload's certificate: one name for all, another content for each workload. */

@@ -11,7 +11,7 @@ export interface BackendRules {
 
 export const NO_RULES: BackendRules = {};
 
-type ClusterFields = Parameters<typeof Cluster.fromPartial>[0];
+type ClusterRuleFields = Parameters<typeof Cluster.fromPartial>[0];
 type OutlierFields = Parameters<typeof OutlierDetection.fromPartial>[0];
 
 /** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
@@ -94,7 +94,7 @@ const POLICIES: Readonly<Record<NonNullable<LoadBalancingSpec['algorithm']>, Clu
 };
 
 /** Returns the load balancing of a cluster. */
-export function balancing({ balancing: spec }: BackendRules): Pick<ClusterFields, 'lbPolicy'> {
+export function balancing({ balancing: spec }: BackendRules): Pick<ClusterRuleFields, 'lbPolicy'> {
   return spec?.algorithm ? { lbPolicy: POLICIES[spec.algorithm] } : {};
 }
 

@@ -12,7 +12,7 @@ export interface ServingZone {
 }
 
 /** The place of a zone's endpoints among those of all zones. */
-export interface ZonePlace {
+export interface ZoneLocality {
   /** Of the zones of the lowest rank all get something; those of the next as far as these cannot. */
   readonly rank: number;
   /** The share of the zone among those of its rank; 0: it gets nothing. */
@@ -29,7 +29,7 @@ const DEPREFERRED = 1_000;
 export function computeLocality(
   { zone, isLocal, depreferred, instances }: ServingZone,
   spec: LocalitySpec = {},
-): ZonePlace {
+): ZoneLocality {
   const { weights, failover = [], localFirst = true } = spec;
   const weight = weights ? (weights[zone] ?? 1) : instances;
   if (isLocal && localFirst) return { rank: 0, weight };

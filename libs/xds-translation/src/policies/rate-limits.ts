@@ -1,5 +1,5 @@
 import { FractionalPercent_DenominatorType, HttpLocalRateLimit, NetworkLocalRateLimit } from '@causeway/proto-gen';
-import type { Rate, RateLimitSpec } from '@causeway/policies';
+import type { RequestRate, RateLimitSpec } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { InboundFilters } from './inbound-filters';
 import { toProtoDuration, packFilter } from '@causeway/xds-server';
@@ -52,7 +52,7 @@ function requestLimit(statPrefix: string, service: Identity, { requests }: RateL
   return [filter];
 }
 
-function toTokenBucket({ count = 1, per }: Rate) {
+function toTokenBucket({ count = 1, per }: RequestRate) {
   return { maxTokens: count, tokensPerFill: count, fillInterval: toProtoDuration(parseMilliseconds(per, SECOND)) };
 }
 

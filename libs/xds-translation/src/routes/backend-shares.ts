@@ -1,4 +1,4 @@
-import type { Destination, WeightedBackend } from '@causeway/routing';
+import type { RouteDestination, WeightedBackend } from '@causeway/routing';
 
 /** A cluster of a destination, and how many of its requests it gets beside the others: its instances. */
 export interface ClusterPart {
@@ -7,7 +7,7 @@ export interface ClusterPart {
 }
 
 /** The clusters of a destination: one for each of its services; none where it is not known. */
-export type ClustersOf = (destination: Destination) => readonly ClusterPart[];
+export type ClustersOf = (destination: RouteDestination) => readonly ClusterPart[];
 
 /** A part of equal requests, or connections. */
 export interface BackendShare {

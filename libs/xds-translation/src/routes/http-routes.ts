@@ -1,8 +1,4 @@
-import {
-  FractionalPercent_DenominatorType,
-  type RouteAction,
-  RouteAction_ClusterNotFoundResponseCode,
-} from '@causeway/proto-gen';
+import { FractionalPercent_DenominatorType, RouteAction_ClusterNotFoundResponseCode } from '@causeway/proto-gen';
 import type { Violation } from '@causeway/resources';
 import {
   ruleAction,
@@ -10,7 +6,8 @@ import {
   type Entry,
   type Filter,
   type MirrorAction,
-  type RouteTable,
+  type BindingTable,
+  type ForwardAction,
   type RuleAction,
   type WeightedBackend,
 } from '@causeway/routing';
@@ -23,7 +20,6 @@ import {
   redirectFields,
   replacesPrefix,
   rewriteFields,
-  type RouteFields,
 } from './route-filters';
 import {
   faultConfig,
@@ -35,13 +31,11 @@ import {
   type PoliciesOf,
   type RulePolicies,
 } from '../policies/rule-policies';
-import { entryMatches, type MatchFields } from './route-match';
-
-type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
-type Forward = Extract<RuleAction, { type: 'forward' }>;
+import { entryMatches } from './route-match';
+import type { RouteActionFields, RouteFields, RouteMatchFields } from '../model/message-fields';
 
 export interface HttpRoutesOptions {
-  readonly table: RouteTable;
+  readonly table: BindingTable;
   readonly listClusters: ClustersOf;
   /** The retries that every rule has. */
   readonly retryPolicy: AlwaysRepeated;
@@ -116,7 +110,7 @@ class EnvoyRule {
     }));
   }
 
-  private actionFor(match: MatchFields): NonNullable<RouteFields['action']> {
+  private actionFor(match: RouteMatchFields): NonNullable<RouteFields['action']> {
     const { action, binding } = this;
     switch (action.type) {
       case 'refused':
@@ -128,7 +122,7 @@ class EnvoyRule {
     }
   }
 
-  private forward(action: Forward, match: MatchFields): ActionFields {
+  private forward(action: ForwardAction, match: RouteMatchFields): RouteActionFields {
     const { retryPolicy, listClusters, toHashPolicies } = this.options;
     const times = computeRuleTimes(this.entry.rule.rule.timeouts, this.policies);
     return {
@@ -142,7 +136,7 @@ class EnvoyRule {
     };
   }
 
-  private clusterSpecifier(): NonNullable<ActionFields['clusterSpecifier']> {
+  private clusterSpecifier(): NonNullable<RouteActionFields['clusterSpecifier']> {
     const [only, ...others] = this.shares;
     if (only && others.length === 0 && only.backend.filters.length === 0)
       return { $case: 'cluster', value: only.cluster };
@@ -173,7 +167,7 @@ const rewritesPath = (filters: readonly Filter[]): boolean =>
   filters.some(({ urlRewrite }) => urlRewrite?.path !== undefined);
 
 /** The rewrite of a rule's only backend is one of the rule. */
-function withOnlyRewrite(action: Forward): Forward {
+function withOnlyRewrite(action: ForwardAction): ForwardAction {
   const [only, ...others] = action.backends;
   if (!only || others.length > 0 || action.filters.some(({ urlRewrite }) => urlRewrite)) return action;
   const isRewrite = ({ urlRewrite }: Filter): boolean => urlRewrite !== undefined;

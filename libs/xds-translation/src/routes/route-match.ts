@@ -1,11 +1,9 @@
-import type { HeaderMatcher, QueryParameterMatcher, RouteMatch as EnvoyMatch } from '@causeway/proto-gen';
+import type { HeaderMatcher, QueryParameterMatcher } from '@causeway/proto-gen';
 import type { Entry, RouteMatch, ValueMatch } from '@causeway/routing';
+import type { PathFields, RouteMatchFields } from '../model/message-fields';
 
-export type MatchFields = Parameters<typeof EnvoyMatch.fromPartial>[0];
 type HeaderFields = Parameters<typeof HeaderMatcher.fromPartial>[0];
 type QueryFields = Parameters<typeof QueryParameterMatcher.fromPartial>[0];
-
-type PathFields = NonNullable<MatchFields['pathSpecifier']>;
 
 /** The form that Envoy requires of `path_separated_prefix`. */
 const SEPARATED = /^[^?#]+[^?#/]$/;
@@ -15,7 +13,7 @@ const NEVER_IN_PATH = /[?#]/;
  * An entry as Envoy matches it, none where no request can match. `replacesPrefix`: the prefix and what is under it are two matches,
  * for Envoy replaces the characters that it has matched.
  */
-export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly MatchFields[] {
+export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly RouteMatchFields[] {
   const { given } = match;
   const paths = route.kind === 'GRPCRoute' ? grpcPaths(given) : httpPaths(given, replacesPrefix);
   const headers = [

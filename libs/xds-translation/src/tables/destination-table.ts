@@ -23,7 +23,9 @@ export class DestinationTable {
   }
 
   replace({ before, after }: DestinationChange): void {
-    const claim = (keysOf: (of: Destination) => readonly string[]): [Claim | undefined, Claim | undefined] => {
+    const claim = (
+      keysOf: (of: Destination) => readonly string[],
+    ): [DestinationClaim | undefined, DestinationClaim | undefined] => {
       const [was, is] = [before, after].map((by) => by && { by, keys: keysOf(by) });
       return [was, is];
     };
@@ -142,7 +144,7 @@ function meshKey(mesh: string, name: string): string {
   return `${mesh} ${name}`;
 }
 
-interface Claim {
+interface DestinationClaim {
   readonly by: Destination;
   readonly keys: readonly string[];
 }
@@ -168,7 +170,7 @@ class Claims {
   }
 
   /** `before` and `after`: one destination with its keys then and now. */
-  replace(before: Claim | undefined, after: Claim | undefined): void {
+  replace(before: DestinationClaim | undefined, after: DestinationClaim | undefined): void {
     const keys = new Set([...(before?.keys ?? []), ...(after?.keys ?? [])]);
     for (const key of keys) {
       const known = this.byKey.get(key) ?? [];

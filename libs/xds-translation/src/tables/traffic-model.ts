@@ -36,7 +36,7 @@ import { asService, isGroup, isSameEndpoint } from '../model/services';
 import { portInstances, type PortInstances } from '../model/instances';
 import { ZoneDirectory } from '../model/zone-directory';
 import { ZoneEgressTable } from '../model/zone-egress';
-import { sortedAddresses, type ZoneEntrance } from '../model/zone-entrance';
+import { sortedAddresses, type ZoneIngressEndpoint } from '../model/ingress-endpoint';
 import { meshOfAuthority, computeTrustDomains, type TrustDomain } from '../model/trust-domains';
 
 const NO_DESTINATIONS: readonly DestinationChange[] = [];
@@ -153,7 +153,7 @@ export class TrafficModel {
   }
 
   /** Returns the ingress endpoint of a zone; undefined if it has none, or if no service needs it. */
-  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
+  entrance(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
     this.reads.read(`entrance ${mesh} ${zone}`);
     const known = this.zones.known(mesh, zone);
     if (!known || known.names.length === 0) return known;
@@ -351,7 +351,7 @@ export class TrafficModel {
           hosts: this.hosts,
           external: this.secrets.of(service),
           findEgress: (mesh, name) => this.egress.findRoute(mesh, name),
-          findEntrance: (mesh, zone) => {
+          findIngressEndpoint: (mesh, zone) => {
             entered.add(zone);
             return this.zones.entrance(mesh, zone);
           },

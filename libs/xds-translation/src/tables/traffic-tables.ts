@@ -16,7 +16,7 @@ import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from '../dataplane/explicit-outbounds';
 import { ReachableBackends } from '../dataplane/reachable-backends';
 import type { BuildTarget } from '../views/build-targets';
-import { ServiceRoutes } from './service-routes';
+import { ServiceBindings } from './service-bindings';
 
 /** The effect of a change on the tables; `point`: the position of the index after it, for a change of the index. */
 export interface TrafficChange {
@@ -41,7 +41,7 @@ export class TrafficTables {
   readonly backends = new ReachableBackends(this.reads);
   readonly explicit: ExplicitOutbounds;
   readonly backendPolicies: BackendPolicies;
-  readonly routes: ServiceRoutes;
+  readonly routes: ServiceBindings;
 
   constructor(
     readonly index: IndexReader,
@@ -52,7 +52,7 @@ export class TrafficTables {
     const { reads } = this;
     const policies = effectiveIn(source, reads);
     this.model = new TrafficModel(index, zone, access, { policies, hosts, reads });
-    this.routes = new ServiceRoutes(routes.table, this.model, policies, reads);
+    this.routes = new ServiceBindings(routes.table, this.model, policies, reads);
     this.backendPolicies = new BackendPolicies(policies);
     this.explicit = new ExplicitOutbounds(this.backends, zone, reads);
   }

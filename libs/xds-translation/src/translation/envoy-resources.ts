@@ -32,7 +32,7 @@ import { ServedResources, TrustVersions } from './served-resources';
 import { trafficDerivation, type TrafficChange, type TrafficTables } from '../tables/traffic-tables';
 import { Translation } from './translation';
 import { ViewStates } from './view-states';
-import { WithheldServices } from './withheld';
+import { ExcludedServices } from './excluded-services';
 
 const { cluster, listener, secret } = RESOURCE_TYPES;
 
@@ -56,7 +56,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** The tables that are served from. While the index is being read anew they stay as they were, and so does the revision. */
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
-  private readonly withheld: WithheldServices;
+  private readonly withheld: ExcludedServices;
   private readonly lists: ListedNames;
   private readonly made = new BuildTargets();
   /** Since which revision changes are announced that are announced in slices. */
@@ -83,7 +83,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       tables: () => this.tables,
       listHttpAddresses: (view) => this.lists.http(view),
     });
-    this.withheld = new WithheldServices({ tables: () => this.tables });
+    this.withheld = new ExcludedServices({ tables: () => this.tables });
     this.lists = new ListedNames({
       tables: () => this.tables,
       translation: this.translation,

@@ -1,6 +1,6 @@
 import { compareText } from '@causeway/resources';
 import type { DestinationConfig } from '../model/destination';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { Reader, type Recording } from '../reads/recorded-reads';
 import { declaredBackends } from '../dataplane/reachable-backends';
@@ -11,13 +11,13 @@ import type { BuildTarget } from '../views/build-targets';
 import * as names from '../names/resource-names';
 import type { TrafficTables } from '../tables/traffic-tables';
 import type { Translation } from './translation';
-import type { WithheldServices } from './withheld';
+import type { ExcludedServices } from './excluded-services';
 
 /** Inputs of the lists. */
 export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly translation: Translation;
-  readonly withheld: WithheldServices;
+  readonly withheld: ExcludedServices;
   /** The `address:port` of the HTTP services that the view's proxies asked for themselves. */
   readonly used: (view: EnvoyView) => Iterable<string>;
 }

@@ -3,13 +3,13 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 const { filterChain, routes: routeConfiguration } = RESOURCE_TYPES;
 
 /** Steps that the first connection to an HTTP service waits for, in this order. */
-type Step = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
+type FirstConnectionStep = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
 
 interface Use {
   readonly chain: string;
   /** The routes that the chain names; undefined where it names none. */
   readonly routes: string | undefined;
-  step: Step | 'listed';
+  step: FirstConnectionStep | 'listed';
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hasChains, type EnvoyView } from '../views/envoy-view';
-import type { Plan } from './plan';
+import type { ResourceBuild } from './resource-build';
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
@@ -36,12 +36,12 @@ export function consumerScope(view: EnvoyView, namespace: string): string {
 }
 
 /** The scope in which a resource is kept that is made by a plan. */
-export function formatScopeName(plan: Plan, view: EnvoyView): string {
+export function formatScopeName(plan: ResourceBuild, view: EnvoyView): string {
   const shared = formatSharedScope(plan, view);
   return plan.isByNames === true && plan.scope !== 'view' ? shared + hostScope(view) : shared;
 }
 
-function formatSharedScope({ scope }: Plan, { mesh, capture }: EnvoyView): string {
+function formatSharedScope({ scope }: ResourceBuild, { mesh, capture }: EnvoyView): string {
   switch (scope) {
     case 'ingress':
       return INGRESS;

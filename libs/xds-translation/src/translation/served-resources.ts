@@ -3,14 +3,14 @@ import { listAuthorityIds } from '@causeway/identity';
 import type { Violation } from '@causeway/resources';
 import type { TrustDomain } from '../model/trust-domains';
 import type { EncodedResource, RefusedResource } from '@causeway/xds-server';
-import type { Plan } from './plan';
+import type { ResourceBuild } from './resource-build';
 
 /** Most refused resources that are remembered of one scope. */
 const MAX_REFUSED = 1_000;
 const NONE: readonly RefusedResource[] = [];
 
 /** Until a change touches it, a resource is served again without a look at the model. */
-interface Kept<V> {
+interface KeptResource<V> {
   readonly of: ServedName;
   readonly resource: EncodedResource;
   /** The view that it was made for last. */
@@ -31,7 +31,7 @@ export interface ServedName {
  * kept no longer.
  */
 export class ServedResources<V> {
-  private readonly byKey = new Map<string, Kept<V>>();
+  private readonly byKey = new Map<string, KeptResource<V>>();
   private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
   private readonly scopes = new Set<string>();
   /** Grows whenever what breaks Envoy's rules is something else. */
@@ -49,7 +49,7 @@ export class ServedResources<V> {
   }
 
   /** Encodes a resource by its plan; the last good content where it breaks Envoy's rules, undefined where there is none. */
-  serve(plan: Plan, of: ServedName & { readonly view: V }): EncodedResource | undefined {
+  serve(plan: ResourceBuild, of: ServedName & { readonly view: V }): EncodedResource | undefined {
     const key = formatKey(of);
     this.scopes.add(of.scope);
     const previous = this.byKey.get(key)?.resource;

@@ -21,10 +21,10 @@ import { type ingressListener } from '../messages/ingress-listener';
 import * as names from '../names/resource-names';
 import { DataplaneTranslation } from './dataplane-translation';
 import { externalEndpoints, needsSystemAuthorities, findExternalProblem } from '../messages/external-sockets';
-import { kept, type Plan, type TranslationOptions } from './plan';
+import { kept, type ResourceBuild, type TranslationOptions } from './resource-build';
 import * as outbound from '../messages/outbound-listeners';
 import { identitySecret, trustSecret } from '../messages/tls';
-import { firstProblem, type Carriage } from '../tables/service-routes';
+import { firstProblem, type TrafficMode } from '../tables/service-bindings';
 
 const ABSENT = undefined;
 
@@ -44,7 +44,7 @@ export class Translation {
   }
 
   /** Plans a resource; undefined if there is none of this name, `pending` until a later change. Costs by its content. */
-  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
+  plan(view: EnvoyView, type: string, name: string): ResourceBuild | 'pending' | undefined {
     if (type === RESOURCE_TYPES.hostName) return this.hostName(view, name);
     // An agent writes them into the files of its programs.
     if (view.wire === 'grpc' && type !== RESOURCE_TYPES.secret) return this.grpc.plan(view, type, name);
@@ -92,7 +92,7 @@ export class Translation {
     return { ...destination, local: local.map(seen), localNames: localNames.map(seen) };
   }
 
-  private cluster(view: EnvoyView, name: string): Plan | undefined {
+  private cluster(view: EnvoyView, name: string): ResourceBuild | undefined {
     const vip = names.vipOfCluster(name);
     if (vip !== undefined) return this.vipCluster(view, name, vip);
     const sni = names.sniOfCluster(name);
@@ -108,7 +108,7 @@ export class Translation {
   }
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
-  private vipCluster(view: EnvoyView, name: string, vip: string): Plan {
+  private vipCluster(view: EnvoyView, name: string, vip: string): ResourceBuild {
     const destination = this.options.tables().table.atVip(view.mesh, vip);
     if (!destination)
       return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
@@ -120,7 +120,12 @@ export class Translation {
   }
 
   /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
-  private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
+  private towards(
+    view: EnvoyView,
+    name: string,
+    destination: Destination,
+    scope: ResourceBuild['scope'],
+  ): ResourceBuild {
     const { systemAuthorities } = view;
     const { model, backendPolicies } = this.options.tables();
     const rules = backendPolicies.getRules(destination);
@@ -136,9 +141,9 @@ export class Translation {
   }
 
   /** Never absent: a cluster would wait for its endpoints. */
-  private endpoints(view: EnvoyView, name: string): Plan {
+  private endpoints(view: EnvoyView, name: string): ResourceBuild {
     const { model, backendPolicies } = this.options.tables();
-    const none: Plan = {
+    const none: ResourceBuild = {
       ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
       isKept: false,
     };
@@ -162,14 +167,14 @@ export class Translation {
     if (!destination || destination.egress) return none;
     if (destination.external)
       return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
-    const findEntrance = (mesh: string, zone: string) => model.entrance(mesh, zone);
+    const findIngressEndpoint = (mesh: string, zone: string) => model.entrance(mesh, zone);
     return kept('mesh', (last) =>
       encodeResource(
         ClusterLoadAssignment,
         destinationEndpoints(
           this.asSeenBy(view, destination),
           model.zone,
-          findEntrance,
+          findIngressEndpoint,
           backendPolicies.getRules(destination).balancing?.locality,
         ),
         last,
@@ -177,9 +182,9 @@ export class Translation {
     );
   }
 
-  private listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+  private listener(view: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
     const { capture } = view;
-    const made = (fields: ReturnType<typeof ingressListener>): Plan =>
+    const made = (fields: ReturnType<typeof ingressListener>): ResourceBuild =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     if (/^(ingress|inbound|explicit):/.test(name)) return this.alone(() => this.own.listener(view, name));
     if (capture?.type === 'redirect') {
@@ -196,7 +201,7 @@ export class Translation {
   }
 
   /** Never absent once it is asked for: the listener names it, and would not get ready. */
-  private chain(view: EnvoyView, name: string): Plan {
+  private chain(view: EnvoyView, name: string): ResourceBuild {
     const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
     if (!destination || this.carriage(view, destination) === 'bytes') {
       const closed = outbound.closedChain(name);
@@ -206,7 +211,7 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(FilterChain, fields, last));
   }
 
-  private routes(view: EnvoyView, name: string): Plan | undefined {
+  private routes(view: EnvoyView, name: string): ResourceBuild | undefined {
     const destination = this.destination(view, name);
     if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
@@ -215,7 +220,7 @@ export class Translation {
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
 
-  private carriage(view: EnvoyView, destination: DestinationConfig): Carriage {
+  private carriage(view: EnvoyView, destination: DestinationConfig): TrafficMode {
     return this.options.tables().routes.carriage(view, destination);
   }
 
@@ -260,7 +265,7 @@ export class Translation {
     return vip === undefined ? ABSENT : table.configAtVip(view.mesh, vip);
   }
 
-  private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+  private secret(view: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
     if (name === names.TRUST_SECRET) {
       const domains = this.options.tables().model.trust(view.mesh);
       return domains.length === 0
@@ -271,7 +276,7 @@ export class Translation {
     return certificate && kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate), last));
   }
 
-  private hostName({ mesh, ingress, egress }: EnvoyView, name: string): Plan | undefined {
+  private hostName({ mesh, ingress, egress }: EnvoyView, name: string): ResourceBuild | undefined {
     const { table, model } = this.options.tables();
     const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
     if (!found) return ABSENT;

@@ -22,9 +22,12 @@ export interface Opening {
 /** Chooses the filter chain of a connection, by its name; undefined where none takes it. */
 export type ChainChoice = (opening: Opening) => string | undefined;
 
-type Node = MatcherTree;
-type OnMatch = NonNullable<Node['onNoMatch']>;
-type FieldMatcher = Extract<NonNullable<Node['matcherType']>, { $case: 'matcherList' }>['value']['matchers'][number];
+type MatcherNode = MatcherTree;
+type OnMatch = NonNullable<MatcherNode['onNoMatch']>;
+type FieldMatcher = Extract<
+  NonNullable<MatcherNode['matcherType']>,
+  { $case: 'matcherList' }
+>['value']['matchers'][number];
 type Single = Extract<
   NonNullable<NonNullable<FieldMatcher['predicate']>['matchType']>,
   { $case: 'singlePredicate' }
@@ -36,7 +39,7 @@ export function decodeChainChoice(chains: readonly FilterChain[], matcher: Match
   return matcher ? byTree(matcher) : byMatches(chains);
 }
 
-function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
+function byTree({ matcherType, onNoMatch }: MatcherNode): ChainChoice {
   const otherwise = byMatch(onNoMatch);
   if (matcherType?.$case === 'matcherList') {
     const tried = matcherType.value.matchers.flatMap(fieldChoice);

@@ -23,7 +23,7 @@ interface TransportChoice {
 }
 
 /** A cluster, decoded. */
-export interface ClusterPlan {
+export interface DecodedCluster {
   readonly name: string;
   /** Its endpoints, or the name of the resource that has them. */
   readonly endpoints: { readonly name: string } | { readonly localities: readonly EndpointLocality[] };
@@ -49,7 +49,7 @@ const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const PRESET = { connectTimeout: 5_000, maxConnections: 1_024, panicPercent: 50 };
 
 /** @throws UnsupportedConfig */
-export function decodeCluster(bytes: Uint8Array): ClusterPlan {
+export function decodeCluster(bytes: Uint8Array): DecodedCluster {
   const cluster = Cluster.decode(bytes);
   const { name, commonLbConfig, circuitBreakers } = cluster;
   return {

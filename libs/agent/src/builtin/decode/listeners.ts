@@ -8,7 +8,7 @@ import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from '.
 import { NOBODY } from './verified-caller';
 
 /** One way to take connections. */
-export interface ChainPlan {
+export interface DecodedFilterChain {
   readonly name: string;
   /** A hash of what it says: connections of a chain that says something else are closed. */
   readonly content: string;
@@ -22,12 +22,12 @@ export interface ChainPlan {
 }
 
 /** A listener, decoded. */
-export interface ListenerPlan {
+export interface DecodedListener {
   readonly name: string;
   readonly at: { readonly address: string; readonly port: number };
   /** The first bytes decide; undefined where they are not looked at. */
   readonly inspection: Inspection | undefined;
-  readonly chains: ReadonlyMap<string, ChainPlan>;
+  readonly chains: ReadonlyMap<string, DecodedFilterChain>;
   readonly choose: ChainChoice;
 }
 
@@ -43,7 +43,7 @@ const INSPECTION_TIMEOUT = 15_000;
 const HANDSHAKE_TIMEOUT = 15_000;
 
 /** @throws UnsupportedConfig */
-export function decodeListener(bytes: Uint8Array): ListenerPlan {
+export function decodeListener(bytes: Uint8Array): DecodedListener {
   const listener = Listener.decode(bytes);
   const { name, filterChains, filterChainMatcher } = listener;
   if (listener.fcdsConfig) throw new UnsupportedConfig('fcdsConfig', 'chains by address are not known');
@@ -62,7 +62,7 @@ export function decodeListener(bytes: Uint8Array): ListenerPlan {
  * Whether a listener forwards connections without TLS wherever it forwards any: false if callers need an identity (mTLS
  * Strict, or Permissive with access rules), or if nobody may call.
  */
-export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
+export function takesPlaintext({ choose, chains }: DecodedListener): boolean {
   const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');
   if (!chain || chain.tls) return false;
   const { access, choice } = chain.forwarding;
@@ -71,7 +71,7 @@ export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
 }
 
 /** Whether a process behind a listener relies on the header that only a proxy of requests sets. */
-export function reliesOnClientCertHeader({ chains }: ListenerPlan): boolean {
+export function reliesOnClientCertHeader({ chains }: DecodedListener): boolean {
   return [...chains.values()].some((chain) => chain.needsClientCertHeader);
 }
 
@@ -80,7 +80,7 @@ function needsClientCertHeader({ metadata }: FilterChain): boolean {
   return metadata?.filterMetadata[key]?.[field] === value;
 }
 
-function readAddress({ address }: Listener): ListenerPlan['at'] {
+function readAddress({ address }: Listener): DecodedListener['at'] {
   const at = address?.address;
   if (at?.$case !== 'socketAddress' || at.value.portSpecifier?.$case !== 'portValue')
     throw new UnsupportedConfig('address', 'is no address with a port');
@@ -103,7 +103,7 @@ function expectInspector(filter: ListenerFilter): void {
   if (!asMessage(TlsInspector, config)) throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
 }
 
-function readChain(chain: FilterChain): ChainPlan {
+function readChain(chain: FilterChain): DecodedFilterChain {
   return {
     name: chain.name,
     content: createHash('sha256').update(FilterChain.encode(chain).finish()).digest('hex'),

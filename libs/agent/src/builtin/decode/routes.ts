@@ -8,7 +8,7 @@ export interface WeightedCluster {
 }
 
 /** Target of the connections of an HTTP route in a dataplane that forwards bytes. */
-export interface RoutePlan {
+export interface DecodedRoute {
   /** The clusters of the route that takes every request, with the shares of connections; empty where no route does. */
   readonly clusters: readonly WeightedCluster[];
   /** Route features that a dataplane of bytes cannot apply; undefined if there are none. */
@@ -16,7 +16,7 @@ export interface RoutePlan {
 }
 
 /** The routes of a service's port, which are named after it: where none takes every request, bytes go to the service itself. */
-export function decodeRoutes(bytes: Uint8Array): RoutePlan {
+export function decodeRoutes(bytes: Uint8Array): DecodedRoute {
   const routes = RouteConfiguration.decode(bytes);
   const { clusters, lost } = routePlan(routes);
   const [service = ''] = routes.name.split('/');
@@ -24,7 +24,7 @@ export function decodeRoutes(bytes: Uint8Array): RoutePlan {
 }
 
 /** Also of routes that stand in a connection manager. */
-export function routePlan({ virtualHosts }: RouteConfiguration): RoutePlan {
+export function routePlan({ virtualHosts }: RouteConfiguration): DecodedRoute {
   const routes = virtualHosts.flatMap((host) => host.routes);
   const [host] = virtualHosts;
   const forAll = virtualHosts.find(({ domains }) => domains.includes('*')) ?? host;

@@ -29,7 +29,7 @@ type Belief =
   | { readonly type: 'anybody' };
 
 /** One side of a TLS connection. */
-export interface TlsSettings {
+export interface TlsContextSettings {
   /** The secret with the own certificate, or the certificate itself; undefined where none is shown. */
   readonly own: { readonly secret: string } | { readonly chain: TextSource; readonly key: TextSource } | undefined;
   readonly belief: Belief;
@@ -41,13 +41,13 @@ export interface TlsSettings {
 }
 
 /** TLS towards a server. */
-export interface ClientTls extends TlsSettings {
+export interface ClientTls extends TlsContextSettings {
   /** The server name; empty where none is sent. */
   readonly sni: string;
 }
 
 /** TLS of clients: a certificate is required or optional. */
-export interface ServerTls extends TlsSettings {
+export interface ServerTls extends TlsContextSettings {
   readonly needsClientCertificate: boolean;
 }
 
@@ -85,7 +85,7 @@ export function decodeServerTls(socket: TransportSocket | undefined): ServerTls 
   return { needsClientCertificate: tls.requireClientCertificate === true, ...readTlsContext(tls.commonTlsContext) };
 }
 
-function readTlsContext(common: CommonTlsContext | undefined): TlsSettings {
+function readTlsContext(common: CommonTlsContext | undefined): TlsContextSettings {
   const { validation, trustSecret } = readValidation(common);
   const params = common?.tlsParams;
   return {
@@ -131,7 +131,7 @@ function readBelief(validation: CertificateValidationContext | undefined, trustS
   return { type: 'authorities', pem };
 }
 
-function readOwnCertificate(common: CommonTlsContext | undefined): TlsSettings['own'] {
+function readOwnCertificate(common: CommonTlsContext | undefined): TlsContextSettings['own'] {
   const secret = common?.tlsCertificateSdsSecretConfigs[0]?.name;
   if (secret !== undefined) return { secret };
   const certificate = common?.tlsCertificates[0];

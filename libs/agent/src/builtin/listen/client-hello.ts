@@ -40,17 +40,17 @@ export function inspect(bytes: Buffer): Inspected {
 }
 
 function parseHello(body: Buffer): Inspected {
-  const hello = new Fields(body);
+  const hello = new HelloReader(body);
   hello.skip(2 + 32); // version, random
   hello.skip(hello.number(1)); // session
   hello.skip(hello.number(2)); // cipher suites
   hello.skip(hello.number(1)); // compression
   let serverName = '';
   let alpn: readonly string[] = [];
-  const extensions = new Fields(hello.take(hello.number(2)));
+  const extensions = new HelloReader(hello.take(hello.number(2)));
   while (extensions.left > 0) {
     const type = extensions.number(2);
-    const content = new Fields(extensions.take(extensions.number(2)));
+    const content = new HelloReader(extensions.take(extensions.number(2)));
     if (type === SERVER_NAME) serverName = parseServerName(content);
     if (type === ALPN) alpn = parseProtocols(content);
     if (content.isBroken) return PLAIN;
@@ -58,8 +58,8 @@ function parseHello(body: Buffer): Inspected {
   return hello.isBroken || extensions.isBroken ? PLAIN : { type: 'known', opening: { isTls: true, serverName, alpn } };
 }
 
-function parseServerName(content: Fields): string {
-  const names = new Fields(content.take(content.number(2)));
+function parseServerName(content: HelloReader): string {
+  const names = new HelloReader(content.take(content.number(2)));
   while (names.left > 0) {
     const type = names.number(1);
     const name = names.take(names.number(2));
@@ -68,15 +68,15 @@ function parseServerName(content: Fields): string {
   return '';
 }
 
-function parseProtocols(content: Fields): readonly string[] {
-  const names = new Fields(content.take(content.number(2)));
+function parseProtocols(content: HelloReader): readonly string[] {
+  const names = new HelloReader(content.take(content.number(2)));
   const found: string[] = [];
   while (names.left > 0) found.push(names.take(names.number(1)).toString('latin1'));
   return found;
 }
 
 /** Reads one field after the other; beyond the end it is broken and gives zeros. */
-class Fields {
+class HelloReader {
   isBroken = false;
   private at = 0;
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Clock } from '@causeway/runtime';
-import type { ChainPlan } from '../decode/listeners';
+import type { DecodedFilterChain } from '../decode/listeners';
 import type { ServerTls } from '../decode/tls-settings';
 import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { Stats } from '../stats';
@@ -26,7 +26,7 @@ export class TlsTerminator {
 
   constructor(
     private readonly tls: ServerTls,
-    { handshakeTimeout }: Pick<ChainPlan, 'handshakeTimeout'>,
+    { handshakeTimeout }: Pick<DecodedFilterChain, 'handshakeTimeout'>,
     private readonly tools: { readonly contexts: TlsContexts; readonly clock: Clock; readonly stats: Stats },
     /** Which HTTP the process behind it speaks; undefined where it is bytes. */
     private readonly httpOf: () => 1 | 2 | undefined,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import type { EncodedResource } from '@causeway/xds-server';
 import type { Secret } from '../decode/secrets';
-import type { TextSource, TlsSettings } from '../decode/tls-settings';
+import type { TextSource, TlsContextSettings } from '../decode/tls-settings';
 import { readTrustDomain } from './certificate-names';
 import type { TrustDomains } from './peer-check';
 
@@ -44,7 +44,7 @@ export class TlsContexts {
    * The context of a client or a server by these settings; a string says why there is none. `expected` are names that the other side must
    * have: only authorities of their trust domains are put in.
    */
-  of(settings: TlsSettings, side: 'client' | 'server'): TlsMaterial | string {
+  of(settings: TlsContextSettings, side: 'client' | 'server'): TlsMaterial | string {
     const trust = settings.belief.type === 'secret' ? this.getTrust(settings.belief.name) : undefined;
     if (typeof trust === 'string') return trust;
     const own = this.getOwnCertificate(settings);
@@ -85,7 +85,7 @@ export class TlsContexts {
     return trust;
   }
 
-  private getOwnCertificate({ own }: TlsSettings): Ingredients['own'] | string {
+  private getOwnCertificate({ own }: TlsContextSettings): Ingredients['own'] | string {
     if (!own) return { key: '', certificate: undefined };
     if (!('secret' in own)) return { key: formatKey(own.chain), certificate: readPair(own) };
     const found = this.secrets.secret(own.secret);
@@ -100,7 +100,7 @@ interface Ingredients {
   readonly domains: readonly string[] | undefined;
 }
 
-function contextOptions({ belief, minVersion, maxVersion }: TlsSettings, { own, trust, domains }: Ingredients) {
+function contextOptions({ belief, minVersion, maxVersion }: TlsContextSettings, { own, trust, domains }: Ingredients) {
   const ofDomains = (names: Iterable<string>): string[] =>
     [...names].flatMap((name) => [...(trust?.pemOf.get(name) ?? [])]);
   const inline = belief.type === 'authorities' ? [...splitCertificates(readText(belief.pem))] : [];
@@ -121,7 +121,7 @@ interface Pair {
 }
 
 /** The trust domains of the names that are expected; undefined where any name is. */
-function expectedDomains({ names }: TlsSettings, { pemOf }: Trust): readonly string[] | undefined {
+function expectedDomains({ names }: TlsContextSettings, { pemOf }: Trust): readonly string[] | undefined {
   if (names.length === 0 || names.some(({ type, match }) => type !== 'URI' || match !== 'exact')) return undefined;
   return [...new Set(names.map(({ value }) => readTrustDomain(value)))].filter((domain) => pemOf.has(domain)).sort();
 }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ClusterPlan } from '../decode/clusters';
-import type { Endpoint, EndpointLocality } from '../decode/endpoints';
-import { Host, type HostPlace } from './host';
+import type { DecodedCluster } from '../decode/clusters';
+import type { UpstreamEndpoint, EndpointLocality } from '../decode/endpoints';
+import { Host, type HostAssignment } from './host';
 import { chosenBy, computeHealth, priorityLoad } from './priority-load';
 
 /** Host names to addresses, as they are known now. */
 export type Addresses = (name: string) => readonly string[];
 
-interface Locality {
+interface HostLocality {
   readonly weight: number;
   readonly hosts: readonly Host[];
 }
@@ -24,7 +24,7 @@ interface Group {
  */
 export class HostSet {
   private byKey = new Map<string, Host>();
-  private priorities: readonly (readonly Locality[])[] = [];
+  private priorities: readonly (readonly HostLocality[])[] = [];
   /** Candidates of the choice; undefined after a change. */
   private groups: { readonly all: readonly Group[]; readonly shares: readonly number[] } | undefined;
 
@@ -46,10 +46,10 @@ export class HostSet {
   }
 
   /** The hosts are these from now on. */
-  update(plan: ClusterPlan, localities: readonly EndpointLocality[], addresses: Addresses): void {
+  update(plan: DecodedCluster, localities: readonly EndpointLocality[], addresses: Addresses): void {
     const before = this.byKey;
     this.byKey = new Map();
-    const priorities: Locality[][] = [];
+    const priorities: HostLocality[][] = [];
     for (const { priority, zone, weight, endpoints } of localities) {
       const hosts = endpoints.flatMap((endpoint) =>
         addresses(endpoint.address).flatMap((address) => this.place(before, plan, { ...endpoint, address, zone })),
@@ -61,14 +61,18 @@ export class HostSet {
     this.plan = plan;
   }
 
-  private plan: ClusterPlan | undefined;
+  private plan: DecodedCluster | undefined;
 
-  private place(before: ReadonlyMap<string, Host>, plan: ClusterPlan, endpoint: Endpoint & { readonly zone: string }) {
+  private place(
+    before: ReadonlyMap<string, Host>,
+    plan: DecodedCluster,
+    endpoint: UpstreamEndpoint & { readonly zone: string },
+  ) {
     const { address, port, isHealthy, match, zone } = endpoint;
     const key = JSON.stringify([address, port, zone, match]);
     // Of two endpoints of one place the first counts.
     if (this.byKey.has(key)) return [];
-    const place: HostPlace = { address, port, zone, transport: selectTransport(plan, match) };
+    const place: HostAssignment = { address, port, zone, transport: selectTransport(plan, match) };
     const known = before.get(key);
     const host = known && isDeepStrictEqual(known.place, place) ? known : new Host(place);
     host.isHealthy = isHealthy;
@@ -121,7 +125,7 @@ export class HostSet {
     return { all, shares: load.map(({ share }) => share) };
   }
 
-  private groupHosts(localities: readonly Locality[], panics: boolean): Group {
+  private groupHosts(localities: readonly HostLocality[], panics: boolean): Group {
     const serving = localities.map(({ hosts }) => hosts.filter((host) => panics || this.canServe(host)));
     if (this.plan?.isWeighted !== true) return { candidates: [serving.flat()], shares: [1] };
     const shares = localities.map(({ weight, hosts }, i) => {
@@ -140,9 +144,9 @@ function countHosts(hosts: readonly Host[], canServe: (host: Host) => boolean) {
 
 /** The first transport whose match an endpoint's metadata have; the last one matches each. */
 function selectTransport(
-  { transports }: ClusterPlan,
+  { transports }: DecodedCluster,
   metadata: Readonly<Record<string, string>>,
-): HostPlace['transport'] {
+): HostAssignment['transport'] {
   const found = transports.find(({ match }) => Object.entries(match).every(([key, value]) => metadata[key] === value));
   return found?.transport ?? 'plaintext';
 }

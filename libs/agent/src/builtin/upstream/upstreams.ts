@@ -1,5 +1,5 @@
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import type { ClusterPlan } from '../decode/clusters';
+import type { DecodedCluster } from '../decode/clusters';
 import type { DecodedResources } from '../decoded-resources';
 import type { PlaneStats } from '../stats';
 import { AddressResolver } from '../../dial/address-resolver';
@@ -41,7 +41,7 @@ export class Upstreams {
     this.resolver.close();
   }
 
-  private create(plan: ClusterPlan): Upstream {
+  private create(plan: DecodedCluster): Upstream {
     const upstream = new Upstream(plan, this.stats.of('cluster', plan.name), this.tools);
     this.byName.set(plan.name, upstream);
     this.fill(upstream, plan);
@@ -61,7 +61,7 @@ export class Upstreams {
     this.resolver.keep(new Set(this.resolvedNames().flatMap((each) => this.listHosts(this.resources.cluster(each)))));
   }
 
-  private fill(upstream: Upstream, plan: ClusterPlan): void {
+  private fill(upstream: Upstream, plan: DecodedCluster): void {
     if ('name' in plan.endpoints) {
       const users = this.byEndpoints.get(plan.endpoints.name) ?? new Set();
       this.byEndpoints.set(plan.endpoints.name, users.add(plan.name));
@@ -74,7 +74,7 @@ export class Upstreams {
     return [...this.byName.keys()].filter((name) => this.resources.cluster(name)?.isResolved === true);
   }
 
-  private listHosts(plan: ClusterPlan | undefined): readonly string[] {
+  private listHosts(plan: DecodedCluster | undefined): readonly string[] {
     if (!plan) return [];
     return this.resources.listEndpoints(plan).flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
   }

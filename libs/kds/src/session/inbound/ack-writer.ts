@@ -2,7 +2,7 @@ import { describeIdentity } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { Rejection } from '@causeway/sync';
 import { Extension } from '../../wire/dialect';
-import { encodeRequest, type AppliedResult, type CountedOrder } from '../../wire/request';
+import { encodeRequest, type DeliveryResult, type CountedOrder } from '../../wire/request';
 import type { OpenedResponse } from '../../wire/response';
 import { parseWireKey } from '../../wire/wire-resource';
 import { boundedResults, rejectionFields, rejectionText } from '../peer-limits';
@@ -105,7 +105,7 @@ function* toResults(
   kind: string,
   rejected: readonly Rejection[],
   facts: ReceivedMessage['facts'],
-): Generator<AppliedResult> {
+): Generator<DeliveryResult> {
   for (const { wireKey, reason } of rejected) {
     const version = facts.get(wireKey)?.version ?? '';
     yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };

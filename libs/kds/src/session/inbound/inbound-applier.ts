@@ -32,7 +32,7 @@ export interface RaisedOrder {
 }
 
 /** The outcome of a message's resources. */
-export interface ApplyResult {
+export interface InboundResult {
   /** Resources that the store refused. */
   readonly refused: readonly Rejection[];
   /** Copies that the message changed. */
@@ -74,7 +74,7 @@ export class InboundApplier {
     changes: InboundChanges<CopyPut>,
     point: ResumePoint | undefined,
     bytesOf: (wireKey: string) => number,
-  ): Promise<ApplyResult> {
+  ): Promise<InboundResult> {
     const { pendingDeletion } = this;
     await pendingDeletion.settled();
     const deleted = [...changes.removed, ...pendingDeletion.evaluate(kind, changes, point)];

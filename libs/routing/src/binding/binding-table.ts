@@ -26,7 +26,7 @@ export type Client = { readonly namespace: string } | { readonly gateway: string
  * is read. The state depends only on the current resources, never on the order in which they came. Names are resolved as
  * in `zone`; empty means the global.
  */
-export class RouteTable {
+export class BindingTable {
   private readonly targets: Targets;
   private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: Links }>();
   /** By target and group: the routes that name it as parent. */

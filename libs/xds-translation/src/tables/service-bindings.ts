@@ -4,8 +4,8 @@ import {
   ruleAction,
   type ChangeSet,
   type Binding,
-  type Destination as Backend,
-  type RouteTable,
+  type RouteDestination as Backend,
+  type BindingTable,
   type RuleAction,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
@@ -30,10 +30,10 @@ import { implicitRoute, retryPolicy } from '../messages/outbound-listeners';
 /**
  * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
  */
-export type Carriage = 'requests' | 'shares' | 'bytes';
+export type TrafficMode = 'requests' | 'shares' | 'bytes';
 
 /** The key by which bindings are looked up. */
-type Frontend = Pick<Destination, 'service' | 'port'>;
+type FrontendKey = Pick<Destination, 'service' | 'port'>;
 
 const PRODUCER = 'producer';
 const consumerGroup = (namespace: string): string => `consumer:${namespace}`;
@@ -43,11 +43,11 @@ const NONE: ReadonlySet<string> = new Set();
  * The bindings of routes as the proxies of a zone obey them: which decides for a view, how it carries traffic, and to which clusters.
  * All is made of the route table and the model when it is asked for.
  */
-export class ServiceRoutes {
+export class ServiceBindings {
   private readonly backendPolicies: BackendPolicies;
 
   constructor(
-    private readonly table: RouteTable,
+    private readonly table: BindingTable,
     private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination' | 'config'>,
     private readonly policies: EffectivePolicies,
     private readonly reads: Reads = NO_READS,
@@ -56,19 +56,19 @@ export class ServiceRoutes {
   }
 
   /** Returns the binding that decides for the clients of a view; undefined if the implicit route holds. */
-  findBinding({ dataplane }: EnvoyView, { service, port }: Frontend): Binding | undefined {
+  findBinding({ dataplane }: EnvoyView, { service, port }: FrontendKey): Binding | undefined {
     const { table } = this;
     this.reads.read(`routes ${identityKey(service)}`);
     const frontend = table.frontend(service);
     return frontend && table.bindingFor({ namespace: dataplane?.namespace ?? '' }, frontend, port, 'tcp');
   }
 
-  carriage(view: EnvoyView, destination: Frontend & Pick<Destination, 'protocol'>): Carriage {
-    return getCarriage(this.findBinding(view, destination), destination);
+  carriage(view: EnvoyView, destination: FrontendKey & Pick<Destination, 'protocol'>): TrafficMode {
+    return getTrafficMode(this.findBinding(view, destination), destination);
   }
 
   /** The clusters that the routes of a view lead to, besides the destination's own. */
-  backends(view: EnvoyView, destination: Frontend): ReadonlySet<string> {
+  backends(view: EnvoyView, destination: FrontendKey): ReadonlySet<string> {
     const binding = this.findBinding(view, destination);
     if (!binding) return NONE;
     const { table } = this;
@@ -127,7 +127,10 @@ export class ServiceRoutes {
   }
 
   /** The namespace of a view where routes of its own decide, or where it has a view of its own of the policies of `rules`. */
-  findConsumer(view: EnvoyView, { of, rules }: { readonly of: Frontend; readonly rules: boolean }): string | undefined {
+  findConsumer(
+    view: EnvoyView,
+    { of, rules }: { readonly of: FrontendKey; readonly rules: boolean },
+  ): string | undefined {
     const namespace = view.dataplane?.namespace;
     if (namespace === undefined) return undefined;
     const isBound = this.findBinding(view, of)?.group === consumerGroup(namespace);
@@ -136,14 +139,14 @@ export class ServiceRoutes {
   }
 
   /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
-  private getGroup({ dataplane }: EnvoyView, { service }: Frontend): string {
+  private getGroup({ dataplane }: EnvoyView, { service }: FrontendKey): string {
     const producers = this.table.frontend(service)?.namespace;
     const { namespace = producers } = dataplane ?? {};
     return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);
   }
 
   /** The policies of the rules at a port of a service for the clients of a view. */
-  private policiesOf(view: EnvoyView, destination: Frontend): PoliciesOf {
+  private policiesOf(view: EnvoyView, destination: FrontendKey): PoliciesOf {
     const { service: frontend, port } = destination;
     const at = { frontend, port, group: this.getGroup(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
@@ -184,7 +187,7 @@ export class ServiceRoutes {
   }
 }
 
-function getCarriage(binding: Binding | undefined, destination: Pick<Destination, 'protocol'>): Carriage {
+function getTrafficMode(binding: Binding | undefined, destination: Pick<Destination, 'protocol'>): TrafficMode {
   if (!binding) return isHttp(destination) ? 'requests' : 'bytes';
   return looksIntoRequests(binding.kind) ? 'requests' : 'shares';
 }

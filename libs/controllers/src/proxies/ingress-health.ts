@@ -28,7 +28,7 @@ interface Listening {
  * another one of the same kind, for the same mesh, is not (docs/reference/proxies.md). The last one is never withdrawn: it may serve
  * on although no control plane hears of it (I14). A MeshZoneAddress is withdrawn with the ingresses that listen at its address.
  */
-export class EntranceHealthReconciler implements KeyedReconciler {
+export class IngressHealthReconciler implements KeyedReconciler {
   readonly name = 'entrances';
   /** The Dataplanes with a listener of type ZoneIngress, by key. */
   private readonly listeners = new Map<string, Listening>();

@@ -7,7 +7,7 @@ import type { EnvoyView } from '../views/envoy-view';
 import { emptyCluster } from '../messages/clusters';
 import { closedChain } from '../messages/outbound-listeners';
 import * as names from '../names/resource-names';
-import { kept, type Plan, type TranslationOptions } from './plan';
+import { kept, type ResourceBuild, type TranslationOptions } from './resource-build';
 
 const { cluster, listener, filterChain } = RESOURCE_TYPES;
 
@@ -16,7 +16,7 @@ const { cluster, listener, filterChain } = RESOURCE_TYPES;
  * client would enter them by is answered as if no service were there. Clusters that routes lead to are not withheld: a route of a
  * service that may be called leads to them.
  */
-export class WithheldServices {
+export class ExcludedServices {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
   /** Whether a destination is withheld from the proxies of a view. Costs one look where the mesh has no service of App Mesh. */
@@ -32,10 +32,10 @@ export class WithheldServices {
   }
 
   /** Returns what is sent in place of a resource that leads to a withheld service: `absent`, or what leads nowhere; undefined for others. */
-  findReplacement(view: EnvoyView, type: string, name: string): Plan | 'absent' | undefined {
+  findReplacement(view: EnvoyView, type: string, name: string): ResourceBuild | 'absent' | undefined {
     const entered = view.dataplane && this.entered(view, type, name);
     if (!entered || !this.has(view, entered)) return undefined;
-    const made = (encode: Plan['encode']): Plan => ({ ...kept('view', encode), isKept: false });
+    const made = (encode: ResourceBuild['encode']): ResourceBuild => ({ ...kept('view', encode), isKept: false });
     if (type === cluster) return made((last) => encodeResource(Cluster, emptyCluster(name), last));
     if (type === filterChain) return made((last) => encodeResource(FilterChain, closedChain(name), last));
     if (view.wire !== 'grpc') return 'absent';
