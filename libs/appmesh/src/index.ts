@@ -7,4 +7,4 @@ export { sourceKinds, type Member, type VirtualSource } from './model';
 export { isCovered, suffixFor, suffixProblem } from './name-suffixes';
 export { derivedAwsName, nodeServiceName } from './names';
 export { AppMeshTable, membershipConflict, type Compiled, type AppMeshChanges } from './table/app-mesh-table';
-export { MEMBERSHIP_CONFLICT } from './table/verdict';
+export { MEMBERSHIP_CONFLICT } from './table/evaluate-row';

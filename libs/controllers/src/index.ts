@@ -28,7 +28,7 @@ export {
   type ZoneControlPlane,
 } from './hostname/zone-claims';
 export { createLeaseConditionsLoop, LeaseHealth } from './leases/lease-conditions';
-export { LeaseReaper, leaseHold, releaseLeases, type LeaseHold } from './leases/lease-reaper';
+export { LeaseReaper, leaseHold, releaseLeases, type ReaperHold } from './leases/lease-reaper';
 export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';
 export { LEASED_BY } from './leases/plan-lease-ends';
 export { createIdentityPathLoop } from './identity-paths/identity-path-reconciler';

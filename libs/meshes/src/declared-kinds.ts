@@ -8,7 +8,7 @@ const DEFINITIONS = 'MetaresourceDefinition';
  * Kinds that the MetaresourceDefinitions of an index declare now. It subscribes to nothing: each read compares one
  * version number, and evaluates the definitions again if it differs.
  */
-export class DeclaredKinds implements KindSource {
+export class IndexedKinds implements KindSource {
   private readonly evaluate = new DefinitionEvaluator();
   private seen = -1;
   private changes = 0;
@@ -48,5 +48,5 @@ export class DeclaredKinds implements KindSource {
 
 /** Returns the registry of an index: the kinds of the product and those that its definitions declare at each moment. */
 export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'getVersion'>): Registry {
-  return new Registry(coreKinds.kinds, new DeclaredKinds(index));
+  return new Registry(coreKinds.kinds, new IndexedKinds(index));
 }

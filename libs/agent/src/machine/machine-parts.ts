@@ -138,8 +138,8 @@ export class MachineParts {
   /** Whether a proxy of this machine listens there: with the plane `direct` processes themselves do. */
   private isProxy(at: LocalAddress): boolean {
     const proxies = this.proxies().filter(({ plane }) => plane.type !== 'direct');
-    return LISTENER_NAMES.some((nameOf) =>
-      proxies.some(({ cache }) => cache.names(RESOURCE_TYPES.listener).has(nameOf(at))),
+    return LISTENER_NAMES.some((formatName) =>
+      proxies.some(({ cache }) => cache.names(RESOURCE_TYPES.listener).has(formatName(at))),
     );
   }
 

@@ -16,7 +16,7 @@ import { isCovered, type Unnamed } from '../name-suffixes';
 import { resolvedRef } from '../names';
 import { Members } from './members';
 import { toSourceRef, SourceIndex, type SourceRef, type Row } from './sources';
-import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefusal, resolve } from './verdict';
+import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefusal, resolve } from './evaluate-row';
 
 /** Keys that a change may affect: compiled sources and their conditions, and the nodes that Dataplanes belong to. */
 export interface AppMeshChanges {

@@ -29,8 +29,8 @@ export class Members {
   private readonly membersByTerm = new MultiMap<string>();
   private readonly nodesByTerm = new MultiMap<string>();
   /** By Dataplane the nodes that select it, and the other way round. */
-  private readonly nodesOf = new Map<string, Set<string>>();
-  private readonly membersOf = new Map<string, Set<string>>();
+  private readonly nodesByMember = new Map<string, Set<string>>();
+  private readonly membersByNode = new Map<string, Set<string>>();
 
   /** Keeps a Dataplane; returns the keys of all nodes that select it, or did. */
   putMember(member: Member): readonly string[] {
@@ -41,16 +41,16 @@ export class Members {
     for (const term of listTerms(member.id, labels)) this.membersByTerm.add(term, key);
     const asked = listTerms(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
     for (const each of asked) this.join(each, key);
-    return [...new Set([...before, ...(this.nodesOf.get(key) ?? [])])];
+    return [...new Set([...before, ...(this.nodesByMember.get(key) ?? [])])];
   }
 
   removeMember(key: string): readonly string[] {
     const known = this.members.get(key);
     if (!known) return [];
     for (const term of listTerms(known.member.id, known.labels)) this.membersByTerm.delete(term, key);
-    const nodes = [...(this.nodesOf.get(key) ?? [])];
-    for (const node of nodes) this.membersOf.get(node)?.delete(key);
-    this.nodesOf.delete(key);
+    const nodes = [...(this.nodesByMember.get(key) ?? [])];
+    for (const node of nodes) this.membersByNode.get(node)?.delete(key);
+    this.nodesByMember.delete(key);
     this.members.delete(key);
     return nodes;
   }
@@ -70,28 +70,28 @@ export class Members {
     this.nodes.set(key, { node, term });
     this.nodesByTerm.add(term, key);
     for (const member of this.membersByTerm.get(term)) this.join(key, member);
-    return [...new Set([...before, ...(this.membersOf.get(key) ?? [])])];
+    return [...new Set([...before, ...(this.membersByNode.get(key) ?? [])])];
   }
 
   removeNode(key: string): readonly string[] {
     const known = this.nodes.get(key);
     if (!known) return [];
     this.nodesByTerm.delete(known.term, key);
-    const members = [...(this.membersOf.get(key) ?? [])];
-    for (const member of members) this.nodesOf.get(member)?.delete(key);
-    this.membersOf.delete(key);
+    const members = [...(this.membersByNode.get(key) ?? [])];
+    for (const member of members) this.nodesByMember.get(member)?.delete(key);
+    this.membersByNode.delete(key);
     this.nodes.delete(key);
     return members;
   }
 
   /** Keys of the Dataplanes that a node selects. */
   selectedBy(node: string): ReadonlySet<string> {
-    return this.membersOf.get(node) ?? NONE;
+    return this.membersByNode.get(node) ?? NONE;
   }
 
   /** Keys of the nodes that select a Dataplane. */
   selecting(member: string): ReadonlySet<string> {
-    return this.nodesOf.get(member) ?? NONE;
+    return this.nodesByMember.get(member) ?? NONE;
   }
 
   /**
@@ -118,8 +118,8 @@ export class Members {
   private join(nodeKey: string, memberKey: string): void {
     const [node, member] = [this.nodes.get(nodeKey), this.members.get(memberKey)];
     if (!node || !member || !selects(node.node, member.member.id, member.labels)) return;
-    getOrInsert(this.nodesOf, memberKey, () => new Set<string>()).add(nodeKey);
-    getOrInsert(this.membersOf, nodeKey, () => new Set<string>()).add(memberKey);
+    getOrInsert(this.nodesByMember, memberKey, () => new Set<string>()).add(nodeKey);
+    getOrInsert(this.membersByNode, nodeKey, () => new Set<string>()).add(memberKey);
   }
 
   /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */

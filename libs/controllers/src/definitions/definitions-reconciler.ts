@@ -1,5 +1,5 @@
 import { MetaresourceDefinition, type EvaluatedDefinition } from '@causeway/kinds';
-import { DeclaredKinds } from '@causeway/meshes';
+import { IndexedKinds } from '@causeway/meshes';
 import { identityKey, withCondition, type Condition } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -12,7 +12,7 @@ const KIND = MetaresourceDefinition.name;
  */
 class DefinitionsReconciler implements KeyedReconciler {
   readonly name = 'definitions';
-  private declared: { readonly of: IndexReader; readonly kinds: DeclaredKinds } | undefined;
+  private declared: { readonly of: IndexReader; readonly kinds: IndexedKinds } | undefined;
   private seen: readonly EvaluatedDefinition[] | undefined;
   private byKey: ReadonlyMap<string, EvaluatedDefinition> = new Map();
 
@@ -33,7 +33,7 @@ class DefinitionsReconciler implements KeyedReconciler {
   }
 
   private evaluatedIn(index: IndexReader): ReadonlyMap<string, EvaluatedDefinition> {
-    if (this.declared?.of !== index) this.declared = { of: index, kinds: new DeclaredKinds(index) };
+    if (this.declared?.of !== index) this.declared = { of: index, kinds: new IndexedKinds(index) };
     const { evaluated } = this.declared.kinds;
     if (evaluated !== this.seen) this.byKey = new Map(evaluated.map((one) => [identityKey(one.definition.id), one]));
     this.seen = evaluated;

@@ -195,7 +195,7 @@ function* leasedDataplanes(index: IndexReader, zone: string, into: LeaseKey[]): 
 }
 
 /** State of a held mass end: since when, and how many leases it concerns. */
-export interface LeaseHold {
+export interface ReaperHold {
   /** ms since 1970 by the store's clock. */
   readonly since: number;
   readonly expired: number;
@@ -203,7 +203,7 @@ export interface LeaseHold {
 }
 
 /** The hold of the leader, whichever replica it is; undefined where it holds nothing. Throws Unavailable. */
-export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<LeaseHold | undefined> {
+export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<ReaperHold | undefined> {
   const value: JsonObject | undefined = await store.readMetadata(HOLD_ENTRY.area, HOLD_ENTRY.key);
   if (!isJsonObject(value)) return undefined;
   const { since, expired, total } = value;

@@ -22,8 +22,8 @@ function mesh(status?: JsonObject): Resource {
   return { id: globalIdentity('Mesh', 'default'), ...row, revision: 7, origin, ...(status ? { status } : {}) };
 }
 
-const statusOf = (verdict: MeshEvaluation, before?: JsonObject): JsonObject | undefined =>
-  planMesh(mesh(before), verdict, NOW)?.status;
+const statusOf = (evaluation: MeshEvaluation, before?: JsonObject): JsonObject | undefined =>
+  planMesh(mesh(before), evaluation, NOW)?.status;
 
 function acceptedOf(status: JsonObject | undefined): JsonObject {
   const conditions = [status?.['conditions']].flat().filter(isJsonObject);

@@ -45,8 +45,8 @@ export interface MeshEvaluation {
  * write: an accepted Mesh always lists its features, none as an empty list; a rejected Mesh has no such list (rows T000-12,
  * T000-35).
  */
-export function planMesh(mesh: Resource, verdict: MeshEvaluation, now: number): PatchChange | undefined {
-  const { fault, access, acceptor, features } = verdict;
+export function planMesh(mesh: Resource, evaluation: MeshEvaluation, now: number): PatchChange | undefined {
+  const { fault, access, acceptor, features } = evaluation;
   const stored = mesh.status ?? {};
   const before = access ? withAccess(stored, access) : stored;
   const { supportedFeatures, ...others } = before;
@@ -72,10 +72,10 @@ function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: M
 }
 
 function acceptedCondition({ generation }: Resource, message: string, isAccepted: boolean): Condition {
-  const verdict = isAccepted
+  const evaluation = isAccepted
     ? ({ status: 'True', reason: 'Accepted' } as const)
     : ({ status: 'False', reason: 'InvalidParameters' } as const);
-  return { type: ACCEPTED, ...verdict, message, observedGeneration: generation };
+  return { type: ACCEPTED, ...evaluation, message, observedGeneration: generation };
 }
 
 function acceptance({ controlPlane, version, storeId }: MeshAcceptor): string {

@@ -28,18 +28,18 @@ const DECIDED = 'decided by the policies alone: this kind is sent to no proxy';
 
 /** Returns the conditions of a policy (T004-44 to -50). */
 export function policyConditions(
-  verdict: PolicyEvaluation,
+  evaluation: PolicyEvaluation,
   enforcement: Enforcement,
   generation: number,
 ): PolicyConditions {
-  const { policy, scopes } = verdict;
-  const refusal = findRefusal(verdict);
+  const { policy, scopes } = evaluation;
+  const refusal = findRefusal(evaluation);
   if (refusal) return done(all(refusal, generation));
-  const accepted = { reason: 'Accepted', message: describeTargets(verdict) };
+  const accepted = { reason: 'Accepted', message: describeTargets(evaluation) };
   const of = (type: Type | 'Unknown' | undefined, reason: string, message: string): Condition[] =>
     conditions({ accepted, type, reason, message, generation });
-  const rank = computeRank(verdict);
-  const said = describe(verdict);
+  const rank = computeRank(evaluation);
+  const said = describe(evaluation);
   if (scopes.total === 0)
     return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: nothing is below its targets`));
   if (rank === 0) return done(of('Overridden', 'Overridden', said));
@@ -57,7 +57,7 @@ export function policyConditions(
   const lacks = proxies.acked < proxies.total || (zones !== undefined && zones.acked < zones.total);
   if (unsupported.total > 0) {
     const { counts } = unsupported;
-    const message = `${applied}; ${formatAllUnsupported(unsupported)} cannot obey all of it: ${describeLack(counts)}`;
+    const message = `${applied}; ${formatAllUnsupported(unsupported)} cannot apply all of it: ${describeLack(counts)}`;
     const isNone = proxies.acked === 0 && !isPartial && appliesNothing(counts);
     return { ...pending(isNone ? undefined : 'PartiallyEnforced', 'NotSupported', message), isPending: lacks };
   }

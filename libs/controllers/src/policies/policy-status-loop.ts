@@ -59,7 +59,7 @@ export interface PolicyStatusOptions {
 
 /** Evaluation of a policy, kept until a change affects it. */
 interface Evaluated {
-  readonly verdict: PolicyEvaluation;
+  readonly evaluation: PolicyEvaluation;
   /** Undefined for kinds that no proxy is sent. */
   readonly requirement: PolicyRequirement | undefined;
 }
@@ -122,7 +122,7 @@ class PolicyStatusPlanner implements StatusPlanner {
     const { meshes, progress, kuma } = this.options;
     const { controllerName } = meshes.owner;
     const unsupportedByKuma = notTranslatedCondition(resource, progress, kuma);
-    const wanted = { verdict: evaluated.verdict, conditions, unsupportedByKuma };
+    const wanted = { evaluation: evaluated.evaluation, conditions, unsupportedByKuma };
     const change = planPolicyStatus(resource, wanted, { controllerName, now });
     const dueAt = change && this.messages.dueAt(key, resource.status, change.status, now);
     return dueAt === undefined ? { ...rest, change } : { ...rest, change: undefined, dueAt };
@@ -131,47 +131,47 @@ class PolicyStatusPlanner implements StatusPlanner {
   private evaluate(key: string, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
     const { policies, findKind } = this.options;
     const kind = policies.table.kind(id.kind);
-    const verdict = kind && evaluatePolicy(kind, key);
-    if (!verdict) return undefined;
+    const evaluation = kind && evaluatePolicy(kind, key);
+    if (!evaluation) return undefined;
     // The definition of its kind may have changed since the policy was written.
     const [first]: readonly (Violation | undefined)[] =
       findKind(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
-    const violation = verdict.policy.violation ?? first;
+    const violation = evaluation.policy.violation ?? first;
     return {
-      verdict: violation ? { ...verdict, policy: { ...verdict.policy, violation } } : verdict,
+      evaluation: violation ? { ...evaluation, policy: { ...evaluation.policy, violation } } : evaluation,
       requirement: policyRequirement(kind, key, index),
     };
   }
 
   /** Returns the conditions to write, without those that stay. */
   private listConditions(
-    { verdict, requirement }: Evaluated,
+    { evaluation, requirement }: Evaluated,
     resource: Resource,
     moment: StatusMoment,
   ): Pick<StatusPlan, 'isPending' | 'isReport'> & { readonly conditions: readonly Condition[] } {
     const { generation } = resource;
     const { progress: source } = this.options;
     const wait = moment.wait();
-    if (!requirement) return this.counted(resource, policyConditions(verdict, 'nobody', generation));
+    if (!requirement) return this.counted(resource, policyConditions(evaluation, 'nobody', generation));
     source?.unsupported.watch(resource, requirement);
     const progress = source?.of({ resource, ...requirement, since: wait.since });
-    const isEarly = this.isEarly(progress, verdict, resource, moment.now - wait.from);
+    const isEarly = this.isEarly(progress, evaluation, resource, moment.now - wait.from);
     const enforcement: Enforcement = progress && !isEarly ? { progress, ...requirement } : undefined;
-    const found = this.counted(resource, policyConditions(verdict, enforcement, generation));
+    const found = this.counted(resource, policyConditions(evaluation, enforcement, generation));
     if (!found.isPending) return found;
-    const isKept = !wait.mayReport && this.mayStay(verdict, resource, progress);
+    const isKept = !wait.mayReport && this.mayStay(evaluation, resource, progress);
     return { conditions: isKept ? found.conditions.slice(0, 1) : found.conditions, isPending: true, isReport: !isKept };
   }
 
   /** The written status may stay as long as it claims no more than what the policies leave, and no proxy is newly known to lack features. */
   private mayStay(
-    verdict: PolicyEvaluation,
+    evaluation: PolicyEvaluation,
     { status, generation }: Resource,
     progress: ApplyProgress | undefined,
   ): boolean {
     const written = writtenRank(status);
     const isNewlyUnsupported = (progress?.unsupported.total ?? 0) > 0 && !isUnsupportedWritten(status, generation);
-    return written !== undefined && written <= computeRank(verdict) && !isNewlyUnsupported;
+    return written !== undefined && written <= computeRank(evaluation) && !isNewlyUnsupported;
   }
 
   private counted({ id }: Resource, found: PolicyConditions): PolicyConditions {
@@ -183,13 +183,13 @@ class PolicyStatusPlanner implements StatusPlanner {
   /** Zones report the policy's own revision only: they have to learn first of another change that brought it into force. */
   private isEarly(
     progress: ApplyProgress | undefined,
-    verdict: PolicyEvaluation,
+    evaluation: PolicyEvaluation,
     { generation, status }: Resource,
     waited: number,
   ): boolean {
     if (progress?.zones === undefined || waited >= (this.options.patience?.zones ?? ZONE_DELAY)) return false;
     const written = writtenRank(status);
-    return written !== undefined && written < computeRank(verdict) && isWrittenOf(status, generation);
+    return written !== undefined && written < computeRank(evaluation) && isWrittenOf(status, generation);
   }
 }
 

@@ -17,9 +17,9 @@ export function reportedPolicies(policies: PolicyChangeSource, index: IndexReade
     findRequirement: ({ id }) => {
       const kind = policies.table.kind(id.kind);
       const key = identityKey(id);
-      const verdict = kind && evaluatePolicy(kind, key);
+      const evaluation = kind && evaluatePolicy(kind, key);
       // No proxy of this zone applies a policy that others beat everywhere here.
-      return kind && verdict && computeRank(verdict) > 0 ? policyRequirement(kind, key, index) : undefined;
+      return kind && evaluation && computeRank(evaluation) > 0 ? policyRequirement(kind, key, index) : undefined;
     },
   };
 }

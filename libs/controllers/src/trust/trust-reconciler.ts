@@ -19,7 +19,7 @@ interface Domain {
   readonly trustDomain: string;
   readonly claims: Set<string>;
   /** As of the last look; `isStale` after a change of a claim. */
-  verdict?: DomainEvaluation | undefined;
+  evaluation?: DomainEvaluation | undefined;
   isStale: boolean;
 }
 
@@ -54,9 +54,9 @@ class TrustReconciler implements KeyedReconciler {
     const held = index.byIdentityKey(key);
     const derivedKey = this.domainOf.get(key);
     if (derivedKey !== undefined) {
-      const verdict = this.evaluate(derivedKey, index);
+      const evaluation = this.evaluate(derivedKey, index);
       if (!held || held.id.zone === '' || !MeshTrust.is(held)) return undefined;
-      return { change: planTrustCondition(held, verdict?.refused.get(key), now) };
+      return { change: planTrustCondition(held, evaluation?.refused.get(key), now) };
     }
     const domain = this.domains.get(key);
     if (domain) {
@@ -74,7 +74,7 @@ class TrustReconciler implements KeyedReconciler {
     }
   }
 
-  /** A change of one claim moves the verdict on others only where it is the one that counts, or is the operator's. */
+  /** A change of one claim moves the evaluation on others only where it is the one that counts, or is the operator's. */
   private keysOfTrust(key: string, index: IndexReader): Keys {
     const before = this.domainOf.get(key);
     const former = before === undefined ? NO_KEYS : this.touched(before, key, index);
@@ -87,7 +87,7 @@ class TrustReconciler implements KeyedReconciler {
     const domain = this.domains.get(derivedKey);
     if (!domain) return [derivedKey];
     domain.isStale = true;
-    const { source } = domain.verdict ?? {};
+    const { source } = domain.evaluation ?? {};
     const changed = index.byIdentityKey(key);
     const isHolder = key === derivedKey ? changed?.labels[Label.derivedFrom] === source?.uid : changed?.id.zone !== '';
     const isSettled = source !== undefined && changed !== undefined && identityKey(source.id) !== key && isHolder;
@@ -120,13 +120,13 @@ class TrustReconciler implements KeyedReconciler {
   private evaluate(derivedKey: string, index: IndexReader): DomainEvaluation | undefined {
     const domain = this.domains.get(derivedKey);
     if (!domain) return undefined;
-    if (domain.verdict && !domain.isStale) return domain.verdict;
+    if (domain.evaluation && !domain.isStale) return domain.evaluation;
     const { mesh, trustDomain } = domain;
     const claims = [...domain.claims].flatMap((key) => asClaim(index.byIdentityKey(key), index));
-    const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.verdict?.source?.uid;
-    domain.verdict = evaluateDomain({ mesh, trustDomain, claims, identities: listIdentities(mesh, index), holder });
+    const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.evaluation?.source?.uid;
+    domain.evaluation = evaluateDomain({ mesh, trustDomain, claims, identities: listIdentities(mesh, index), holder });
     domain.isStale = false;
-    return domain.verdict;
+    return domain.evaluation;
   }
 }
 

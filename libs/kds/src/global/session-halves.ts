@@ -74,7 +74,7 @@ export function outboundHalf(
   const { zone, causeway, resumePoints } = accepted;
   const peer = { zone, causeway, groups: accepted.extensions.includes(Extension.groups) };
   const dialect = computeDialect(accepted.extensions, accepted.sources);
-  const isWithheld = (name: string): boolean => {
+  const isExcluded = (name: string): boolean => {
     const kind = options.registry.kind(name);
     return !gate.isOpen && kind !== undefined && crossesZones(kind.sync);
   };
@@ -86,7 +86,7 @@ export function outboundHalf(
     viewHash: (kind) => fanOut.viewHash(kind) + sourcesView(kind, dialect),
     ...(causeway
       ? {}
-      : { isWithheld, onNodeMetadata: ({ controlPlaneId }) => kumaIncarnations.of(zone).learn(controlPlaneId) }),
+      : { isExcluded, onNodeMetadata: ({ controlPlaneId }) => kumaIncarnations.of(zone).learn(controlPlaneId) }),
   });
   const subscriber = { peer, dialect, half };
   fanOut.add(subscriber);

@@ -26,11 +26,11 @@ export function peerText(text: string, most = MAX_REASON): string {
 }
 
 /** The text of an answer that rejects resources: the first rejections and their total. */
-export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: string) => string): string {
+export function rejectionText(refused: readonly Rejection[], formatName: (wireKey: string) => string): string {
   const lines = ['user error'];
   let size = 0;
   for (const { wireKey, reason } of refused.slice(0, LISTED)) {
-    const line = `${peerText(nameOf(wireKey))}: ${peerText(reason)}`;
+    const line = `${peerText(formatName(wireKey))}: ${peerText(reason)}`;
     size += Buffer.byteLength(line) + 1;
     if (size > MAX_TEXT_LENGTH) break;
     lines.push(line);
@@ -42,11 +42,11 @@ export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: s
 /** The first rejections and their total, as fields of one log line. */
 export function rejectionFields(
   refused: readonly Rejection[],
-  nameOf: (wireKey: string) => string,
+  formatName: (wireKey: string) => string,
 ): { readonly rejected: readonly string[]; readonly total: number } {
   const rejected = refused
     .slice(0, LOGGED)
-    .map(({ wireKey, reason }) => peerText(`${peerText(nameOf(wireKey), 200)}: ${reason}`, 400));
+    .map(({ wireKey, reason }) => peerText(`${peerText(formatName(wireKey), 200)}: ${reason}`, 400));
   return { rejected, total: refused.length };
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
 import type { ControlPlane, OriginRevision, Resource } from '@causeway/resources';
 import { encodeSpec, encodeStatus, type Payload } from './payload';
-import { isWithheldSecret, withOpenedKey, withPublicKeyOnly } from './secrets';
+import { isLocalSecret, withOpenedKey, withPublicKeyOnly } from './secrets';
 import type { KumaOptions } from '@causeway/kuma';
 import type { Dialect } from './dialect';
 import { ReverseWriter } from './reverse-writer';
@@ -59,7 +59,7 @@ export class ResourceEncoder {
   /** Encodes a resource that is not in the store, such as Config; not cached. */
   encodeWire(wire: WireResource, dialect: Dialect): Encoding {
     try {
-      if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
+      if (isLocalSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
       const resource = withOpenedKey(withPublicKeyOnly(wire), dialect, this.options.sealing);
       const payloads = { spec: encodeSpec(resource, dialect, this.options), status: encodeStatus(resource, dialect) };
       const isRelayed = this.cp.role === 'global' && resource.meta !== undefined && resource.meta.zone !== '';

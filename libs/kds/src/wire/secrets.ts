@@ -7,18 +7,18 @@ import type { WireResource } from './wire-resource';
 
 const SIGNING_KEY = 'zone-token-signing-key';
 const PUBLIC_KEY = 'zone-token-signing-public-key';
-const WITHHELD = new Set([
+const LOCAL_SECRETS = new Set([
   'envoy-admin-ca',
   'admin-user-token',
   'inter-cp-ca',
   'user-token-revocations',
   AUTHORITY_SECRET,
 ]);
-const WITHHELD_PREFIX = 'user-token-signing-key';
+const LOCAL_PREFIX = 'user-token-signing-key';
 
 /** Whether it is a secret that never leaves the global (docs/reference/kds-wire.md §4.2). */
-export function isWithheldSecret({ kind, name }: Pick<WireResource, 'kind' | 'name'>): boolean {
-  return kind === 'GlobalSecret' && (WITHHELD.has(name) || name.startsWith(WITHHELD_PREFIX));
+export function isLocalSecret({ kind, name }: Pick<WireResource, 'kind' | 'name'>): boolean {
+  return kind === 'GlobalSecret' && (LOCAL_SECRETS.has(name) || name.startsWith(LOCAL_PREFIX));
 }
 
 /**

@@ -113,7 +113,7 @@ export function outboundHalf(
           },
         }),
     // A state without insights would end what the global knows.
-    isWithheld: (kind) => insights?.isLoaded === false && isInsightKind(kind),
+    isExcluded: (kind) => insights?.isLoaded === false && isInsightKind(kind),
   });
   const formerItem = (before: Resource | undefined): LastSent | undefined => {
     const kind = before && syncedKind(registry, before.id.kind);

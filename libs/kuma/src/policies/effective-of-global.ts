@@ -2,19 +2,19 @@ import type { PolicyChangeSet, Policy } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
-import type { EffectiveKumaPolicies, EffectivePolicy, KumaRuleTarget } from './request-policies';
+import type { EffectiveKumaPolicies, EffectiveKumaPolicy, KumaRuleTarget } from './request-policies';
 
 type PolicyPredicate = (policy: Policy) => boolean;
 
 /** The policies of this replica, of the same index: a FollowedPolicies. */
 export interface PoliciesSource {
   readonly table: {
-    effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectivePolicy | undefined;
+    effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectiveKumaPolicy | undefined;
     effectiveOfBackend(
       kind: string,
       at: { readonly service: Identity; readonly port: number },
       isMeant?: PolicyPredicate,
-    ): EffectivePolicy | undefined;
+    ): EffectiveKumaPolicy | undefined;
     listConsumers(frontend: Identity): readonly string[];
   };
   readonly hasLoaded: boolean;

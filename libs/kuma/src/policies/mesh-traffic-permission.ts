@@ -41,7 +41,7 @@ type SpiffeIds =
 function toSpiffeIds(
   field: string,
   rules: Readonly<Record<string, AccessRule>> | undefined,
-  othersOf: (id: string) => readonly string[],
+  listOthers: (id: string) => readonly string[],
 ): SpiffeIds {
   const ids = new Set<string>();
   for (const name of Object.keys(rules ?? {}).sort()) {
@@ -56,7 +56,7 @@ function toSpiffeIds(
       // It takes no slash at the end of a prefix, so it would take names that begin alike too.
       if (spiffeId.type !== 'Exact') return refused(`${where} names a prefix, which Kuma does not end at a slash`);
       if (spiffeId.value.endsWith('/')) return refused(`${where} names ${spiffeId.value}, which is no SPIFFE id`);
-      for (const id of [spiffeId.value, ...othersOf(spiffeId.value)]) ids.add(id);
+      for (const id of [spiffeId.value, ...listOthers(spiffeId.value)]) ids.add(id);
     }
   }
   return { ok: true, ids: [...ids].sort() };

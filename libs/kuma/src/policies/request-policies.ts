@@ -6,7 +6,7 @@ import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
 import { timeoutConf } from './mesh-timeout';
 
 /** An effective policy: its spec proper, and by JSON pointer the key of the policy that set each value. */
-export interface EffectivePolicy {
+export interface EffectiveKumaPolicy {
   readonly spec: JsonObject;
   readonly sources: ReadonlyMap<string, { readonly policy: string }>;
 }
@@ -22,11 +22,11 @@ export interface KumaRuleTarget {
 
 /** The effective policies that are translated for zones of Kuma: a PolicyTable. */
 export interface EffectiveKumaPolicies {
-  effectiveOfRule(kind: string, at: KumaRuleTarget): EffectivePolicy | undefined;
+  effectiveOfRule(kind: string, at: KumaRuleTarget): EffectiveKumaPolicy | undefined;
   effectiveOfBackend(
     kind: string,
     at: { readonly service: Identity; readonly port: number },
-  ): EffectivePolicy | undefined;
+  ): EffectiveKumaPolicy | undefined;
   /** The namespaces whose clients see a frontend in a way of their own because of policies. */
   listConsumers(frontend: Identity): readonly string[];
 }

@@ -81,13 +81,10 @@ function toEntry(table: BindingTable, route: CompiledRoute, place: BoundPort, se
 }
 
 /** Kuma merges all routes to a service, by their names, and knows no callers of a namespace. */
-function refuseOthers(
-  table: BindingTable,
-  { frontend, binding: { port, group, routes }, sameNamed: namesakes }: BoundPort,
-): void {
+function refuseOthers(table: BindingTable, { frontend, binding: { port, group, routes }, sameNamed }: BoundPort): void {
   const where = `${frontend.id.kind} ${frontend.id.name} port ${port}`;
   if (group !== PRODUCER) throw new Inexact(`at ${where} it is for ${group.replace(':', ' namespace ')} alone`);
-  if (namesakes > 1 || (frontend.id.kind === 'MeshService' && frontend.id.zone === '')) {
+  if (sameNamed > 1 || (frontend.id.kind === 'MeshService' && frontend.id.zone === '')) {
     throw new Inexact(`several services may be called ${frontend.id.name}: each zone takes its own first`);
   }
   if (routes.filter(isOfGlobal).length > 1) throw new Inexact(`other routes are bound to ${where}`);

@@ -23,7 +23,7 @@ interface PlanResult extends WriteResult {
 export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): JointWrite {
   const changes: Change[] = [];
   const places = new Map<string, number>();
-  const placesOf = plans.map((plan) =>
+  const placesByPlan = plans.map((plan) =>
     plan.changes.map((change): number | undefined => {
       const key = identityKey(change.id);
       const place = places.get(key);
@@ -40,7 +40,7 @@ export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): Joint
     changes,
     notes: plans.flatMap(({ notes = [] }) => notes),
     getPlanResult: (plan, { revision, results }) => {
-      const own = (placesOf[plan] ?? []).map((place) =>
+      const own = (placesByPlan[plan] ?? []).map((place) =>
         place === undefined ? DEFERRED : (results[place] ?? DEFERRED),
       );
       return { revision, results: own, deferred: own.filter((result) => result === DEFERRED).length };

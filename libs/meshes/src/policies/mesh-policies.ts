@@ -3,7 +3,7 @@ import { PolicyTable, readDefinition, type PolicyChangeSet, type PolicyDefinitio
 import { jsonEqual, Label, labelValue, type Identity, type Resource } from '@causeway/resources';
 import { routeKinds, type ChangeSet, type BindingTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { DeclaredKinds } from '../declared-kinds';
+import { IndexedKinds } from '../declared-kinds';
 import type { Meshes } from '../meshes';
 
 /** Dependencies of a table of policies. */
@@ -27,7 +27,7 @@ const TARGETS: readonly string[] = ['MeshService', 'MeshMultiZoneService', EXTER
  */
 export class MeshPolicies {
   readonly table: PolicyTable;
-  private readonly declared: DeclaredKinds;
+  private readonly declared: IndexedKinds;
   /** By kind: the definition, and the spec from which it was read. */
   private definitions: ReadonlyMap<string, { readonly spec: Resource['spec']; readonly definition: PolicyDefinition }> =
     new Map();
@@ -38,7 +38,7 @@ export class MeshPolicies {
     routes: BindingTable,
   ) {
     this.table = new PolicyTable(routes);
-    this.declared = new DeclaredKinds(options.index);
+    this.declared = new IndexedKinds(options.index);
   }
 
   /**

@@ -74,14 +74,14 @@ function namespaceNamed({ spiffeId }: AccessCallerMatch): string | undefined {
 /** A rule is one clause for each of its entries; those that are lists of ids only are one together. */
 function compileClauses(
   rules: Readonly<Record<string, AccessRule>>,
-  termsOf: (match: AccessCallerMatch) => readonly CallerTerm[],
+  compileTerms: (match: AccessCallerMatch) => readonly CallerTerm[],
 ): readonly AccessClause[] {
   return Object.keys(rules)
     .sort(compareText)
     .flatMap((name): readonly AccessClause[] => {
       const { from, to } = rules[name] ?? {};
       if (!from) return [{ name, callers: 'anyone', to }];
-      const terms = from.flatMap(termsOf);
+      const terms = from.flatMap(compileTerms);
       const lists = terms.flatMap(({ within, except }) => (within !== 'anyone' && except.length === 0 ? within : []));
       const others = terms.filter(({ within, except }) => within === 'anyone' || except.length > 0);
       const joined = lists.length === 0 ? [] : [{ within: sorted(lists), except: [] }];

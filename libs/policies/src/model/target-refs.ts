@@ -9,7 +9,6 @@ import {
   type JsonObject,
   type JsonValue,
   type LabelSelector,
-  type Violation,
   type ViolationReport,
 } from '@causeway/resources';
 import type { Declared, PolicyDefinition } from './definition';

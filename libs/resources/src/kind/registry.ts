@@ -80,11 +80,11 @@ export class Registry {
   /** The kind of a document of the Kubernetes form, looked up by group, version and kind. */
   find(apiVersion: string, name: string): FoundKind {
     const of = parseApiVersion(apiVersion);
-    const namesakes = this.current.byBareName.get(name) ?? [];
-    const found = namesakes.find(({ kind, alias }) => isOfGroup(alias ?? kind, of));
+    const sameNamed = this.current.byBareName.get(name) ?? [];
+    const found = sameNamed.find(({ kind, alias }) => isOfGroup(alias ?? kind, of));
     return found
       ? { found: true, ...found }
-      : { found: false, sameNamed: namesakes.map((one) => one.alias ?? one.kind) };
+      : { found: false, sameNamed: sameNamed.map((one) => one.alias ?? one.kind) };
   }
 
   /** The kind that REST serves under this plural, a kind's or an alias's, or undefined. */
@@ -157,8 +157,8 @@ class Tables {
     }
     for (const [names, word, entry] of entries) if (!names.has(word)) names.set(word, entry);
     for (const { name, entry } of [{ name: kind.bareName, entry: { kind } }, ...named.slice(1)]) {
-      const namesakes = this.byBareName.get(name);
-      if (namesakes) namesakes.push(entry);
+      const sameNamed = this.byBareName.get(name);
+      if (sameNamed) sameNamed.push(entry);
       else this.byBareName.set(name, [entry]);
     }
     return undefined;

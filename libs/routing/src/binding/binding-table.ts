@@ -217,7 +217,7 @@ export class BindingTable {
       const before = this.targets.findTarget(key);
       changeSet.frontends.add(key);
       for (const target of new Set([...(before === undefined ? [] : [before]), ...apply()])) {
-        for (const namesake of this.targets.named(target)) changeSet.frontends.add(namesake.key);
+        for (const sameNamed of this.targets.named(target)) changeSet.frontends.add(sameNamed.key);
         for (const group of this.attached.get(target)?.keys() ?? []) {
           changeSet.addGroup(key, group);
           changeSet.addTarget(target, group, true);

@@ -58,11 +58,11 @@ export function unknown(at: FieldPath, value: string, known: readonly string[]):
 /** Only the first entry of a name counts (Gateway API, HTTPHeaderMatch). */
 function firstOfEachName(
   matches: readonly ValueMatch[] = [],
-  nameOf: (name: string) => string,
+  toName: (name: string) => string,
 ): [ValueMatch, number][] {
   const seen = new Set<string>();
   return matches.flatMap((match, i): [ValueMatch, number][] => {
-    const name = nameOf(match.name);
+    const name = toName(match.name);
     if (seen.has(name)) return [];
     seen.add(name);
     return [[match, i]];

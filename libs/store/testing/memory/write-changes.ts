@@ -76,9 +76,9 @@ class MemoryTransaction {
       now: this.now,
       revision: this.revision + 1,
       nextCreationOrder: () => Math.max(this.now * 1000, this.newest.order) + 1,
-      computeOrder: (copy, held) => this.orderOf(copy, held),
+      computeOrder: (copy, held) => this.computeOrder(copy, held),
       newUid: this.disk.newId,
-      findHolder: (vip, patch) => this.holderOf(vip, patch),
+      findHolder: (vip, patch) => this.findHolder(vip, patch),
     });
     if (decision.type === 'write') this.take(key, row, decision.row);
     return toResult(change, decision);
@@ -95,7 +95,7 @@ class MemoryTransaction {
     if (after.vip !== undefined) this.vips.set(after.vip, key);
   }
 
-  private orderOf({ id, copy, orderFrom }: CopyChange, held: MemoryRow | undefined): number {
+  private computeOrder({ id, copy, orderFrom }: CopyChange, held: MemoryRow | undefined): number {
     const { sessionOf: zone, newest } = this;
     if (orderFrom === undefined || zone === undefined) return copy.creationOrder;
     return countedOrder({
@@ -116,7 +116,7 @@ class MemoryTransaction {
     );
   }
 
-  private holderOf(vip: string, change: PatchChange): Identity | undefined {
+  private findHolder(vip: string, change: PatchChange): Identity | undefined {
     const holder = this.vips.get(vip) ?? this.disk.vips.get(vip);
     const row = holder === undefined || holder === identityKey(change.id) ? undefined : this.row(holder);
     return row?.id;

@@ -74,17 +74,17 @@ export class CallerDirectory {
       ids: () => known().ids(),
       idsIn: (namespace) => known().idsIn(namespace),
       listBearers: (id) => known().listBearers(id),
-      listDomains: (of) => this.domainsOf(mesh, of),
+      listDomains: (of) => this.listZoneDomains(mesh, of),
       changing: () => {
         const changing =
-          this.changing.get(mesh) ?? changingIds(this.index, mesh, (of) => this.domainsOf(mesh, of).possible);
+          this.changing.get(mesh) ?? changingIds(this.index, mesh, (of) => this.listZoneDomains(mesh, of).possible);
         this.changing.set(mesh, changing);
         return changing;
       },
     };
   }
 
-  private domainsOf(mesh: string, of: string): ZoneDomains {
+  private listZoneDomains(mesh: string, of: string): ZoneDomains {
     const key = `${mesh}/${of}`;
     const domains = this.domains.get(key) ?? zoneDomains(this.index, mesh, { of, here: this.zone });
     this.domains.set(key, domains);
@@ -118,7 +118,7 @@ export class CallerDirectory {
 
   /** Whether an id is of a trust domain that may be a zone's. */
   private isOfZone(mesh: string, zone: string): (id: string) => boolean {
-    const domains = this.domainsOf(mesh, zone).possible.map((domain) => `spiffe://${domain}/`);
+    const domains = this.listZoneDomains(mesh, zone).possible.map((domain) => `spiffe://${domain}/`);
     return (id) => domains.some((domain) => id.startsWith(domain));
   }
 

@@ -18,7 +18,7 @@ import type { DestinationChange } from '../model/model-change';
 import { isPort, socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { explicitListenerName, hostPort } from '../names/resource-names';
-import { isWithheldFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
+import { isExcludedFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
 
 type Outbound = NonNullable<DataplaneResource['spec']['networking']['outbound']>[number];
 
@@ -173,16 +173,16 @@ export class ExplicitOutbounds {
   /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
   private pick(dataplane: Resource, { refs, zone }: OutboundTarget): Destination | string | undefined {
     let best: Destination | undefined;
-    let withheld: Destination | undefined;
+    let excluded: Destination | undefined;
     let count = 0;
     for (const ref of refs)
       for (const each of this.backends.matching(dataplane.id.mesh, ref)) {
         if (++count > MAX_CANDIDATES) return `selects more than ${MAX_CANDIDATES} ports of services`;
         if (zone !== undefined && zone !== each.service.zone) continue;
-        if (isWithheldFrom(dataplane, each)) withheld = each;
+        if (isExcludedFrom(dataplane, each)) excluded = each;
         else if (!best || this.order(each, best) < 0) best = each;
       }
-    return best ?? (withheld && withheldReason(dataplane, withheld));
+    return best ?? (excluded && formatExclusion(dataplane, excluded));
   }
 
   private order(a: Destination, b: Destination): number {
@@ -270,7 +270,7 @@ function described({ backendRef, tags = {} }: Outbound): string {
   return shortened(JSON.stringify(text), 300);
 }
 
-function withheldReason(dataplane: Resource, { service: { namespace, name } }: Destination): string {
+function formatExclusion(dataplane: Resource, { service: { namespace, name } }: Destination): string {
   const node = readBinding(dataplane);
   return `MeshService ${namespace}/${name} comes from App Mesh and is no backend of VirtualNode ${node?.namespace}/${node?.name}`;
 }

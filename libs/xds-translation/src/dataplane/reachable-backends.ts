@@ -17,7 +17,7 @@ export interface DeclaredBackends {
   readonly refs: readonly BackendRef[];
   /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is sent nothing else. */
   readonly isOwn: boolean;
-  /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is withheld. */
+  /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is excluded. */
   readonly ofNode?: ReadonlyMap<string, BackendRef>;
 }
 
@@ -55,7 +55,7 @@ function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | un
  * Whether a Dataplane may not call a destination: it belongs to a VirtualNode, and the destination comes from App Mesh and is no backend of
  * that (T003-35). What the Dataplane lists itself changes nothing of it.
  */
-export function isWithheldFrom(
+export function isExcludedFrom(
   dataplane: Resource | undefined,
   { labels, service }: Pick<Destination, 'labels' | 'service'>,
 ): boolean {

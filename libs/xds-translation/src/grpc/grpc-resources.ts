@@ -64,7 +64,7 @@ export function clientListener(
 }
 
 /** Where no route holds, all calls go to the destination. */
-export function implicitCalls({ name }: Destination, policies: RulePolicies, hashOf: HashOf): GrpcRoutes {
+export function implicitCalls({ name }: Destination, policies: RulePolicies, toHashPolicies: HashOf): GrpcRoutes {
   const clusterSpecifier = { $case: 'cluster' as const, value: name };
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
@@ -73,7 +73,7 @@ export function implicitCalls({ name }: Destination, policies: RulePolicies, has
       $case: 'route' as const,
       value: {
         clusterSpecifier,
-        hashPolicy: hashOf([name]),
+        hashPolicy: toHashPolicies([name]),
         timeout: toProtoDuration(0),
         ...callFields(undefined, policies),
       },

@@ -23,7 +23,7 @@ import {
   type BackendRules,
 } from '../policies/cluster-rules';
 import { isExcluded, sharesByZone, type LocalitySpec } from '../policies/locality-rule';
-import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
+import { EGRESS_ENDPOINTS, ingressEndpointsName, localEndpointsName } from '../names/resource-names';
 import { FROM_ADS, upstreamTls } from './tls';
 import type { ClusterFields } from '../model/message-fields';
 
@@ -55,7 +55,7 @@ interface ClusterOptions {
 }
 
 /**
- * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's entrance;
+ * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's ingress endpoint;
  * otherwise it has its own. Without known identities nobody is believed, so at most endpoints that are spoken to in plaintext count.
  */
 export function destinationCluster(
@@ -113,13 +113,13 @@ function toOutlierDetection({ local, localNames, remote }: Destination, rules: B
 }
 
 /**
- * The name of the endpoints of a destination that is no external one: that of the entrance of the only zone that serves it, which all
+ * The name of the endpoints of a destination that is no external one: that of the ingress endpoint of the only zone that serves it, which all
  * services of the zone share, unless a policy wants nothing sent there.
  */
 function formatEndpointsName({ name, service, local, remote }: Destination, locality?: LocalitySpec): string {
   const [first, second] = remote;
   const isOnly = service.kind === 'MeshService' && local.length === 0 && first !== undefined && second === undefined;
-  return isOnly && !isExcluded(first.zone, locality) ? entranceEndpointsName(service.mesh, first.zone) : name;
+  return isOnly && !isExcluded(first.zone, locality) ? ingressEndpointsName(service.mesh, first.zone) : name;
 }
 
 const PLAINTEXT = packFilter('raw', RawBuffer, {});

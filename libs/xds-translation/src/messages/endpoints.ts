@@ -2,7 +2,7 @@ import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
 import { localAddresses, type Destination, type LocalEndpoint, type RemoteZone } from '../model/destination';
 import type { SocketAddress, ZoneIngressEndpoint } from '../model/ingress-endpoint';
 import { computeLocality, type LocalitySpec } from '../policies/locality-rule';
-import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
+import { EGRESS_ENDPOINTS, ingressEndpointsName, localEndpointsName } from '../names/resource-names';
 
 /** The key of the endpoint metadata by which Envoy chooses one of several transport sockets. */
 const SOCKET_MATCH = 'envoy.transport_socket_match';
@@ -40,13 +40,17 @@ export function noEndpoints(clusterName: string): Endpoints {
   return { clusterName };
 }
 
-/** The entrance of a zone, shared by all its services. */
-export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneIngressEndpoint | undefined): Endpoints {
-  const clusterName = entranceEndpointsName(mesh, zone);
-  if (!entrance) return noEndpoints(clusterName);
+/** The ingress endpoint of a zone, shared by all its services. */
+export function ingressEndpoints(
+  mesh: string,
+  zone: string,
+  ingressEndpoint: ZoneIngressEndpoint | undefined,
+): Endpoints {
+  const clusterName = ingressEndpointsName(mesh, zone);
+  if (!ingressEndpoint) return noEndpoints(clusterName);
   return {
     clusterName,
-    endpoints: [{ ...toLocality(zone, 0), lbEndpoints: entrance.addresses.map((at) => endpoint(at)) }],
+    endpoints: [{ ...toLocality(zone, 0), lbEndpoints: ingressEndpoint.addresses.map((at) => endpoint(at)) }],
   };
 }
 
@@ -77,12 +81,12 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
 export function destinationEndpoints(
   destination: Destination,
   zone: string,
-  entranceOf: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined,
+  findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined,
   locality?: LocalitySpec,
 ): Endpoints {
   const { name, service, remote } = destination;
   const local = localAddresses(destination);
-  const listAddresses = (each: RemoteZone) => entranceOf(service.mesh, each.zone)?.addresses ?? [];
+  const listAddresses = (each: RemoteZone) => findIngressEndpoint(service.mesh, each.zone)?.addresses ?? [];
   return { clusterName: name, endpoints: ranked({ local, zone, remote, listAddresses, locality }) };
 }
 

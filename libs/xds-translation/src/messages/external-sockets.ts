@@ -53,7 +53,7 @@ export function externalEndpoints(clusterName: string, destination: Destination)
  * By priority, without gaps; each endpoint says by which TLS it is spoken to, where hosts differ in that. A name has an endpoint for each
  * address.
  */
-function externalLocalities({ endpoints, tls }: ExternalTarget, addressesOf: (host: string) => readonly string[]) {
+function externalLocalities({ endpoints, tls }: ExternalTarget, listAddresses: (host: string) => readonly string[]) {
   const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
   const named = tls?.serverName === '';
   return priorities.map((priority, i) => ({
@@ -61,7 +61,7 @@ function externalLocalities({ endpoints, tls }: ExternalTarget, addressesOf: (ho
     lbEndpoints: endpoints
       .filter((each) => each.priority === priority)
       .flatMap(({ host, port }) =>
-        addressesOf(host).map((address) => ({
+        listAddresses(host).map((address) => ({
           ...endpoint({ address, port }),
           ...(named && toMetadata({ host })),
         })),

@@ -247,9 +247,9 @@ function meshServiceParts(service: Resource, facts: ServiceFacts): (port: Servic
     });
   }
   const { mesh, zone } = service.id;
-  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.findIngressEndpoint(mesh, zone);
-  if (!entrance) return () => ({ ...NOTHING, identities });
-  const { sni, depreferred } = entrance;
+  const ingressEndpoint = zone === '' || facts.access.isOff(mesh) ? undefined : facts.findIngressEndpoint(mesh, zone);
+  if (!ingressEndpoint) return () => ({ ...NOTHING, identities });
+  const { sni, depreferred } = ingressEndpoint;
   return () => ({ local: [], remote: [{ zone, instances: countInstances(service), sni, depreferred }], identities });
 }
 
@@ -325,7 +325,7 @@ function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[]
   return [...found.values()].sort(compareAddresses);
 }
 
-/** Several members of one zone are one entrance with the instances of all. */
+/** Several members of one zone are one ingress endpoint with the instances of all. */
 function mergeZones(zones: readonly RemoteZone[]): readonly RemoteZone[] {
   const found = new Map<string, RemoteZone>();
   for (const zone of zones) {

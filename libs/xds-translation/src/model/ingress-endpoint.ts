@@ -23,7 +23,7 @@ export interface ZoneIngressEndpoint {
   readonly depreferred: boolean;
   /** IP addresses, sorted. */
   readonly addresses: readonly SocketAddress[];
-  /** Host names, sorted. An entrance has an address or a name at least. */
+  /** Host names, sorted. An ingress endpoint has an address or a name at least. */
   readonly names: readonly SocketAddress[];
 }
 
@@ -38,10 +38,15 @@ export interface IngressFacts {
 }
 
 /**
- * The entrance of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no
+ * The ingress endpoint of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no
  * address. A zone without a Zone resource counts as enabled.
  */
-export function zoneEntrance({ mesh, zone, meshAddresses, ingresses }: IngressFacts): ZoneIngressEndpoint | undefined {
+export function computeIngressEndpoint({
+  mesh,
+  zone,
+  meshAddresses,
+  ingresses,
+}: IngressFacts): ZoneIngressEndpoint | undefined {
   const policy = zone && readLostState(zone, mesh)?.policy;
   if (zone?.spec['enabled'] === false || policy === 'withdraw') return undefined;
   const own = sortedAddresses([...meshAddresses].map(({ spec }) => hostAddress(spec['address'], spec['port'])));

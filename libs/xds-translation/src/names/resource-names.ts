@@ -69,12 +69,12 @@ export function destinationOfLocalEndpoints(name: string): string | undefined {
 }
 
 /** The addresses of a zone's ingress for a mesh: endpoints that all services of the zone share. */
-export function entranceEndpointsName(mesh: string, zone: string): string {
+export function ingressEndpointsName(mesh: string, zone: string): string {
   return `ingress:${mesh}/${zone}`;
 }
 
-/** The mesh and the zone of endpoints named by `entranceEndpointsName`; undefined for other endpoints. */
-export function entranceOfEndpoints(name: string): { readonly mesh: string; readonly zone: string } | undefined {
+/** The mesh and the zone of endpoints named by `ingressEndpointsName`; undefined for other endpoints. */
+export function parseIngressEndpoints(name: string): { readonly mesh: string; readonly zone: string } | undefined {
   const [, mesh, zone] = /^ingress:([^/]+)\/([^/]+)$/.exec(name) ?? [];
   return mesh === undefined || zone === undefined ? undefined : { mesh, zone };
 }

@@ -149,14 +149,14 @@ describe('load balancing', () => {
     ['weights within a rank', { weights: { east: 90, north: 10 } }, 'west:0:1 east:1:90 north:1:10 south:2:1'],
     ['nothing here', { weights: { west: 0 } }, 'east:0:1 north:0:1 south:1:1'],
   ])('zones: %s', (_, locality, want) => {
-    const entranceOf = (_mesh: string, zone: string) => ({
+    const findIngressEndpoint = (_mesh: string, zone: string) => ({
       addresses: [{ address: '198.51.100.1', port: 1 }],
       names: [],
       sni: 'kri' as const,
       depreferred: false,
       zone,
     });
-    const fields = destinationEndpoints(destination(zones), 'west', entranceOf, locality);
+    const fields = destinationEndpoints(destination(zones), 'west', findIngressEndpoint, locality);
     const found = ClusterLoadAssignment.fromPartial(fields).endpoints.map(
       ({ locality: at, priority, loadBalancingWeight }) => `${at?.zone}:${priority}:${loadBalancingWeight}`,
     );

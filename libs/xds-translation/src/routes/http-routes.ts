@@ -186,8 +186,8 @@ function notFoundCode(binding: Binding): RouteAction_ClusterNotFoundResponseCode
 const MILLION = 1_000_000;
 
 /** A copy goes to the first service of a destination, to none where there is none. Shares are rounded to millionths. */
-function mirrorPolicy({ numerator, denominator, to }: MirrorAction, clustersOf: ClustersOf) {
-  const [part] = to.ok ? clustersOf(to.destination) : [];
+function mirrorPolicy({ numerator, denominator, to }: MirrorAction, listClusters: ClustersOf) {
+  const [part] = to.ok ? listClusters(to.destination) : [];
   if (!part || denominator <= 0) return [];
   const share = Math.min(MILLION, Math.round((numerator / denominator) * MILLION));
   const defaultValue = { numerator: share, denominator: FractionalPercent_DenominatorType.MILLION };

@@ -63,7 +63,7 @@ export class ServiceBindings {
     return frontend && table.bindingFor({ namespace: dataplane?.namespace ?? '' }, frontend, port, 'tcp');
   }
 
-  carriage(view: EnvoyView, destination: FrontendKey & Pick<Destination, 'protocol'>): TrafficMode {
+  trafficMode(view: EnvoyView, destination: FrontendKey & Pick<Destination, 'protocol'>): TrafficMode {
     return getTrafficMode(this.findBinding(view, destination), destination);
   }
 
@@ -90,7 +90,7 @@ export class ServiceBindings {
   /** The routes of a destination by what is bound of HTTPRoutes or GRPCRoutes; without any, the implicit route. */
   requests(view: EnvoyView, destination: Destination): HttpRoutes {
     const binding = this.findBinding(view, destination);
-    const selectPolicies = this.policiesOf(view, destination);
+    const selectPolicies = this.selectPolicies(view, destination);
     const { toHashPolicies } = this;
     if (!binding)
       return {
@@ -99,7 +99,7 @@ export class ServiceBindings {
       };
     return httpRoutes(binding, {
       table: this.table,
-      listClusters: (of) => this.clustersOf(of),
+      listClusters: (of) => this.listClusters(of),
       retryPolicy,
       selectPolicies,
       toHashPolicies,
@@ -109,13 +109,13 @@ export class ServiceBindings {
   /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
   shares(binding: Binding): readonly BackendShare[] {
     const action = connectionAction(this.table, binding);
-    return action.type === 'forward' ? backendShares(action.backends, (of) => this.clustersOf(of)) : [];
+    return action.type === 'forward' ? backendShares(action.backends, (of) => this.listClusters(of)) : [];
   }
 
   /** The routes of calls to a destination by what is bound of any kind, or without, for the gRPC clients of this zone. */
   calls(view: EnvoyView, frontend: Destination): GrpcRoutes {
     const binding = this.findBinding(view, frontend);
-    const selectPolicies = this.policiesOf(view, frontend);
+    const selectPolicies = this.selectPolicies(view, frontend);
     const { toHashPolicies } = this;
     if (!binding) return implicitCalls(frontend, selectPolicies(), toHashPolicies);
     const { table, model } = this;
@@ -146,7 +146,7 @@ export class ServiceBindings {
   }
 
   /** The policies of the rules at a port of a service for the clients of a view. */
-  private policiesOf(view: EnvoyView, destination: FrontendKey): PoliciesOf {
+  private selectPolicies(view: EnvoyView, destination: FrontendKey): PoliciesOf {
     const { service: frontend, port } = destination;
     const at = { frontend, port, group: this.getGroup(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
@@ -177,7 +177,7 @@ export class ServiceBindings {
   }
 
   /** The clusters of a backend; several share by their instances. */
-  private clustersOf(backend: Backend): readonly ClusterPart[] {
+  private listClusters(backend: Backend): readonly ClusterPart[] {
     const names = this.listNames(backend);
     if (names.length === 1) return names.map((cluster) => ({ cluster, instances: 1 }));
     return names.flatMap((name) => {

@@ -50,7 +50,7 @@ export interface ModelSources {
 }
 
 /**
- * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
+ * The traffic of all meshes as the proxies of one zone see it: destinations by name, ingress endpoints of zones, trust. Follows the
  * index event by event: a change costs what it touches, for an inverted index leads from Dataplanes, members and zones to the
  * services made of them. Pure apart from the index that it reads.
  */
@@ -153,8 +153,8 @@ export class TrafficModel {
   }
 
   /** Returns the ingress endpoint of a zone; undefined if it has none, or if no service needs it. */
-  entrance(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
-    this.reads.read(`entrance ${mesh} ${zone}`);
+  ingressEndpoint(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
+    this.reads.read(`ingressEndpoint ${mesh} ${zone}`);
     const known = this.zones.known(mesh, zone);
     if (!known || known.names.length === 0) return known;
     const resolved = known.names.flatMap(({ address: name, port }) =>
@@ -176,7 +176,7 @@ export class TrafficModel {
   /** The addresses of these host names are others. */
   hostsChanged(names: readonly string[]): ModelChange {
     const zones = this.zones.namedAt(names);
-    for (const { mesh, zone } of zones) this.reads.changed(`entrance ${mesh} ${zone}`);
+    for (const { mesh, zone } of zones) this.reads.changed(`ingressEndpoint ${mesh} ${zone}`);
     return {
       ...NO_CHANGE,
       destinations: [...this.hostDependents.of(names)].flatMap((key) => this.recompute(key)),
@@ -197,7 +197,7 @@ export class TrafficModel {
   affected(changes?: readonly IndexChange[]): number {
     const meshes = this.access.stale(changes);
     let count = 0;
-    if (meshes.length > 0) for (const _ of this.servicesOf(meshes)) count += 1;
+    if (meshes.length > 0) for (const _ of this.listServices(meshes)) count += 1;
     return count;
   }
 
@@ -205,7 +205,7 @@ export class TrafficModel {
   apply({ changes }: Pick<IndexEvent, 'changes'>): ModelChange {
     const access = this.access.refresh(changes);
     const egress = this.egress.refresh(changes);
-    const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
+    const services = new Set<string>(access.length > 0 ? this.listServices(access) : []);
     const rules = this.rules.observe(changes);
     for (const key of rules.services) if (this.isMixed(key)) services.add(key);
     for (const key of externalsThrough(this.index, egress)) services.add(key);
@@ -223,7 +223,7 @@ export class TrafficModel {
     const zones = [...touched].flatMap((zone) =>
       this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
         for (const key of dependents) if (rerouted || this.hasNames(key)) services.add(key);
-        this.reads.changed(`entrance ${mesh} ${zone}`);
+        this.reads.changed(`ingressEndpoint ${mesh} ${zone}`);
         return { mesh, zone, dependents };
       }),
     );
@@ -257,7 +257,7 @@ export class TrafficModel {
   /** Applies a change of access that is not one of the index. */
   accessChanged(): ModelChange {
     const access = this.access.refresh();
-    const services = access.length > 0 ? [...this.servicesOf(access)] : [];
+    const services = access.length > 0 ? [...this.listServices(access)] : [];
     return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
   }
 
@@ -273,7 +273,7 @@ export class TrafficModel {
   }
 
   /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
-  private *servicesOf(meshes: readonly string[]): Iterable<string> {
+  private *listServices(meshes: readonly string[]): Iterable<string> {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
   }
@@ -353,7 +353,7 @@ export class TrafficModel {
           findEgress: (mesh, name) => this.egress.findRoute(mesh, name),
           findIngressEndpoint: (mesh, zone) => {
             entered.add(zone);
-            return this.zones.entrance(mesh, zone);
+            return this.zones.ingressEndpoint(mesh, zone);
           },
         })
       : [];

@@ -56,7 +56,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** The tables that are served from. While the index is being read anew they stay as they were, and so does the revision. */
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
-  private readonly withheld: ExcludedServices;
+  private readonly excluded: ExcludedServices;
   private readonly lists: ListedNames;
   private readonly made = new BuildTargets();
   /** Since which revision changes are announced that are announced in slices. */
@@ -83,11 +83,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       tables: () => this.tables,
       listHttpAddresses: (view) => this.lists.http(view),
     });
-    this.withheld = new ExcludedServices({ tables: () => this.tables });
+    this.excluded = new ExcludedServices({ tables: () => this.tables });
     this.lists = new ListedNames({
       tables: () => this.tables,
       translation: this.translation,
-      withheld: this.withheld,
+      excluded: this.excluded,
       used: (view) => this.views.of(view).onDemand.used,
     });
     this.loader.subscribe((change) => (change === 'reloaded' ? this.filledAnew() : this.changed(change)));
@@ -156,7 +156,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.views.of(view);
     if (this.awaitsChain(view, vip)) return 'pending';
-    const inPlace = this.withheld.findReplacement(view, type, name);
+    const inPlace = this.excluded.findReplacement(view, type, name);
     if (inPlace)
       return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name, view });
     const consumers = this.translation.findConsumer(view, type, name);
@@ -225,11 +225,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
     if (vip === undefined || !hasChains(view)) return false;
     const { onDemand } = this.views.of(view);
-    const destination = this.withheld.atVip(view, vip);
+    const destination = this.excluded.atVip(view, vip);
     const { routes } = this.tables;
     if (!destination || !this.translation.hasChain(view, destination)) onDemand.forget(vip);
     else {
-      const asked = routes.carriage(view, destination) === 'requests' ? destination.name : undefined;
+      const asked = routes.trafficMode(view, destination) === 'requests' ? destination.name : undefined;
       if (onDemand.has(vip)) onDemand.follow(vip, asked);
       else if (!this.lists.httpVips(view).has(vip)) this.beginUse(view, vip, destination, asked);
     }

@@ -42,7 +42,7 @@ export class GrpcTranslation {
           lostBackendPolicies(rules),
         );
       case RESOURCE_TYPES.endpoints: {
-        const findIngressEndpoint = (mesh: string, zone: string) => model.entrance(mesh, zone);
+        const findIngressEndpoint = (mesh: string, zone: string) => model.ingressEndpoint(mesh, zone);
         const from = { zone: model.zone, findIngressEndpoint, balancing: rules.balancing };
         const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, from);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);

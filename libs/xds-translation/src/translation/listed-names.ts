@@ -17,7 +17,7 @@ import type { ExcludedServices } from './excluded-services';
 export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly translation: Translation;
-  readonly withheld: ExcludedServices;
+  readonly excluded: ExcludedServices;
   /** The `address:port` of the HTTP services that the view's proxies asked for themselves. */
   readonly used: (view: EnvoyView) => Iterable<string>;
 }
@@ -138,10 +138,10 @@ export class ListedNames {
   /** HTTP addresses that have a filter chain in the view's redirect listener: those that are listed or used. */
   http(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const { used, withheld, translation } = this.parts;
+    const { used, excluded, translation } = this.parts;
     const found = new Set(this.names(view, CHAINS));
     for (const vip of used(view)) {
-      const destination = withheld.atVip(view, vip);
+      const destination = excluded.atVip(view, vip);
       const at = destination && translation.chainAt(view, destination);
       if (at !== undefined) found.add(at);
     }
@@ -206,7 +206,7 @@ export class ListedNames {
       yield* this.withBackends(view, destination);
     if (!view.capture) return;
     for (const vip of this.parts.used(view)) {
-      const destination = this.parts.withheld.atVip(view, vip);
+      const destination = this.parts.excluded.atVip(view, vip);
       if (destination && this.parts.translation.hasChain(view, destination))
         yield* this.withBackends(view, destination.name);
     }
@@ -258,9 +258,9 @@ export class ListedNames {
   /** Whether the clients of a destination are sent it without asking. */
   private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
     const listed = this.listedIn(view);
-    const { withheld } = this.parts;
+    const { excluded } = this.parts;
     return (each) =>
-      each.service.mesh === view.mesh && (listed === 'all' || listed.has(each.name)) && !withheld.has(view, each);
+      each.service.mesh === view.mesh && (listed === 'all' || listed.has(each.name)) && !excluded.has(view, each);
   }
 
   private listedNames(view: EnvoyView): Iterable<string> {

@@ -13,7 +13,7 @@ import { GrpcTranslation } from './grpc-translation';
 import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { destinationCluster, emptyCluster, reentryCluster } from '../messages/clusters';
 import { formatVip } from '../tables/destination-table';
-import { destinationEndpoints, egressEndpoints, entranceEndpoints, noEndpoints } from '../messages/endpoints';
+import { destinationEndpoints, egressEndpoints, ingressEndpoints, noEndpoints } from '../messages/endpoints';
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from '../views/envoy-view';
 import { toHostName } from '../messages/host-name';
@@ -115,7 +115,7 @@ export class Translation {
     const { capture } = view;
     if (this.hasChain(view, destination) && capture?.type === 'redirect')
       return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
-    const scope = this.carriage(view, destination) === 'bytes' ? 'mesh' : 'bytes';
+    const scope = this.trafficMode(view, destination) === 'bytes' ? 'mesh' : 'bytes';
     return this.towards(view, name, destination, scope);
   }
 
@@ -151,13 +151,13 @@ export class Translation {
       return kept('mesh', (last) =>
         encodeResource(ClusterLoadAssignment, egressEndpoints(model.egress.addresses), last),
       );
-    const entered = names.entranceOfEndpoints(name);
+    const entered = names.parseIngressEndpoints(name);
     if (entered) {
       const { mesh, zone } = entered;
-      const entrance = mesh === view.mesh ? model.entrance(mesh, zone) : undefined;
-      if (!entrance) return none;
+      const ingressEndpoint = mesh === view.mesh ? model.ingressEndpoint(mesh, zone) : undefined;
+      if (!ingressEndpoint) return none;
       return kept('mesh', (last) =>
-        encodeResource(ClusterLoadAssignment, entranceEndpoints(mesh, zone, entrance), last),
+        encodeResource(ClusterLoadAssignment, ingressEndpoints(mesh, zone, ingressEndpoint), last),
       );
     }
     const local = names.destinationOfLocalEndpoints(name);
@@ -167,7 +167,7 @@ export class Translation {
     if (!destination || destination.egress) return none;
     if (destination.external)
       return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
-    const findIngressEndpoint = (mesh: string, zone: string) => model.entrance(mesh, zone);
+    const findIngressEndpoint = (mesh: string, zone: string) => model.ingressEndpoint(mesh, zone);
     return kept('mesh', (last) =>
       encodeResource(
         ClusterLoadAssignment,
@@ -203,7 +203,7 @@ export class Translation {
   /** Never absent once it is asked for: the listener names it, and would not get ready. */
   private chain(view: EnvoyView, name: string): ResourceBuild {
     const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
-    if (!destination || this.carriage(view, destination) === 'bytes') {
+    if (!destination || this.trafficMode(view, destination) === 'bytes') {
       const closed = outbound.closedChain(name);
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
     }
@@ -213,20 +213,20 @@ export class Translation {
 
   private routes(view: EnvoyView, name: string): ResourceBuild | undefined {
     const destination = this.destination(view, name);
-    if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
+    if (!destination || this.trafficMode(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
     const { routes: made, problems } = routes.requests(view, destination);
     const fields = outbound.toRouteConfiguration(destination, made);
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
 
-  private carriage(view: EnvoyView, destination: DestinationConfig): TrafficMode {
-    return this.options.tables().routes.carriage(view, destination);
+  private trafficMode(view: EnvoyView, destination: DestinationConfig): TrafficMode {
+    return this.options.tables().routes.trafficMode(view, destination);
   }
 
   /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
   hasChain(view: EnvoyView, destination: DestinationConfig): boolean {
-    return hasChains(view) && this.carriage(view, destination) !== 'bytes';
+    return hasChains(view) && this.trafficMode(view, destination) !== 'bytes';
   }
 
   private filterToName(view: EnvoyView, name: string): ReturnType<Translation['filterTo']> | undefined {
@@ -238,7 +238,7 @@ export class Translation {
   private filterTo(view: EnvoyView, destination: Destination) {
     const { routes } = this.options.tables();
     const binding = routes.findBinding(view, destination);
-    switch (this.carriage(view, destination)) {
+    switch (this.trafficMode(view, destination)) {
       case 'requests':
         return outbound.httpFilter(destination);
       case 'shares':

@@ -29,14 +29,14 @@ export class TlsTerminator {
     { handshakeTimeout }: Pick<DecodedFilterChain, 'handshakeTimeout'>,
     private readonly tools: { readonly contexts: TlsContexts; readonly clock: Clock; readonly stats: Stats },
     /** Which HTTP the process behind it speaks; undefined where it is bytes. */
-    private readonly httpOf: () => 1 | 2 | undefined,
+    private readonly findHttpVersion: () => 1 | 2 | undefined,
   ) {
     this.server = createServer({
       handshakeTimeout,
       requestCert: tls.needsClientCertificate,
       // // The peer is verified afterwards, so that each failure has a counter.
       rejectUnauthorized: false,
-      ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.httpOf()),
+      ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.findHttpVersion()),
     });
     this.server.on('secureConnection', (socket) => this.waiting.get(formatAddress(socket))?.(socket));
     this.server.on('tlsClientError', (error: Error & { readonly code?: string }, socket) => {

@@ -136,14 +136,14 @@ export class InboundApplier {
     const { pendingDeletion } = this;
     const { peerState, clock } = this.options;
     const now = clock.now();
-    const verdict = pendingDeletion.verdictOn(point);
+    const evaluated = pendingDeletion.evaluatePoint(point);
     const notes = pendingDeletion.forgottenPoints();
-    const incarnation = completed ? peerState.recordIncarnation(verdict.known) : undefined;
+    const incarnation = completed ? peerState.recordIncarnation(evaluated.known) : undefined;
     if (incarnation) notes.push(incarnation);
     const hasMoved = !completed && peerState.resumePoints().get(kind)?.view !== point.view && this.mayNoteView(now);
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
     // While something is held the next session must see the whole state again.
-    if (!isDue || verdict.heldUntil !== undefined || pendingDeletion.countKind(kind) > 0 || point.revision === 0)
+    if (!isDue || evaluated.heldUntil !== undefined || pendingDeletion.countKind(kind) > 0 || point.revision === 0)
       return notes;
     if (this.isRaisedBeside(kind, changes)) return notes;
     this.notedAt.set(kind, now);

@@ -100,7 +100,7 @@ export class PendingDeletion implements ConfirmationListener {
   }
 
   /** Whether the state at a point counts as of an accepted incarnation. */
-  verdictOn(point: ResumePoint): ReturnType<typeof decideIncarnation> {
+  evaluatePoint(point: ResumePoint): ReturnType<typeof decideIncarnation> {
     const { peerState, clock, hold } = this.options;
     return decideIncarnation(peerState.incarnation, this.getIncarnation(point), clock.now(), hold);
   }

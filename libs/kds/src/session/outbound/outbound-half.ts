@@ -36,7 +36,7 @@ export interface OutboundHalfOptions {
   /** Called with the metadata of the peer's node, where a subscription has them. */
   readonly onNodeMetadata?: (metadata: NodeMetadata) => void;
   /** Whether a subscribed kind must wait for now; call `resume` when it need not. */
-  readonly isWithheld?: (kind: string) => boolean;
+  readonly isExcluded?: (kind: string) => boolean;
   readonly orders?: CountedOrderSink;
 }
 
@@ -110,7 +110,7 @@ export class OutboundHalf implements SessionHalf {
     this.resume();
   }
 
-  /** Subscribed kinds may be withheld no longer. */
+  /** Subscribed kinds may be excluded no longer. */
   resume(): void {
     const kinds = [...this.early];
     this.early.clear();
@@ -227,7 +227,7 @@ export class OutboundHalf implements SessionHalf {
   }
 
   private subscribe(kind: string): void {
-    if (!this.opened || this.options.isWithheld?.(kind) === true) this.early.add(kind);
+    if (!this.opened || this.options.isExcluded?.(kind) === true) this.early.add(kind);
     else this.outbox.subscribe(kind, this.resumableFrom(kind));
   }
 
