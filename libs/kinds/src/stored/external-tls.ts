@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import { FieldPath, isJsonObject, type JsonObject, type JsonValue, type SpecOf } from '@causeway/resources';
 import { certificateBlocks, privateKeyBlocks } from '../schema/certificate-rules';
 import { decodedPem, readSource, type CertificateSourceSpec, type ReadSource } from '../schema/certificate-source';
