@@ -1,4 +1,4 @@
-import { FieldPath, isDnsLabel, type JsonObject, type ViolationReport } from '@causeway/resources';
+import { FieldPath, isDnsLabel, type JsonObject, type Violation, type ViolationReport } from '@causeway/resources';
 import {
   listenerProtocols,
   type GrpcRouteBody,
