@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { AppMeshTable, type Source } from '@causeway/appmesh';
+import { AppMeshTable, type VirtualSource } from '@causeway/appmesh';
 import { identityKey, type Identity } from '@causeway/resources';
 import { numberSetting, report } from './support/report';
 
@@ -16,7 +16,7 @@ const CHANGES = numberSetting('BENCH_CHANGES', 1_000);
 const id = (kind: string, name: string): Identity => ({ kind, mesh: 'default', zone: '', namespace: 'n', name });
 const portMapping = { port: 8080, protocol: 'http' } as const;
 
-function node(i: number, limit = 5): Source {
+function node(i: number, limit = 5): VirtualSource {
   const backends = [0, 1, 2].map((n) => ({
     virtualService: { virtualServiceRef: { name: `s${(i + n) % SERVICES}` } },
   }));
@@ -25,7 +25,7 @@ function node(i: number, limit = 5): Source {
   return { kind: 'VirtualNode', id: id('VirtualNode', `v${i}`), creationOrder: i + 1, generation: 1, spec };
 }
 
-function router(i: number, weight = 90): Source {
+function router(i: number, weight = 90): VirtualSource {
   const routes = ['/a', '/b', '/'].map((prefix, r) => ({
     name: `r${r}`,
     http: {
@@ -44,7 +44,7 @@ function router(i: number, weight = 90): Source {
   return { kind: 'VirtualRouter', id: id('VirtualRouter', `r${i}`), creationOrder: i + 1, generation: 1, spec };
 }
 
-function service(i: number): Source {
+function service(i: number): VirtualSource {
   const provider =
     i % 2 === 0
       ? { virtualRouter: { virtualRouterRef: { name: `r${(i / 2) % ROUTERS}` } } }

@@ -65,7 +65,7 @@ function tableFigures(services: readonly Resource[]): object {
   const before = heapMegabytes();
   const table = new ClaimTable('zone-0');
   const planned = (): void => {
-    for (const key of table.takeChanged()) table.addressesOf(key);
+    for (const key of table.takeChanged()) table.listAddresses(key);
   };
   const fromNothing = timed(() => {
     table.addMesh('default');

@@ -10,7 +10,7 @@ import {
   type ShippedPolicy,
 } from '@causeway/policies';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { RouteTable } from '@causeway/routing';
+import { BindingTable } from '@causeway/routing';
 import { numberSetting, report } from './support/report';
 
 /**
@@ -40,7 +40,7 @@ const routeOf = (i: number): Identity => id('HTTPRoute', `r${i}`, namespaceOf(i 
 
 /** The routes and policies of one zone; what a change of routes touches is told to the policies. */
 class World {
-  readonly routes = new RouteTable({ zone: '' });
+  readonly routes = new BindingTable({ zone: '' });
   readonly table = new PolicyTable(this.routes);
 
   putService(i: number, version = 0): PolicyChangeSet {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { RouteTable, type ChangeSet, type Route } from '@causeway/routing';
+import { BindingTable, type ChangeSet, type Route } from '@causeway/routing';
 import { evaluate } from '@causeway/routing/testing';
 import type { Identity } from '@causeway/resources';
 import { numberSetting, report } from './support/report';
@@ -18,7 +18,7 @@ const WIDE = Math.min(1_000, SERVICES);
 
 const id = (kind: string, name: string): Identity => ({ kind, mesh: 'default', zone: '', namespace: 'n', name });
 
-function putServices(table: RouteTable): void {
+function putServices(table: BindingTable): void {
   for (let i = 0; i < SERVICES; i += 1) {
     const ports = [{ port: 80 }, { port: 81 }];
     table.putService({ id: id('MeshService', `s${i}`), displayName: `s${i}`, ports, headless: false });
@@ -39,7 +39,7 @@ function route(i: number, weight: number): Route {
 }
 
 /** Reads what a change made stale, as its users do; returns how many matches there were. */
-function read(table: RouteTable, { groups }: ChangeSet, known: ReadonlyMap<string, Identity>): number {
+function read(table: BindingTable, { groups }: ChangeSet, known: ReadonlyMap<string, Identity>): number {
   let matches = 0;
   for (const { frontend: key, group } of groups) {
     const service = known.get(key);
@@ -57,7 +57,7 @@ function quantile(times: readonly number[], q: number): number {
 
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-function changeWeights(table: RouteTable, ids: readonly Identity[], known: ReadonlyMap<string, Identity>): number[] {
+function changeWeights(table: BindingTable, ids: readonly Identity[], known: ReadonlyMap<string, Identity>): number[] {
   const times: number[] = [];
   for (let n = 0; n < CHANGES; n += 1) {
     const i = (n * 7919) % ROUTES;
@@ -81,7 +81,7 @@ function changeWeights(table: RouteTable, ids: readonly Identity[], known: Reado
   return times;
 }
 
-function putWideRoutes(table: RouteTable, known: ReadonlyMap<string, Identity>): number[] {
+function putWideRoutes(table: BindingTable, known: ReadonlyMap<string, Identity>): number[] {
   const wide: number[] = [];
   for (let n = 0; n < 3; n += 1) {
     const rules = Array.from({ length: RULES }, (_, r) => ({
@@ -104,7 +104,7 @@ function main(): void {
   const ids = Array.from({ length: SERVICES }, (_, i) => id('MeshService', `s${i}`));
   const known = new Map(ids.map((one) => [`MeshService/default//n/${one.name}`, one]));
   const started = performance.now();
-  const table = new RouteTable({ zone: '' });
+  const table = new BindingTable({ zone: '' });
   putServices(table);
   for (let i = 0; i < ROUTES; i += 1) table.putRoute(route(i, 90));
   const all = {

@@ -1,7 +1,7 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { register } from '@grpc/grpc-js-xds';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { type Outcome, type RouteKind, type RouteRule } from '@causeway/routing';
+import { type RequestOutcome, type RouteKind, type RouteRule } from '@causeway/routing';
 import { evaluate } from '@causeway/routing/testing';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { EnvoyView } from '@causeway/xds-translation';
@@ -26,7 +26,7 @@ const weighed = (weights: Readonly<Record<string, number>>): Pick<RouteRule, 'ba
 });
 
 /** What a call is answered, by the table of routes: the only share, or the name of the status. */
-function answerOf(outcome: Outcome): string {
+function answerOf(outcome: RequestOutcome): string {
   if (outcome.type === 'refused') return outcome.grpcStatus === 12 ? 'UNIMPLEMENTED' : 'UNAVAILABLE';
   const result = 'shares' in outcome ? outcome.shares[0]?.result : undefined;
   if (result?.type !== 'forwarded') return 'UNAVAILABLE';

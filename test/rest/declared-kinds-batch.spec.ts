@@ -73,7 +73,7 @@ describe('a batch with a definition', () => {
     const results = await apply([paints(), policy('a')], '?dryRun=true');
     expect(outcomes(results)).toEqual(['created', 'created']);
     expect(results[1].diff.after).toMatchObject({ type: 'PaintPolicy', name: 'a', spec: { colour: 'red' } });
-    expect([stored(), rest.index.countOf('MetaresourceDefinition')]).toEqual([[], 0]);
+    expect([stored(), rest.index.countKind('MetaresourceDefinition')]).toEqual([[], 0]);
   });
 
   it.each<[string, object]>([

@@ -60,7 +60,7 @@ describe('discovery', () => {
   const zone = async (...seeds: SeedResource[]): Promise<void> => {
     const known: { resources?: EnvoyResources } = {};
     const instances: InstanceSource = {
-      instancesOf: (service) => known.resources?.model.instancesOf(identityKey(service)) ?? [],
+      instancesOf: (service) => known.resources?.model.listInstances(identityKey(service)) ?? [],
     };
     rest = await restFixture({ instances, access: { verifiers: [plainTokens] } });
     const access = {

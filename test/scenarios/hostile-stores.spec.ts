@@ -102,7 +102,7 @@ describe('control planes that start on stores which hold what nobody should have
     await west.put('MeshService', 'web', SPEC);
     await global.holds(west.id('MeshService', 'web'));
     await east.holds(west.id('MeshService', 'web'));
-    for (const zone of global.index.ofKind('Zone')) await global.sync?.insightOf(zone);
+    for (const zone of global.index.ofKind('Zone')) await global.sync?.findInsight(zone);
     await keeperRound(global);
   });
 });

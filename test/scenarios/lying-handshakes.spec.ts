@@ -41,7 +41,7 @@ describe('a zone that lies in its handshake', () => {
   });
 
   const insight = async (zone: string): Promise<JsonObject> =>
-    (await global.sync?.insightOf(await global.holds(global.id('Zone', zone)))) ?? {};
+    (await global.sync?.findInsight(await global.holds(global.id('Zone', zone)))) ?? {};
   const codes = (answers: readonly Shaken[]): readonly (number | undefined)[] =>
     answers.map(({ error }) => error?.code);
 

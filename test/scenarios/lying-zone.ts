@@ -9,7 +9,7 @@ import {
   Extension,
   kdsSyncService,
   ResourceEncoder,
-  wireKeyOf,
+  getWireKey,
   type StatePosition,
 } from '@causeway/kds/testing';
 
@@ -50,7 +50,7 @@ export class LyingZone {
   claim(theirs: Resource): Promise<void> {
     const { id, labels, spec, uid, generation, creationOrder, origin } = theirs;
     const meta = { uid, zone: id.zone, namespace: id.namespace, generation, creationOrder, origin };
-    const wire = { ...wireKeyOf(theirs), kind: id.kind, labels, spec: { ...spec, state: 'Unavailable' }, meta };
+    const wire = { ...getWireKey(theirs), kind: id.kind, labels, spec: { ...spec, state: 'Unavailable' }, meta };
     const encoding = this.encoder.encodeWire(wire, CAUSEWAY_DIALECT);
     if (!encoding.ok) throw new Error(encoding.reason);
     return this.say({ resources: [encoding.resource], removed: [] }, { resumed: false, gone: [] });
@@ -58,7 +58,7 @@ export class LyingZone {
 
   /** Says that the other's resource is no more, by its name on the wire and by its identity. */
   remove(theirs: Resource): Promise<void> {
-    return this.say({ resources: [], removed: [wireKeyOf(theirs)] }, { resumed: true, gone: [theirs.id] });
+    return this.say({ resources: [], removed: [getWireKey(theirs)] }, { resumed: true, gone: [theirs.id] });
   }
 
   leave(): void {

@@ -13,11 +13,11 @@ const GRPC = { userAgent: 'gRPC Node Pure JS 1.14.1' };
 const BUILTIN = { userAgent: 'causeway-agent 0.1.0+builtin' };
 
 const proxyZone = (name: string): ProxyZone =>
-  new ProxyZone(name, (plane, { cp, proxies, positionOf }) =>
+  new ProxyZone(name, (plane, { cp, proxies, findPosition }) =>
     PolicyLeader.lead(plane, name, {
       isBeside: true,
       progress: new ZoneProgress(proxies),
-      reports: { cp, proxies, positionOf },
+      reports: { cp, proxies, findPosition },
     }),
   );
 
@@ -80,7 +80,7 @@ describe('Enforced of policies', () => {
     await says(east.plane, own, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
     expect(of(east.plane, own, 'Enforced')).toMatchObject({ status: 'False', reason: 'NotSupported' });
     expect(of(east.plane, own, 'PartiallyEnforced')?.['message']).toMatch(
-      /applied by 2 of 2 proxies; default\/c \(builtin\) cannot obey all of it: builtin: the builtin proxy passes/,
+      /applied by 2 of 2 proxies; default\/c \(builtin\) cannot apply all of it: builtin: the builtin proxy passes/,
     );
     // It is replaced by one that can.
     await east.report({ c: LATE });
@@ -108,7 +108,7 @@ describe('Enforced of policies', () => {
     await plane.write([putOf(plane, kind, 'own', { targetRefs, ...unable })]);
     await says(plane, own, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported', observedGeneration: 2 });
     expect(of(plane, own, 'PartiallyEnforced')?.['message']).toContain(
-      `default/c (gRPC) cannot obey all of it: gRPC: ${field}`,
+      `default/c (gRPC) cannot apply all of it: gRPC: ${field}`,
     );
   });
 
@@ -126,7 +126,7 @@ describe('Enforced of policies', () => {
       await says(plane, id, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
       const message = of(plane, id, 'PartiallyEnforced')?.['message'];
       const names = ['a', 'b', 'c'].map((proxy) => `${at}default/${proxy} (builtin)`).join(', ');
-      expect(message).toContain(`${names} and 1 more cannot obey all of it: gRPC: /idle`);
+      expect(message).toContain(`${names} and 1 more cannot apply all of it: gRPC: /idle`);
       expect(message).toContain('; builtin: the builtin proxy passes');
       expect(of(plane, id, 'Enforced')).toMatchObject({ status: 'False', reason: 'NotSupported' });
       await plane.write([{ type: 'delete', id, expect: 'any' }]);
@@ -154,7 +154,7 @@ describe('Enforced of policies', () => {
     await west.report({ d: LATE }, BUILTIN);
     await says(global, all, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
     expect(of(global, all, 'PartiallyEnforced')?.['message']).toContain(
-      'west: default/d (builtin) cannot obey all of it',
+      'west: default/d (builtin) cannot apply all of it',
     );
   });
 
@@ -225,7 +225,7 @@ describe('Enforced of policies', () => {
       await says(east.plane, own, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
       return of(east.plane, own, 'PartiallyEnforced')?.['message'];
     };
-    expect(await lacks()).toContain('MeshExternalServices (no zone egress is connected) cannot obey all of it');
+    expect(await lacks()).toContain('MeshExternalServices (no zone egress is connected) cannot apply all of it');
     const owner = { kind: 'ZoneEgress', mesh: '', zone: 'east', namespace: '', name: 'out' };
     await east.report({ a: LATE });
     await east.report({ out: LATE }, { kind: 'egress', owner });

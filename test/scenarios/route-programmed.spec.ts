@@ -9,12 +9,12 @@ import { until } from '../support/until';
 const ROUTE = { parentRefs: [{ kind: 'Service', name: 'foo' }], rules: [{ backendRefs: [{ name: 'foo', port: 80 }] }] };
 /** A zone whose leader writes the status of routes, and reports. */
 const proxyZone = (name: string): ProxyZone =>
-  new ProxyZone(name, (plane, { cp, proxies, positionOf }) =>
+  new ProxyZone(name, (plane, { cp, proxies, findPosition }) =>
     RouteLeader.lead(plane, name, {
       isBeside: true,
       progress: new ZoneProgress(proxies),
       loops: (routes, ended) => [
-        createProgressReporter({ cp, reported: [reportedRoutes(routes)], proxies, positionOf }, ended),
+        createProgressReporter({ cp, reported: [reportedRoutes(routes)], proxies, findPosition }, ended),
       ],
     }),
   );

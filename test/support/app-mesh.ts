@@ -1,5 +1,5 @@
-import { AppMeshTable, membershipConflict, type Compiled, type Source } from '@causeway/appmesh';
-import type { Reachable, SourceKind } from '@causeway/appmesh/testing';
+import { AppMeshTable, membershipConflict, type Compiled, type VirtualSource } from '@causeway/appmesh';
+import type { ReachableFrontends, SourceKind } from '@causeway/appmesh/testing';
 import { identityKey, type Condition, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 
 type Place = Partial<Pick<Identity, 'mesh' | 'zone'>>;
@@ -47,7 +47,7 @@ export class AppMesh {
     return binding ? `${binding.namespace}/${binding.name}` : '';
   }
 
-  reachable(name: string): Reachable | undefined {
+  reachable(name: string): ReachableFrontends | undefined {
     return this.table.binding(idOf('Dataplane', name, { zone: 'east' }))?.backends;
   }
 
@@ -76,8 +76,8 @@ function idOf(kind: string, text: string, { mesh = 'm', zone = '' }: Place): Ide
 
 /** The spec is as good as its test writes it. */
 function asSource(
-  stored: Omit<Source, 'kind' | 'spec'> & { readonly kind: SourceKind; readonly spec: JsonObject },
-): Source {
+  stored: Omit<VirtualSource, 'kind' | 'spec'> & { readonly kind: SourceKind; readonly spec: JsonObject },
+): VirtualSource {
   const source: unknown = stored;
-  return source as Source;
+  return source as VirtualSource;
 }

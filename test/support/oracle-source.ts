@@ -41,7 +41,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
     source.subscribe({
       changed: ({ type, names, group, view: only }) => {
         for (const [view, { versions }] of this.views) {
-          const isMeant = (only ?? view) === view && (group === undefined || group === source.groupOf(view));
+          const isMeant = (only ?? view) === view && (group === undefined || group === source.findGroup(view));
           if (!isMeant) continue;
           // Those that list what is their own alone are told by their group; what was asked for by name is told whoever asks.
           const isFollowed = group !== undefined || !source.listsOwn(view);
@@ -93,8 +93,8 @@ export class OracleSource implements ResourceSource<EnvoyView> {
     return this.source.takeRelisted(view, type);
   }
 
-  groupOf(view: EnvoyView): string | undefined {
-    return this.source.groupOf(view);
+  findGroup(view: EnvoyView): string | undefined {
+    return this.source.findGroup(view);
   }
 
   listsOwn(view: EnvoyView): boolean {

@@ -1,7 +1,7 @@
 import { PolicyTable, policyDefinition } from '@causeway/policies';
 import { type DefinitionSpec, type StoredPolicy } from '@causeway/policies/testing';
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
-import { RouteTable, type ChangeSet, type RouteRule } from '@causeway/routing';
+import { BindingTable, type ChangeSet, type RouteRule } from '@causeway/routing';
 
 const identity = (kind: string, name: string, namespace: string): Identity => ({
   kind,
@@ -13,11 +13,11 @@ const identity = (kind: string, name: string, namespace: string): Identity => ({
 
 /** A table of routes and one of policies over it, kept in step, with names in namespace `ns` unless said otherwise. */
 export class PolicyGraph {
-  readonly routes: RouteTable;
+  readonly routes: BindingTable;
   readonly table: PolicyTable;
 
   constructor(readonly zone = '') {
-    this.routes = new RouteTable({ zone });
+    this.routes = new BindingTable({ zone });
     this.table = new PolicyTable(this.routes);
   }
 

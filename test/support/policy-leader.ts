@@ -33,7 +33,7 @@ export interface PolicyLeaderOptions {
   /** The zones of Kuma, for which policies are translated; without it none is. */
   readonly kuma?: () => readonly string[];
   /** In a zone with a global: reports to it, from what is known of proxies. */
-  readonly reports?: Pick<Parameters<typeof createProgressReporter>[0], 'cp' | 'proxies' | 'positionOf'>;
+  readonly reports?: Pick<Parameters<typeof createProgressReporter>[0], 'cp' | 'proxies' | 'findPosition'>;
 }
 
 /** A leader of one plane that writes the status of its policies, and of its routes. */
@@ -54,10 +54,10 @@ export class PolicyLeader {
     const loops = (routes: FollowedRoutes, ended: AbortController): readonly ControlLoop[] => {
       const policies = policiesOf(plane, routes);
       followed = policies;
-      const kindOf = registry.kind.bind(registry);
+      const findKind = registry.kind.bind(registry);
       const kuma = zones && createKumaPolicyLoop({ meshes, routes, policies, zones }, ended);
       const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.translations }) };
-      const status = { cp, meshes, policies, kindOf, patience, ...known };
+      const status = { cp, meshes, policies, findKind, patience, ...known };
       const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
       const reporter = reports ? [createProgressReporter({ ...reports, reported }, ended)] : [];
       loop = createPolicyStatusLoop(status, ended);

@@ -17,13 +17,13 @@ export type LeadZone = (
   known: {
     readonly cp: ControlPlane & { readonly role: 'zone' };
     readonly proxies: ProxyDirectory;
-    readonly positionOf: (
+    readonly findPosition: (
       kind: string,
     ) => { readonly incarnation: string; readonly revision: number; readonly stored: number } | undefined;
   },
 ) => Promise<Leading>;
 
-const NO_INSIGHTS = { isLoaded: true, insightOf: () => undefined, subscribe: () => () => undefined };
+const NO_INSIGHTS = { isLoaded: true, findInsight: () => undefined, subscribe: () => () => undefined };
 
 /** A zone with a leader, whose proxies say what the test says. */
 export class ProxyZone {
@@ -49,8 +49,8 @@ export class ProxyZone {
     const { plane, directory: proxies } = this;
     await plane.join(global);
     const cp = { role: 'zone', zone: this.name, federated: true } as const;
-    const positionOf = (kind: string) => plane.sync?.positionOf(kind);
-    const leader = await this.lead(plane, { cp, proxies, positionOf });
+    const findPosition = (kind: string) => plane.sync?.findPosition(kind);
+    const leader = await this.lead(plane, { cp, proxies, findPosition });
     this.leader = leader.start();
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { policyDefinition, PolicyTable } from '@causeway/policies';
 import { type DefinitionSpec } from '@causeway/policies/testing';
 import { identityKey, type Identity, type JsonObject, type Labels } from '@causeway/resources';
-import { RouteTable, type ChangeSet, type RouteSpec } from '@causeway/routing';
+import { BindingTable, type ChangeSet, type RouteSpec } from '@causeway/routing';
 
 const semantics = 'colours it';
 const group = 'policies.example.com';
@@ -208,7 +208,7 @@ export const stored: fc.Arbitrary<Stored> = fc.oneof(
 
 /** Tables of routes and policies, told of each change. */
 export class TrialTables {
-  readonly routes = new RouteTable({ zone: 'west' });
+  readonly routes = new BindingTable({ zone: 'west' });
   readonly table = new PolicyTable(this.routes);
 
   /** Does a change; returns what the table says of it. */

@@ -1,4 +1,4 @@
-import type { HeaderChanges, Outcome, Share } from '@causeway/routing';
+import type { HeaderChanges, RequestOutcome, Share } from '@causeway/routing';
 import { Prng } from '../simulation/engine/prng';
 import { RandomRoutes } from './random-routes';
 import type { Routed, RoutedPlane } from './routed-plane';
@@ -83,7 +83,7 @@ function told({ status, name, url, headers, answer }: Routed): string {
 }
 
 /** Each answer that a fair draw may give. */
-function expectedOf(outcome: Outcome, { url = '' }: Asked): readonly string[] {
+function expectedOf(outcome: RequestOutcome, { url = '' }: Asked): readonly string[] {
   if (outcome.type === 'refused') return [refusal(outcome)];
   if (outcome.type === 'redirected') return [`${outcome.statusCode} ${outcome.location}`];
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';

@@ -1,10 +1,10 @@
 import {
   explain,
   parentStatuses,
-  RouteTable,
+  BindingTable,
   type Explanation,
-  type Outcome,
-  type Question,
+  type RequestOutcome,
+  type RouteQuestion,
   type Request,
   type RouteKind,
   type RouteSpec,
@@ -51,13 +51,13 @@ export function httpRequest({ method = 'GET', host = 'echo', url = '/', headers 
 
 /** Routes and services as tests write them, and the answers in a few words. */
 export class RoutingMesh {
-  readonly table: RouteTable;
+  readonly table: BindingTable;
   /** `namespace/name` of the services without a ready endpoint. */
   readonly notReady = new Set<string>();
   private order = 0;
 
   constructor({ zone = '' }: { readonly zone?: string } = {}) {
-    this.table = new RouteTable({ zone });
+    this.table = new BindingTable({ zone });
   }
 
   /** The fixture of the conformance tests: `echo`, `echo-v1` and `echo-v2` in namespace `mesh`. */
@@ -96,7 +96,7 @@ export class RoutingMesh {
     return id;
   }
 
-  question({ from = 'mesh', to = 'echo', namespace = 'mesh', port = 80, ...asked }: Asked): Question {
+  question({ from = 'mesh', to = 'echo', namespace = 'mesh', port = 80, ...asked }: Asked): RouteQuestion {
     const frontend = this.table.frontend({ kind: 'MeshService', mesh: 'default', zone: '', namespace, name: to });
     if (!frontend) throw new Error(`there is no service ${namespace}/${to}`);
     const request: Request = asked.protocol ? { protocol: asked.protocol } : httpRequest(asked);
@@ -143,7 +143,7 @@ export class RoutingMesh {
   private readonly isReady = ({ namespace, name }: Identity): boolean => !this.notReady.has(`${namespace}/${name}`);
 }
 
-function wordsOf(outcome: Outcome): string {
+function wordsOf(outcome: RequestOutcome): string {
   if (outcome.type === 'refused') return refusedText(outcome);
   if (outcome.type === 'redirected') return `${outcome.statusCode} ${outcome.location}`;
   const shares = outcome.shares.map(({ weight, total, result }) => {

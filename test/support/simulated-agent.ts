@@ -8,7 +8,7 @@ import {
   AdsClient,
   ClientConnections,
   RESOURCE_TYPES,
-  type ClientTls,
+  type AdsClientTls,
   type EncodedResource,
   type ResourceUpdate,
 } from '@causeway/xds-server';
@@ -42,7 +42,7 @@ export class SimulatedAgent {
   private readonly holder: LeaseHolder;
   private client: AdsClient | undefined;
   private running: Promise<void> = Promise.resolve();
-  private identity: ClientTls['identity'];
+  private identity: AdsClientTls['identity'];
   /** Counts streams. Each asks for a name that nobody has: its answer is the first that the stream gives. */
   private streams = 0;
   private isAnswered = false;
@@ -161,7 +161,7 @@ export class SimulatedAgent {
     this.settle();
   }
 
-  private tls(): ClientTls | undefined {
+  private tls(): AdsClientTls | undefined {
     const { authority } = this.zone;
     return authority === undefined
       ? undefined

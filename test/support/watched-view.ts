@@ -18,7 +18,7 @@ export class WatchedView {
   ) {
     this.close = source.subscribe({
       changed: ({ type, names, group, view: only = view, revision }) => {
-        if (only !== view || (group !== undefined && group !== source.groupOf?.(view))) return;
+        if (only !== view || (group !== undefined && group !== source.findGroup?.(view))) return;
         this.announce(type, names, revision);
       },
       relisted: ({ view: only, revision }) => {

@@ -63,7 +63,7 @@ async function changed(
   try {
     const { steps, next } = await plan(new ResolverSetup({ root, resolver, dns }));
     if (steps.length === 0) print('nothing is to be done');
-    for (const step of steps) print(`${dryRun ? 'would ' : ''}${textOf(step)}`);
+    for (const step of steps) print(`${dryRun ? 'would ' : ''}${formatStep(step)}`);
     if (dryRun) return 0;
     await applySteps(steps);
     if (next !== undefined) print(`now run: ${next}`);
@@ -75,7 +75,7 @@ async function changed(
   }
 }
 
-function textOf(step: SetupStep): string {
+function formatStep(step: SetupStep): string {
   switch (step.do) {
     case 'write':
       return `write ${step.path}:\n${step.text.toString().replace(/^/gm, '    ').trimEnd()}`;

@@ -34,11 +34,11 @@ export function flagsToConfig(flags: RunFlags, kind: 'dataplane' | 'ingress'): R
     ...(state !== undefined && { state: resolve(state) }),
     ...defined({ mesh, plane, capture, logLevel }),
     ...(flags.mayDial && { mayDial: flags.mayDial }),
-    ...(kind === 'ingress' ? name !== undefined && { ingress: { name } } : dataplaneOf(flags)),
+    ...(kind === 'ingress' ? name !== undefined && { ingress: { name } } : toDataplane(flags)),
   };
 }
 
-function dataplaneOf({
+function toDataplane({
   name,
   namespace,
   address,
@@ -51,35 +51,35 @@ function dataplaneOf({
     throw new FlagError('a Dataplane by flags needs --name and --address');
   const named = { name, ...defined({ namespace }) };
   return {
-    dataplanes: [{ ...named, address, services: service.map(serviceOf), outbounds: outbound.map(outboundOf) }],
+    dataplanes: [{ ...named, address, services: service.map(parseService), outbounds: outbound.map(parseOutbound) }],
   };
 }
 
 /** `NAME:PORT[:SERVICE-PORT][/PROTOCOL]`. */
-function serviceOf(text: string): Readonly<Record<string, unknown>> {
+function parseService(text: string): Readonly<Record<string, unknown>> {
   const [, name, port = '', servicePort, protocol] = /^([^:/]+):(\d+)(?::(\d+))?(?:\/([a-z0-9]+))?$/.exec(text) ?? [];
   if (name === undefined)
     throw new FlagError(`--service: "${text}" is no service; it looks like redis:6379, or web:80:8080/http`);
   return {
     name,
-    port: numberOf('--service', port),
+    port: parseNumber('--service', port),
     health: { tcp: {} },
-    ...(servicePort !== undefined && { servicePort: numberOf('--service', servicePort) }),
+    ...(servicePort !== undefined && { servicePort: parseNumber('--service', servicePort) }),
     ...(protocol !== undefined && { protocol }),
   };
 }
 
 /** `PORT=SERVICE[:PORT]`. */
-function outboundOf(text: string): Readonly<Record<string, unknown>> {
+function parseOutbound(text: string): Readonly<Record<string, unknown>> {
   const [, port = '', name, of] = /^(\d+)=([^:]+)(?::(\d+))?$/.exec(text) ?? [];
   if (name === undefined) throw new FlagError(`--outbound: "${text}" is no outbound; it looks like 10001=redis:6379`);
   return {
-    port: numberOf('--outbound', port),
-    backend: { name, ...(of !== undefined && { port: numberOf('--outbound', of) }) },
+    port: parseNumber('--outbound', port),
+    backend: { name, ...(of !== undefined && { port: parseNumber('--outbound', of) }) },
   };
 }
 
-function numberOf(flag: string, text: string): number {
+function parseNumber(flag: string, text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || text === '') throw new FlagError(`${flag}: "${text}" is no port`);
   return number;

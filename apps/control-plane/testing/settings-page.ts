@@ -22,7 +22,7 @@ export function settingsSchema({ description, settings, help }: DescribedSetting
   const properties = Object.entries(settings)
     .filter(([name]) => name !== 'CAUSEWAY_CONFIG')
     .flatMap(([name, setting]) => [
-      [fileKey(name), { description: help[name], ...schemaOf(setting) }] as const,
+      [fileKey(name), { description: help[name], ...toSchema(setting) }] as const,
       ...(setting.secret && !(`${name}_FILE` in settings) ? [secretFileSchema(name)] : []),
     ]);
   return {
@@ -40,7 +40,7 @@ function secretFileSchema(name: string): readonly [key: string, schema: object] 
   return [fileKey(`${name}_FILE`), { description: `a file with ${fileKey(name)}`, type: 'string' }];
 }
 
-function schemaOf({ form, fallback }: Setting<unknown>): object {
+function toSchema({ form, fallback }: Setting<unknown>): object {
   const preset = fallback === undefined || fallback === '' ? undefined : fallback;
   const textual = preset === undefined ? {} : { default: preset };
   const numeric = preset === undefined ? {} : { default: Number(preset) };

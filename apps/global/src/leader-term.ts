@@ -113,12 +113,12 @@ function attachedLoops(
   const kumaRoutes = createKumaRouteLoop({ ...options, zones }, term);
   const kumaPolicies = createKumaPolicyLoop({ ...options, zones }, term);
   const known = { cp, meshes, progress };
-  const kindOf = (name: string): Kind | undefined => registry.kind(name);
+  const findKind = (name: string): Kind | undefined => registry.kind(name);
   return [
     kumaRoutes.loop,
     kumaPolicies.loop,
     ...createAppMeshLoops({ cp, routes }, term),
     createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.translations }, term),
-    createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.translations }, term),
+    createPolicyStatusLoop({ ...known, policies, findKind, kuma: kumaPolicies.translations }, term),
   ];
 }

@@ -15,7 +15,7 @@ function querySources({ shared, sync, security }: Provided<typeof SOURCES>): Que
     ...base,
     insights: {
       ...base.insights,
-      insightOf: (resource) => storedInsight(base.index, resource) ?? sync.insightOf(resource),
+      insightOf: (resource) => storedInsight(base.index, resource) ?? sync.findInsight(resource),
       deletionWarnings: (id) => [...(base.insights?.deletionWarnings?.(id) ?? []), ...security.deletionWarnings(id)],
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...security.warnings()],
     },

@@ -1,4 +1,4 @@
-import { readProxyMode, type ProxyDirectory } from '@causeway/controllers';
+import { readDataplaneMode, type ProxyDirectory } from '@causeway/controllers';
 import type { AccessFacts } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
 import { idsOfDataplane, evaluateInstances } from '@causeway/xds-translation';
@@ -18,7 +18,7 @@ export function accessFacts(
       if (instances === 'pending') return instances;
       return instances.map(({ dataplane, isHttp, ...instance }) => {
         const proxy = proxies.ofOwner(identityKey(dataplane));
-        const mode = proxy ? readProxyMode(proxy.facts) : 'envoy';
+        const mode = proxy ? readDataplaneMode(proxy.facts) : 'envoy';
         const unjudged = mode === 'direct' ? { unjudged: KERNEL } : {};
         return { ...instance, seesRequests: isHttp && mode !== 'builtin', ...unjudged };
       });

@@ -74,7 +74,8 @@ export function dnsAddresses({
 function endpointsIn(resources: EnvoyResources): EndpointSource {
   return {
     version: () => resources.revision,
-    portsOf: (service) => (resources.loader.hasLoaded ? resources.model.instancesOf(identityKey(service)) : undefined),
+    findPorts: (service) =>
+      resources.loader.hasLoaded ? resources.model.listInstances(identityKey(service)) : undefined,
   };
 }
 

@@ -29,7 +29,7 @@ function proxyInsights(proxies: ProxyDirectory): InsightSource {
     get isLoaded() {
       return proxies.isLoaded;
     },
-    insightOf: ({ id }) => {
+    findInsight: ({ id }) => {
       const proxy = proxies.ofOwner(identityKey(id));
       return proxy && dataplaneInsight(proxy);
     },

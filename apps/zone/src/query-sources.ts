@@ -43,12 +43,12 @@ export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injectio
         instancesOf: (service) => {
           // An empty list would make Prometheus forget its targets.
           if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
-          return xds.resources.model.instancesOf(identityKey(service));
+          return xds.resources.model.listInstances(identityKey(service));
         },
       },
       callers: accessFacts(xds, proxies),
       dataplaneAccess: {
-        ...methodsOf(dataplaneTokens.tokens),
+        ...pickMethods(dataplaneTokens.tokens),
         issue: (request) => {
           const isKuma =
             request.services === undefined &&
@@ -64,7 +64,7 @@ export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injectio
         tokens: dataplaneTokens.tokens,
         isConnected: () => (cp.role === 'zone' && cp.federated ? leader.session()?.connected : undefined),
       }),
-      ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
+      ...(zoneTokens.tokens && { zoneAccess: toZoneAccess(zoneTokens.tokens) }),
       authorityAccess: rotation,
       syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
     };
@@ -80,7 +80,7 @@ function zoneInsights(
     ...shared,
     dnsLookup: ({ name, type }) => dns.lookup(name, type),
     insightOf: (resource) => {
-      if (resource.id.kind === 'Zone') return leader.insightOf(resource);
+      if (resource.id.kind === 'Zone') return leader.findInsight(resource);
       const proxy = proxies.ofOwner(identityKey(resource.id));
       return proxy && dataplaneInsight(proxy);
     },
@@ -93,12 +93,12 @@ function zoneInsights(
   };
 }
 
-function methodsOf(tokens: DataplaneTokens['tokens']): Pick<DataplaneAccess, 'list' | 'revoke' | 'rotate'> {
+function pickMethods(tokens: DataplaneTokens['tokens']): Pick<DataplaneAccess, 'list' | 'revoke' | 'rotate'> {
   return { list: () => tokens.list(), revoke: (id) => tokens.revoke(id), rotate: () => tokens.rotate() };
 }
 
 /** A zone by itself issues tokens for its own ingress and egress; no zone connects to it. */
-function zoneAccessOf(tokens: NonNullable<ZoneProxyTokens['tokens']>): ZoneAccess {
+function toZoneAccess(tokens: NonNullable<ZoneProxyTokens['tokens']>): ZoneAccess {
   return {
     issue: (order) => tokens.issue(order),
     list: () => tokens.list(),

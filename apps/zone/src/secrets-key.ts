@@ -66,7 +66,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
     if (text.length > MAX_CHARACTERS) throw new Error(`it has more than ${MAX_CHARACTERS} characters`);
     return text;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (getCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -87,7 +87,7 @@ async function makeFile(file: string, logger: Logger): Promise<string> {
     });
     return text;
   } catch (error) {
-    const made = codeOf(error) === 'EEXIST' ? await readIfThere(file) : undefined;
+    const made = getCode(error) === 'EEXIST' ? await readIfThere(file) : undefined;
     if (made === undefined) throw error;
     return made;
   } finally {
@@ -106,6 +106,6 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function codeOf(error: unknown): unknown {
+function getCode(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

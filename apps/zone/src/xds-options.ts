@@ -128,9 +128,9 @@ function xdsOptions(
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) => admissionOf(core, backend, { index: served.index, meshes, access }),
+    admission: (access) => toAdmission(core, backend, { index: served.index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
-    limits: limitsOf(settings),
+    limits: readLimits(settings),
     host: xdsBindAddress(settings),
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
@@ -138,7 +138,7 @@ function xdsOptions(
 }
 
 /** Returns the way in for what agents write: `access` decides what each may. */
-function admissionOf(
+function toAdmission(
   core: ControlPlaneCore<ZoneSettings>,
   { store, agentLeases }: PostgresBackend,
   sources: Pick<ConstructorParameters<typeof Admission>[0], 'index' | 'meshes' | 'access'>,
@@ -146,7 +146,7 @@ function admissionOf(
   return new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases: agentLeases });
 }
 
-function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {
+function readLimits(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {
   return {
     connections: {
       all: settings.CAUSEWAY_XDS_CONNECTIONS,

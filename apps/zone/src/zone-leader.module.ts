@@ -250,7 +250,7 @@ export class ZoneLeader {
   }
 
   /** Returns this replica's facts about the zone's session, shown with the zone's own Zone. */
-  insightOf({ id }: Resource): JsonObject | undefined {
+  findInsight({ id }: Resource): JsonObject | undefined {
     const { settings, clock } = this.options.core;
     const status = this.session();
     if (!status || id.kind !== 'Zone' || id.name !== settings.CAUSEWAY_ZONE_NAME) return undefined;

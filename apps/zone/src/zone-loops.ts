@@ -60,16 +60,16 @@ function routeLoops(
   { core: { cp, registry }, index, meshes, routes, policies, proxies }: LoopSources,
   { sync, term }: TermParts,
 ): readonly ControlLoop[] {
-  const kindOf = (name: string): Kind | undefined => registry.kind(name);
+  const findKind = (name: string): Kind | undefined => registry.kind(name);
   const status = [
     ...createAppMeshLoops({ cp, routes }, term),
     createRouteStatusLoop({ cp, meshes, routes, progress: new ZoneProgress(proxies) }, term),
-    createPolicyStatusLoop({ cp, meshes, policies, kindOf, progress: new ZoneProgress(proxies) }, term),
+    createPolicyStatusLoop({ cp, meshes, policies, findKind, progress: new ZoneProgress(proxies) }, term),
   ];
   if (cp.role !== 'zone' || !sync) return status;
-  const positionOf = (kind: string): ReturnType<ZoneSync['positionOf']> => sync.positionOf(kind);
+  const findPosition = (kind: string): ReturnType<ZoneSync['findPosition']> => sync.findPosition(kind);
   const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
-  return [...status, createProgressReporter({ cp, reported, proxies, positionOf }, term)];
+  return [...status, createProgressReporter({ cp, reported, proxies, findPosition }, term)];
 }
 
 /** The loop that changes the form of SPIFFE ids. */

@@ -40,7 +40,7 @@ export interface CertifiedKey {
 }
 
 /** Subject and time of a certificate. `now` is ms since 1970. */
-export interface CertificateSubject {
+export interface ServerCertificateSubject {
   /** Host names and IP addresses. */
   readonly names: readonly string[];
   readonly now: number;
@@ -78,7 +78,7 @@ export async function createAuthority(now: number, cp: ControlPlane = GLOBAL): P
 /** Creates a server certificate for the names of `subject`, signed by the authority. */
 export async function createServerCertificate(
   authority: CertifiedKey,
-  subject: CertificateSubject,
+  subject: ServerCertificateSubject,
 ): Promise<CertifiedKey> {
   const x509 = await library();
   const { cp = GLOBAL } = subject;

@@ -4,7 +4,7 @@ import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
-import { draftIdentity, type DecodedDocument, type Target } from './document/document';
+import { draftIdentity, type DecodedDocument, type WriteTarget } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
 import { catchUp, configuredFields, meshExists, placed } from './mesh-rules';
@@ -51,7 +51,7 @@ export class Admission {
     // Without a namespace in the address the document has it.
     const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
     if (isWhole) await this.authorise(address, request, PUT_VERBS);
-    const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
+    const decoded = decodeDocument(this.parts.registry, request.body, this.resolveTarget(address, request));
     const { namespace } = decoded.draft;
     if (address && !isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
     const write = new SingleWrite(this.parts, request);
@@ -115,7 +115,7 @@ export class Admission {
   }
 
   /** The resource that a document means; undefined where it does not say. */
-  identityOf(body: unknown): Identity | undefined {
+  findIdentity(body: unknown): Identity | undefined {
     try {
       const { draft } = placed(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);
       return draftIdentity(draft, ownZone(this.parts.controlPlane));
@@ -164,7 +164,7 @@ export class Admission {
   }
 
   /** Returns the parts of the address that the document must repeat. A wire name is replaced by the plain name. */
-  private targetOf(address: WriteAddress | undefined, options: WriteOptions): Target {
+  private resolveTarget(address: WriteAddress | undefined, options: WriteOptions): WriteTarget {
     if (!address) return {};
     const wired = this.parts.index.get(this.identityAt(address, options, PUT_VERBS));
     if (!wired || wired.id.name === address.name) return address;
@@ -214,7 +214,7 @@ export class Admission {
   }
 }
 
-function targetAt(resource: Resource, address: WriteAddress): Target {
+function targetAt(resource: Resource, address: WriteAddress): WriteTarget {
   const { id } = resource;
   return {
     kind: address.kind,

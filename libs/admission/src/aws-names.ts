@@ -36,13 +36,13 @@ class AwsNames implements IndexedState {
   }
 
   /** Another resource that has this name now. */
-  holderOf(kind: Kind, id: Identity, awsName: string): Identity | undefined {
-    const holders = this.tableOf(kind).get(keyOf(id.mesh, awsName)) ?? [];
+  findHolder(kind: Kind, id: Identity, awsName: string): Identity | undefined {
+    const holders = this.getTable(kind).get(formatKey(id.mesh, awsName)) ?? [];
     for (const [key, holder] of holders) if (key !== identityKey(id)) return holder;
     return undefined;
   }
 
-  private tableOf(kind: Kind): Map<string, Map<string, Identity>> {
+  private getTable(kind: Kind): Map<string, Map<string, Identity>> {
     const known = this.holders.get(kind);
     if (known) return known;
     const table = new Map<string, Map<string, Identity>>();
@@ -53,15 +53,15 @@ class AwsNames implements IndexedState {
 }
 
 function note(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spec }: Resource): void {
-  const awsName = awsNameOf(kind, id, spec);
+  const awsName = readAwsName(kind, id, spec);
   if (awsName === undefined) return;
-  const key = keyOf(id.mesh, awsName);
+  const key = formatKey(id.mesh, awsName);
   const holders = table.get(key) ?? new Map<string, Identity>();
   table.set(key, holders.set(identityKey(id), id));
 }
 
 function forget(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spec }: Resource): void {
-  const key = keyOf(id.mesh, awsNameOf(kind, id, spec) ?? '');
+  const key = formatKey(id.mesh, readAwsName(kind, id, spec) ?? '');
   const holders = table.get(key);
   holders?.delete(identityKey(id));
   if (holders?.size === 0) table.delete(key);
@@ -77,12 +77,12 @@ export class TakenNames {
 
   /** Takes the name of a resource that is to be made. Throws Conflict, which names the holder. */
   take(kind: Kind, id: Identity, spec: JsonObject): void {
-    const awsName = kind.meshFrom === 'namespace' ? awsNameOf(kind, id, spec) : undefined;
+    const awsName = kind.meshFrom === 'namespace' ? readAwsName(kind, id, spec) : undefined;
     if (awsName === undefined) return;
-    const key = `${kind.name}/${keyOf(id.mesh, awsName)}`;
+    const key = `${kind.name}/${formatKey(id.mesh, awsName)}`;
     const before = this.taken.get(key);
     const other = before && identityKey(before) !== identityKey(id) ? before : undefined;
-    const holder = other ?? awsNames.of(this.index).holderOf(kind, id, awsName);
+    const holder = other ?? awsNames.of(this.index).findHolder(kind, id, awsName);
     if (holder) throw new Conflict(refusal(holder, id, awsName));
     this.taken.set(key, id);
   }
@@ -93,10 +93,10 @@ function refusal(holder: Identity, { mesh }: Identity, awsName: string): string 
 }
 
 /** The name that a resource has at App Mesh; undefined for kinds that have none. */
-function awsNameOf(kind: Kind, id: Identity, spec: JsonObject): string | undefined {
+function readAwsName(kind: Kind, id: Identity, spec: JsonObject): string | undefined {
   const derived = kind.derive({ ...id, spec });
   const awsName = isJsonObject(derived) ? derived['awsName'] : undefined;
   return typeof awsName === 'string' ? awsName : undefined;
 }
 
-const keyOf = (mesh: string, awsName: string): string => `${mesh}/${awsName}`;
+const formatKey = (mesh: string, awsName: string): string => `${mesh}/${awsName}`;

@@ -55,7 +55,7 @@ export function withQualified(draft: ValidatedDraft, stored: Resource | undefine
     const field = FieldPath.at('spec').field('qualified');
     throw new Invalid([field.violation(`cannot be changed: it would rename the kind ${spec.kind}`, 'not-allowed')]);
   }
-  const isTaken = wordsOf(spec).some((word) => {
+  const isTaken = listWords(spec).some((word) => {
     const other = registry.noun(word);
     if (!other?.declaredBy || other.declaredBy === id.name) return false;
     return parseApiVersion(other.apiVersion).group !== spec.group;
@@ -63,7 +63,7 @@ export function withQualified(draft: ValidatedDraft, stored: Resource | undefine
   return isTaken && canBeQualified(spec) ? qualified : draft;
 }
 
-function wordsOf(spec: Parameters<typeof declaredNames>[0]): readonly string[] {
+function listWords(spec: Parameters<typeof declaredNames>[0]): readonly string[] {
   const { name, plural, shortName } = declaredNames(spec);
   return [name.toLowerCase(), plural, shortName];
 }
@@ -90,7 +90,7 @@ export function kindOfDefinition({ id, spec }: Resource, registry: Registry): st
 
 /** Describes how many resources of a kind there are, and where; undefined if there is none. */
 export function describeInstances(name: string, index: IndexReader): string | undefined {
-  const count = index.countOf(name);
+  const count = index.countKind(name);
   if (count === 0) return undefined;
   const meshes = [...index.countByMesh(name)].map(([mesh, of]) => `${of} in mesh ${mesh}`).sort();
   const zones = new Set([...index.ofKind(name)].map(({ id }) => id.zone).filter((zone) => zone !== ''));
@@ -109,7 +109,7 @@ export function definitionWarnings(
   { registry, index }: { readonly registry: Registry; readonly index: IndexReader },
 ): readonly string[] {
   if (id.kind !== MetaresourceDefinition.name || !MetaresourceDefinition.isSpec(spec)) return [];
-  for (const word of wordsOf(spec)) {
+  for (const word of listWords(spec)) {
     const winner = registry.noun(word)?.declaredBy ?? id.name;
     if (winner !== id.name) return [`declares no kind: "${word}" is taken by the MetaresourceDefinition ${winner}`];
   }
@@ -129,7 +129,7 @@ export function definitionWarnings(
     if (after.checkAt(policy.id, policy.spec, FieldPath.at('spec')).total > 0) invalid += 1;
   }
   if (invalid === 0) return [];
-  const of = checked === index.countOf(before) ? '' : ` of the first ${checked}`;
+  const of = checked === index.countKind(before) ? '' : ` of the first ${checked}`;
   return [
     `${invalid}${of} stored ${before} resources do not fit this definition: they stay, and take effect no more until they fit`,
   ];

@@ -7,7 +7,7 @@ export {
   MAX_BATCH_VALUES,
   type BatchDocument,
   type BatchOutcome,
-  type BatchProgress,
+  type BatchWriteProgress,
   type BatchRequest,
   type BatchResult,
 } from './batch/batch';

@@ -36,9 +36,9 @@ export class LeasedDataplanes {
     const leased = [...resources].flatMap((one) => (one && this.isClosed(one) ? [one.id] : []));
     if (leased.length === 0) return;
     const keys = leased.map(({ mesh, namespace, name }) => ({ mesh, namespace, name }));
-    const found = new Map((await leases.find(keys)).map((lease) => [keyOf(lease), lease]));
+    const found = new Map((await leases.find(keys)).map((lease) => [formatKey(lease), lease]));
     for (const id of leased) {
-      const lease = found.get(keyOf(id));
+      const lease = found.get(formatKey(id));
       if (lease) this.holders.set(identityKey(id), lease);
     }
   }
@@ -87,6 +87,6 @@ function ending({ mesh, name }: Identity): string {
   return `end its right: causeway workloads revoke ${name}${mesh === 'default' ? '' : ` --mesh ${mesh}`}`;
 }
 
-function keyOf({ mesh, namespace, name }: Pick<Identity, 'mesh' | 'namespace' | 'name'>): string {
+function formatKey({ mesh, namespace, name }: Pick<Identity, 'mesh' | 'namespace' | 'name'>): string {
   return JSON.stringify([mesh, namespace, name]);
 }

@@ -78,7 +78,7 @@ export function placed(
     (mesh) => meshes.state(mesh) !== undefined && index.get({ ...id, mesh }) !== undefined,
   );
   if (holder !== undefined && others.length === 0) return inMesh(holder);
-  const [candidate = expectedName] = meshes.candidatesOf(draft.namespace);
+  const [candidate = expectedName] = meshes.listCandidates(draft.namespace);
   return inMesh(candidate);
 }
 
@@ -98,7 +98,7 @@ export function checkNewMember(
   if (isSelected && meshInBody) throw new Invalid([at.violation(READ_ONLY, 'not-allowed')]);
   if (!meshes.state(mesh)) throw new Invalid([at.violation(`there is no mesh "${mesh}"`)]);
   const designation = kind.namespaced ? designate(meshes, namespace, mesh) : accepting(meshes, mesh);
-  const isLost = designation.ok && isSelected && meshes.candidatesOf(namespace).length === 0;
+  const isLost = designation.ok && isSelected && meshes.listCandidates(namespace).length === 0;
   if (isLost) throw new Invalid([at.violation(noMesh(namespace), RULES.overlap)]);
   if (designation.ok) return;
   throw new Invalid([at.violation(designation.reason, RULES[designation.rule])]);

@@ -62,13 +62,13 @@ export class RequestNodes {
    * nodes report it (T003-33).
    */
   checkMembership(draft: Member, stored: Resource | undefined): void {
-    if (draft.id.kind !== Dataplane.name || this.index.countOf(VirtualNode.name) + this.taken.size < 2) return;
-    const refusal = this.conflictOf(draft);
-    if (refusal === undefined || (stored && this.conflictOf(stored) !== undefined)) return;
+    if (draft.id.kind !== Dataplane.name || this.index.countKind(VirtualNode.name) + this.taken.size < 2) return;
+    const refusal = this.findConflict(draft);
+    if (refusal === undefined || (stored && this.findConflict(stored) !== undefined)) return;
     throw new Invalid([FieldPath.at('labels').violation(refusal, 'MembershipConflict')]);
   }
 
-  private conflictOf(member: Member): string | undefined {
+  private findConflict(member: Member): string | undefined {
     const stored = selectors.of(this.index).nodesSelecting(member);
     const others = stored.filter((id) => !this.taken.has(identityKey(id)));
     return membershipConflict(member.id, [...others, ...this.own.nodesSelecting(member)]);

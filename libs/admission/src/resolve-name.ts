@@ -87,13 +87,13 @@ export function notFound(
     .map((r) => r.id)
     .sort(compareIdentities)
     .slice(0, 10)
-    .map(placeOf);
+    .map(formatScope);
   return new NotFound(
     `${sought} does not exist; this name exists with ${[...new Set(places)].sort(compareText).join(', ')}`,
   );
 }
 
-function placeOf(id: Identity): string {
+function formatScope(id: Identity): string {
   const zone = `zone=${id.zone}${id.zone === '' ? ' (the global)' : ''}`;
   return id.namespace === '' || id.namespace === 'default' ? zone : `${zone}&namespace=${id.namespace}`;
 }

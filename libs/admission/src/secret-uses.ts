@@ -17,7 +17,7 @@ import type { ValidatedDraft } from './validate-draft';
 
 const GET: readonly Verb[] = ['get'];
 
-type Stored = Pick<Resource, 'id' | 'spec' | 'status'>;
+type SecretUser = Pick<Resource, 'id' | 'spec' | 'status'>;
 
 /** Whether a document names Secrets, so that what is stored of those decides about it. */
 export function namesSecrets({ id, spec }: Pick<ValidatedDraft, 'id' | 'spec'>): boolean {
@@ -33,12 +33,12 @@ export function withStoredUsers(kind: Kind, draft: ValidatedDraft, stored: Resou
 
 /** The Secrets that one request sees: those of the index, and those of its documents before. */
 export class RequestSecrets {
-  private readonly own = new Map<string, Stored>();
+  private readonly own = new Map<string, SecretUser>();
 
   constructor(private readonly parts: Pick<AdmissionParts, 'index' | 'access' | 'controlPlane'>) {}
 
   /** Takes what a document is going to be stored as; other kinds than Secret mean nothing here. */
-  take(written: Stored): void {
+  take(written: SecretUser): void {
     if (written.id.kind === Secret.name) this.own.set(identityKey(written.id), written);
   }
 
@@ -84,7 +84,7 @@ export class RequestSecrets {
     return zones.filter((zone) => !egresses.includes(zone)).slice(0, MAX_NAMED);
   }
 
-  private named(mesh: string, name: string): readonly Stored[] {
+  private named(mesh: string, name: string): readonly SecretUser[] {
     const { index, controlPlane } = this.parts;
     const known = secretsNamed((id) => index.get(id), ownZone(controlPlane), { mesh, name });
     const mine = this.own.get(identityKey(this.absent(mesh, name)));

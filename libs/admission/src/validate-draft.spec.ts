@@ -5,7 +5,7 @@ import { coreKinds } from '@causeway/kinds';
 import { Invalid, type ControlPlane } from '@causeway/resources';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
 import { decodeDocument } from './document/decode-document';
-import type { Target } from './document/document';
+import type { WriteTarget } from './document/document';
 import { configuredFields } from './mesh-rules';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
@@ -27,7 +27,7 @@ interface Case {
 function validated({ on, address, document }: Case): ValidatedDraft {
   const { kind: kindName, ...rest } = address ?? { kind: '' };
   const kind = coreKinds.kind(kindName);
-  const target: Target = { ...rest, ...(kind ? { kind } : {}) };
+  const target: WriteTarget = { ...rest, ...(kind ? { kind } : {}) };
   const decoded = decodeDocument(coreKinds, document, target);
   return validateDraft(decoded, on === 'global' ? { role: 'global' } : east, configuredFields(DEFAULT_MESH_OWNER));
 }

@@ -172,8 +172,8 @@ export class XdsPort implements ObservedProxies {
     return this.server.ids();
   }
 
-  streamsOf(proxy: string): readonly ConnectedProxy[] {
-    return this.server.streamsOf(proxy).map((stream) => this.withCertificate(stream));
+  listStreams(proxy: string): readonly ConnectedProxy[] {
+    return this.server.listStreams(proxy).map((stream) => this.withCertificate(stream));
   }
 
   onMoved(listener: (proxy: string) => void): () => void {
@@ -198,8 +198,8 @@ export class XdsPort implements ObservedProxies {
     return this.resources.generation;
   }
 
-  authoritiesOf(version: string): readonly string[] | undefined {
-    return this.resources.authoritiesOf(version);
+  findAuthorities(version: string): readonly string[] | undefined {
+    return this.resources.findAuthorities(version);
   }
 
   /** The values at the moment of the scrape. */
@@ -235,7 +235,7 @@ export class XdsPort implements ObservedProxies {
       signer: this.signer,
       authority,
       meshAuthority: (mesh) => findMeshAuthority(index, mesh)?.certificate,
-      idsOf: (owner) => spiffeIdsIn(index, owner),
+      listIds: (owner) => spiffeIdsIn(index, owner),
     });
   }
 
@@ -251,10 +251,10 @@ export class XdsPort implements ObservedProxies {
       clock,
       certificates: this.proxyCertificates,
       registrar: this.registrar,
-      idsOf: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
+      listIds: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
       peers,
       renewed: (view, mesh) => this.renewed(view, mesh),
-      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
+      destinations: (mesh) => countDestinations(this.resources.model.destinations(), mesh),
     });
   }
 
@@ -314,18 +314,18 @@ export class XdsPort implements ObservedProxies {
       leaseLength,
       zoneFacts,
       enrolments,
-      idsOf: (dataplane) => spiffeIdsToBe(index, dataplane),
+      listIds: (dataplane) => spiffeIdsToBe(index, dataplane),
       streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
     });
   }
 
   private withCertificate(proxy: ProxyStatus): ConnectedProxy {
-    const certificate = this.auth.certificateOf(proxy.id);
+    const certificate = this.auth.findCertificate(proxy.id);
     return { ...proxy, ...(certificate && { certificate }) };
   }
 }
 
-function countOf(destinations: Iterable<Destination>, mesh: string): number {
+function countDestinations(destinations: Iterable<Destination>, mesh: string): number {
   let count = 0;
   for (const { service } of destinations) if (service.mesh === mesh) count += 1;
   return count;

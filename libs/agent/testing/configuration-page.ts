@@ -12,13 +12,13 @@ interface FieldRow {
 /** The table of all fields of the configuration, in Markdown (docs/reference/agent.md). */
 export function configurationTable(): string {
   const schema: unknown = JSON.parse(JSON.stringify(AgentSchema));
-  const rows = [...rowsOf(objectIn(schema), '')].map(
+  const rows = [...listRows(objectIn(schema), '')].map(
     ({ path, form, preset, description }) => `| \`${path}\` | ${form} | ${preset} | ${description} |`,
   );
   return ['| field | | preset | |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function* rowsOf(schema: JsonObject, above: string): Iterable<FieldRow> {
+function* listRows(schema: JsonObject, above: string): Iterable<FieldRow> {
   const required = JSON.stringify(schema['required'] ?? []);
   for (const [name, value] of Object.entries(objectIn(schema['properties']))) {
     const part = objectIn(value);
@@ -29,23 +29,23 @@ function* rowsOf(schema: JsonObject, above: string): Iterable<FieldRow> {
     const inner = isList ? objectIn(part['items']) : part;
     yield {
       path,
-      form: formOf(inner),
+      form: formatType(inner),
       preset: preset === undefined ? '' : `\`${JSON.stringify(preset)}\``,
       ...(isRequired && { preset: 'required' }),
       description: typeof description === 'string' ? description.replaceAll('|', '\\|') : '',
     };
-    if (inner['properties']) yield* rowsOf(inner, `${path}.`);
+    if (inner['properties']) yield* listRows(inner, `${path}.`);
   }
 }
 
-function formOf({ type, title, enum: options, minimum, maximum }: JsonObject): string {
-  if (isJsonArray(options)) return options.map((option) => `\`${textOf(option)}\``).join(', ');
+function formatType({ type, title, enum: options, minimum, maximum }: JsonObject): string {
+  if (isJsonArray(options)) return options.map((option) => `\`${formatValue(option)}\``).join(', ');
   if (typeof title === 'string') return title;
-  if (type === 'integer') return `${textOf(minimum)} to ${textOf(maximum)}`;
+  if (type === 'integer') return `${formatValue(minimum)} to ${formatValue(maximum)}`;
   return type === 'object' ? 'object' : type === 'boolean' ? 'true, false' : 'text';
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { identityKey, type Identity } from '@causeway/resources';
-import { sourceKinds, type Member, type Source } from './model';
+import { sourceKinds, type Member, type VirtualSource } from './model';
 import { AppMeshTable } from './table/app-mesh-table';
 
 const NAMES = ['x', 'y'];
@@ -54,7 +54,7 @@ const provider = fc.oneof(
 const serviceSpec = fc.record({ awsName, provider }, { requiredKeys: [] });
 const SPECS = { VirtualNode: nodeSpec, VirtualRouter: routerSpec, VirtualService: serviceSpec };
 
-const source: fc.Arbitrary<Source> = fc.constantFrom(...sourceKinds).chain((kind) =>
+const source: fc.Arbitrary<VirtualSource> = fc.constantFrom(...sourceKinds).chain((kind) =>
   fc.tuple(place, fc.integer({ min: 0, max: 3 }), SPECS[kind]).map(([where, order, spec]) => {
     const stored = { id: { kind, ...where }, creationOrder: order, generation: 1, spec, kind };
     return stored;
@@ -67,7 +67,7 @@ const member: fc.Arbitrary<Member> = fc
     labels: Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)),
     ...(boundTo === undefined ? {} : { boundTo }),
   }));
-type Step = { put: Source } | { drop: Identity } | { join: Member } | { leave: Identity };
+type Step = { put: VirtualSource } | { drop: Identity } | { join: Member } | { leave: Identity };
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: source.map((put) => ({ put })) },
   { weight: 2, arbitrary: source.map(({ id }) => ({ drop: id })) },
@@ -87,7 +87,7 @@ it('after random changes a table is as one built from nothing, and what changed 
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
       const table = new AppMeshTable();
-      const sources = new Map<string, Source>();
+      const sources = new Map<string, VirtualSource>();
       const members = new Map<string, Member>();
       let before = new Map<string, string>();
       for (const one of steps) {

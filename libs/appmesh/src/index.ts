@@ -1,10 +1,10 @@
 /** Kinds of App Mesh, compiled to MeshServices, routes and policies (libs/appmesh/README.md). */
-export { bindingOf, memberOf, withBinding } from './binding';
+export { readBinding, toMember, withBinding } from './binding';
 export { nodeViolations } from './compile/compile-node';
 export { routerViolations } from './compile/compile-router';
 export { type Generated } from './compile/generated';
-export { sourceKinds, type Member, type Source } from './model';
+export { sourceKinds, type Member, type VirtualSource } from './model';
 export { isCovered, suffixFor, suffixProblem } from './name-suffixes';
 export { derivedAwsName, nodeServiceName } from './names';
-export { AppMeshTable, membershipConflict, type Compiled, type Touched } from './table/app-mesh-table';
-export { MEMBERSHIP_CONFLICT } from './table/verdict';
+export { AppMeshTable, membershipConflict, type Compiled, type AppMeshChanges } from './table/app-mesh-table';
+export { MEMBERSHIP_CONFLICT } from './table/evaluate-row';

@@ -9,7 +9,7 @@ export const listenerProtocols = ['http', 'http2', 'grpc', 'tcp'] as const;
 export type Protocol = (typeof listenerProtocols)[number];
 
 /** A typed reference; without a namespace, or with an empty one, it means that of what refers (T003-10). */
-export interface ObjectRef {
+export interface VirtualRef {
   readonly name: string;
   readonly namespace?: string;
 }
@@ -38,7 +38,7 @@ export interface NodeListener {
 }
 
 /** How a node calls. */
-interface Client {
+interface NodeClient {
   readonly clientPolicy?: object;
 }
 
@@ -49,8 +49,8 @@ export interface VirtualNodeSpec {
   /** The same by our word. */
   readonly dataplaneSelector?: LabelSelector;
   readonly listeners?: readonly NodeListener[];
-  readonly backends?: readonly { readonly virtualService: Client & { readonly virtualServiceRef: ObjectRef } }[];
-  readonly backendDefaults?: Client;
+  readonly backends?: readonly { readonly virtualService: NodeClient & { readonly virtualServiceRef: VirtualRef } }[];
+  readonly backendDefaults?: NodeClient;
 }
 
 /** Condition on a header, a metadata entry or a query parameter; an empty one only requires its presence. */
@@ -83,7 +83,7 @@ export interface GrpcMatch {
 }
 
 export interface WeightedTarget {
-  readonly virtualNodeRef: ObjectRef;
+  readonly virtualNodeRef: VirtualRef;
   readonly weight: number;
   readonly port?: number;
 }
@@ -131,18 +131,18 @@ export interface VirtualRouterSpec {
 interface VirtualServiceSpec {
   readonly awsName?: string;
   readonly provider?: {
-    readonly virtualNode?: { readonly virtualNodeRef: ObjectRef };
-    readonly virtualRouter?: { readonly virtualRouterRef: ObjectRef };
+    readonly virtualNode?: { readonly virtualNodeRef: VirtualRef };
+    readonly virtualRouter?: { readonly virtualRouterRef: VirtualRef };
   };
 }
 
-type Stored<Spec> = Pick<Resource<Spec>, 'id' | 'creationOrder' | 'generation' | 'spec'>;
+type StoredSource<Spec> = Pick<Resource<Spec>, 'id' | 'creationOrder' | 'generation' | 'spec'>;
 
 /** A stored VirtualNode, VirtualRouter or VirtualService: what of it is compiled. `creationOrder` 0 is unknown and ranks last. */
-export type Source =
-  | (Stored<VirtualNodeSpec> & { readonly kind: 'VirtualNode' })
-  | (Stored<VirtualRouterSpec> & { readonly kind: 'VirtualRouter' })
-  | (Stored<VirtualServiceSpec> & { readonly kind: 'VirtualService' });
+export type VirtualSource =
+  | (StoredSource<VirtualNodeSpec> & { readonly kind: 'VirtualNode' })
+  | (StoredSource<VirtualRouterSpec> & { readonly kind: 'VirtualRouter' })
+  | (StoredSource<VirtualServiceSpec> & { readonly kind: 'VirtualService' });
 
 /** A Dataplane as nodes select it. */
 export interface Member extends Pick<Resource, 'id' | 'labels'> {
@@ -151,8 +151,8 @@ export interface Member extends Pick<Resource, 'id' | 'labels'> {
 }
 
 /** Frontends that the Dataplanes of a node may call within App Mesh, by namespace and name (T003-35). */
-export type Reachable = readonly { readonly namespace: string; readonly name: string }[];
+export type ReachableFrontends = readonly { readonly namespace: string; readonly name: string }[];
 
 /** The selector of a node, by either word (T003-30). */
-export const selectorOf = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
+export const findSelector = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
   podSelector ?? dataplaneSelector;

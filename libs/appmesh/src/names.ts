@@ -1,5 +1,5 @@
 import type { Identity } from '@causeway/resources';
-import type { ObjectRef, SourceKind } from './model';
+import type { VirtualRef, SourceKind } from './model';
 
 /** The name at App Mesh that holds where a spec gives none (rows T003-05 to T003-07). */
 export function derivedAwsName(kind: SourceKind, { name, namespace }: Pick<Identity, 'name' | 'namespace'>): string {
@@ -12,7 +12,7 @@ export const nodeServiceName = (node: string): string => `vn-${node}`;
 /** Returns the namespace and name of a reference, literally (T003-11). */
 export function resolvedRef(
   { namespace }: Identity,
-  ref: ObjectRef,
+  ref: VirtualRef,
 ): { readonly namespace: string; readonly name: string } {
   return { namespace: ref.namespace || namespace, name: ref.name };
 }

@@ -28,7 +28,7 @@ export {
   type ZoneControlPlane,
 } from './hostname/zone-claims';
 export { createLeaseConditionsLoop, LeaseHealth } from './leases/lease-conditions';
-export { LeaseReaper, leaseHold, releaseLeases, type LeaseHold } from './leases/lease-reaper';
+export { LeaseReaper, leaseHold, releaseLeases, type ReaperHold } from './leases/lease-reaper';
 export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';
 export { LEASED_BY } from './leases/plan-lease-ends';
 export { createIdentityPathLoop } from './identity-paths/identity-path-reconciler';
@@ -42,7 +42,7 @@ export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxie
 export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-loop';
 export { type KumaPolicies } from './policies/kuma-policies';
 export { reportedPolicies } from './policies/reported-policies';
-export { readProxyMode } from './progress/proxy-modes';
+export { readDataplaneMode } from './progress/dataplane-modes';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
 export { ZoneProgress } from './progress/zone-progress';

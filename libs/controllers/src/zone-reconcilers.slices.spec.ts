@@ -100,7 +100,7 @@ function readsOfPlans(loop: ControlLoop, index: CountingIndex): { walked: number
 }
 
 /** Every mesh exists and none selects a namespace. */
-const EVERY_MESH = { exists: () => true, state: () => undefined, owner: DEFAULT_MESH_OWNER, candidatesOf: () => [] };
+const EVERY_MESH = { exists: () => true, state: () => undefined, owner: DEFAULT_MESH_OWNER, listCandidates: () => [] };
 
 describe('however much there is, between two turns of the event loop', () => {
   let index: CountingIndex;

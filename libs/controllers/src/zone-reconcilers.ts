@@ -6,7 +6,7 @@ import { WorkloadIds } from './availability/workload-ids';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
 import { AbandonedDataplanesReconciler, type AbandonedDataplanesOptions } from './proxies/abandoned-dataplanes';
-import { EntranceHealthReconciler } from './proxies/entrance-health';
+import { IngressHealthReconciler } from './proxies/ingress-health';
 import { createProxyConditionsLoop } from './proxies/proxy-conditions';
 import type { ProxyDirectory } from './proxies/proxy-directory';
 import { KeyedLoop, type ControlLoop } from '@causeway/loops';
@@ -70,7 +70,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
     new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies, ids)),
     new VipReconciler({ ...config, ...(ackWatermark ? { ackWatermark } : {}), ranges: plan.owned, cooldown }),
     ...(proxies ? [createProxyConditionsLoop(cp.zone, proxies)] : []),
-    ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),
+    ...(proxies ? [new KeyedLoop(new IngressHealthReconciler(cp.zone))] : []),
     ...(proxies
       ? [new KeyedLoop(new AbandonedDataplanesReconciler({ ...config, zone: cp.zone, proxies, after }))]
       : []),

@@ -37,7 +37,7 @@ const [ANY, NAME, LABEL, TAG] = ['any', 'name', 'label ', 'tag '] as const;
  * `dataplaneTags` must stand on one inbound, without wildcards, and `{}` selects none; `dataplaneLabels: {}` selects all.
  * A Dataplane without inbound is never selected, nor one whose machine was not granted the service (docs/reference/enrolments.md). Service and Dataplanes have the same mesh, zone and namespace.
  */
-export function selectorOf(service: ServiceResource): DataplaneSelector | undefined {
+export function findSelector(service: ServiceResource): DataplaneSelector | undefined {
   const selector = ofSpec(service);
   if (!selector) return undefined;
   const names = grantsFor(service);
@@ -57,7 +57,7 @@ function isGranted({ spec: { grantedServices } }: DataplaneResource, names: read
 
 function ofSpec(service: ServiceResource): DataplaneSelector | undefined {
   const { dataplaneTags: tags, dataplaneLabels: labels, dataplaneRef: ref } = service.spec.selector ?? {};
-  const scope = scopeOf(service);
+  const scope = formatScope(service);
   if (ref)
     return { terms: [{ attribute: NAME, value: `${scope}${ref.name}` }], matches: (d) => d.id.name === ref.name };
   if (labels) return isCrowded(labels.matchLabels) ? undefined : byLabels(scope, labels.matchLabels ?? {});
@@ -85,17 +85,17 @@ export function asDataplane(resource: Resource | undefined): DataplaneResource |
 }
 
 /** The inbounds that can be read: a Dataplane that another zone sent may lack fields that are required here. */
-export function inboundsOf({ spec }: DataplaneResource): readonly DataplaneInbound[] {
+export function listInbounds({ spec }: DataplaneResource): readonly DataplaneInbound[] {
   const inbounds = spec.networking?.inbound ?? [];
   return inbounds.every(isJsonObject) ? inbounds : inbounds.filter((inbound) => isJsonObject(inbound));
 }
 
 /** The values that a Dataplane has for an attribute; none for a Dataplane without inbound, which no selector matches. */
 export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
-  const inbounds = inboundsOf(dataplane);
+  const inbounds = listInbounds(dataplane);
   if (inbounds.length === 0) return [];
   const found = foundValues(dataplane, attribute, inbounds);
-  const scope = scopeOf(dataplane);
+  const scope = formatScope(dataplane);
   return [...new Set(found)].map((value) => `${scope}${value}`);
 }
 
@@ -125,11 +125,11 @@ function byLabels(scope: string, wanted: Labels): DataplaneSelector {
 function byTags(scope: string, wanted: Labels): DataplaneSelector {
   return {
     terms: Object.entries(wanted).map(([key, value]) => ({ attribute: TAG + key, value: `${scope}${value}` })),
-    matches: (dataplane) => inboundsOf(dataplane).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
+    matches: (dataplane) => listInbounds(dataplane).some(({ tags }) => labelsMatch(wanted, tags ?? {})),
   };
 }
 
-function scopeOf({ id }: ServiceResource | DataplaneResource): string {
+function formatScope({ id }: ServiceResource | DataplaneResource): string {
   return `${id.mesh}/${id.zone}/${id.namespace}/`;
 }
 
@@ -141,7 +141,7 @@ export function* selectedDataplanes(
   service: Resource,
   dataplanes: Iterable<Resource>,
 ): Generator<Resource | undefined> {
-  const selector = MeshService.is(service) ? selectorOf(service) : undefined;
+  const selector = MeshService.is(service) ? findSelector(service) : undefined;
   if (!selector) return;
   for (const each of dataplanes) {
     const one = asDataplane(each);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { planAvailability } from '@causeway/controllers/testing';
-import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from './dataplane-selector';
+import { asDataplane, findSelector, type DataplaneResource, type ServiceResource } from './dataplane-selector';
 import { InboundChange } from './inbound-change';
 
 const HERE = { mesh: 'default', zone: 'east', namespace: 'default' };
@@ -79,7 +79,7 @@ describe('a change of some inbounds', () => {
         const asked = service({ selector: wanted, ports: served });
         const change = InboundChange.of(before, after);
         fc.pre(change !== undefined && !change.concerns(asked));
-        const [of, was] = [selectorOf(asked), (one: DataplaneResource) => planAvailability(asked, [one])];
+        const [of, was] = [findSelector(asked), (one: DataplaneResource) => planAvailability(asked, [one])];
         expect(of?.matches(after)).toBe(of?.matches(before));
         expect(was(after)).toEqual(was(before));
       }),

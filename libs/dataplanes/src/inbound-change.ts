@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { labelsMatch } from '@causeway/resources';
-import { inboundsOf, type DataplaneInbound, type DataplaneResource, type ServiceResource } from './dataplane-selector';
+import {
+  listInbounds,
+  type DataplaneInbound,
+  type DataplaneResource,
+  type ServiceResource,
+} from './dataplane-selector';
 
 /** With fewer inbounds it costs no less to find out which services are left alone. */
 const MANY_INBOUNDS = 4;
@@ -18,8 +23,9 @@ export class InboundChange {
 
   /** Undefined where more has changed, or there are few inbounds: then all of its services are concerned. Linear in its inbounds. */
   static of(before: DataplaneResource | undefined, after: DataplaneResource | undefined): InboundChange | undefined {
-    if (!before || !after || Math.min(countOf(before), countOf(after)) < MANY_INBOUNDS) return undefined;
-    if (!isDeepStrictEqual([before.labels, restOf(before)], [after.labels, restOf(after)])) return undefined;
+    if (!before || !after || Math.min(countInbounds(before), countInbounds(after)) < MANY_INBOUNDS) return undefined;
+    if (!isDeepStrictEqual([before.labels, omitInbounds(before)], [after.labels, omitInbounds(after)]))
+      return undefined;
     return new InboundChange([...missingIn(after, before), ...missingIn(before, after)]);
   }
 
@@ -33,15 +39,15 @@ export class InboundChange {
 
 /** The inbounds of `other` that a Dataplane does not have. */
 function missingIn(dataplane: DataplaneResource, other: DataplaneResource): readonly DataplaneInbound[] {
-  const had = new Set(inboundsOf(dataplane).map((inbound) => JSON.stringify(inbound)));
-  return inboundsOf(other).filter((inbound) => !had.has(JSON.stringify(inbound)));
+  const had = new Set(listInbounds(dataplane).map((inbound) => JSON.stringify(inbound)));
+  return listInbounds(other).filter((inbound) => !had.has(JSON.stringify(inbound)));
 }
 
-function countOf(dataplane: DataplaneResource): number {
-  return inboundsOf(dataplane).length;
+function countInbounds(dataplane: DataplaneResource): number {
+  return listInbounds(dataplane).length;
 }
 
 /** The spec without its inbounds. */
-function restOf({ spec }: DataplaneResource): DataplaneResource['spec'] {
+function omitInbounds({ spec }: DataplaneResource): DataplaneResource['spec'] {
   return { ...spec, networking: { ...spec.networking, inbound: [] } };
 }

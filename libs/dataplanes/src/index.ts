@@ -2,9 +2,9 @@
 export {
   asDataplane,
   dataplaneValues,
-  inboundsOf,
+  listInbounds,
   selectedDataplanes,
-  selectorOf,
+  findSelector,
   type DataplaneInbound,
   type DataplaneResource,
   type DataplaneSelector,

@@ -48,7 +48,7 @@ export class SelectorMatcher<Item> {
     this.items.replace(key, before, after);
     const selectors: string[] = [];
     for (const item of [before, after]) {
-      for (const term of item === undefined ? [] : this.items.termsOf(item)) {
+      for (const term of item === undefined ? [] : this.items.listTerms(item)) {
         for (const selector of this.selectors.idsFor(term)) selectors.push(selector);
       }
     }
@@ -92,7 +92,7 @@ class AttributeIndex<Item> {
   }
 
   /** The indexed attributes and values of an item. */
-  termsOf(item: Item): readonly SelectorTerm[] {
+  listTerms(item: Item): readonly SelectorTerm[] {
     return [...this.keysByValue.keys()].flatMap((attribute) =>
       this.valuesOf(item, attribute).map((value) => ({ attribute, value })),
     );
@@ -143,7 +143,7 @@ class SelectorIndex {
   put(id: string, terms: readonly SelectorTerm[]): void {
     const before = this.termOf.get(id);
     if (before !== undefined) this.remove(id, before);
-    const term = this.rarest(terms.map(textOf));
+    const term = this.rarest(terms.map(formatTerm));
     if (term === undefined) return;
     this.termOf.set(id, term);
     this.byTerm.set(term, (this.byTerm.get(term) ?? new Set()).add(id));
@@ -151,7 +151,7 @@ class SelectorIndex {
 
   /** Selectors that an item with this term may match. */
   idsFor(term: SelectorTerm): Iterable<string> {
-    return this.byTerm.get(textOf(term)) ?? [];
+    return this.byTerm.get(formatTerm(term)) ?? [];
   }
 
   /** The term that fewest selectors are stored under: then a change wakes few selectors that do not match. */
@@ -171,6 +171,6 @@ class SelectorIndex {
   }
 }
 
-function textOf({ attribute, value }: SelectorTerm): string {
+function formatTerm({ attribute, value }: SelectorTerm): string {
   return `${attribute}\n${value}`;
 }

@@ -9,7 +9,7 @@ import { RateLimit, Responder } from './answer/responder';
 import { completeDnsConfig, type DnsConfig, type DnsSettings } from './dns-config';
 import { DnsMetrics } from './dns-metrics';
 import { Forwarder, type ForwarderOptions } from './forward/forwarder';
-import { Upstreams } from './forward/upstreams';
+import { Resolvers } from './forward/resolvers';
 import { Listeners } from './listen/listeners';
 import { metricDefinitions, type DnsMetric } from './metric-definitions';
 import { configuredSuffixes } from './table/authority';
@@ -82,7 +82,7 @@ function assemble(options: DnsServerOptions) {
   const direct = endpoints && new DirectNames(suffix, { endpoints, names, ttl: Math.floor(config.ttl / 1_000) });
   const answers = new Answers({ names, builder, serial: () => names.serial, ...(direct && { direct }) });
   const isOwnAddress = (address: string, port: number): boolean => listeners.isOwnAddress(address, port);
-  const upstreams = new Upstreams({ config: config.forward, clock, logger, isOwnAddress });
+  const upstreams = new Resolvers({ config: config.forward, clock, logger, isOwnAddress });
   const onSettled: ForwarderOptions['onSettled'] = (result, took) => metrics.forwarded(result, took);
   const forwarder = new Forwarder({ config: config.forward, upstreams, clock, onSettled });
   const responder = new Responder(answers, { metrics, resolver: forwarder, rateLimit, clock });

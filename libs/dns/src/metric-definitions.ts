@@ -1,7 +1,7 @@
 import type { AnswerBuilder } from './answer/answer-builder';
 import type { DnsMetrics, LatencyHistogram } from './dns-metrics';
 import type { Forwarder } from './forward/forwarder';
-import type { Upstreams } from './forward/upstreams';
+import type { Resolvers } from './forward/resolvers';
 import type { Listeners } from './listen/listeners';
 import type { FollowedNames } from './table/followed-names';
 
@@ -26,7 +26,7 @@ export interface DnsMetricSources {
   readonly names: Pick<FollowedNames, 'table' | 'changes'>;
   readonly listeners: Listeners;
   readonly builder: AnswerBuilder;
-  readonly upstreams: Upstreams;
+  readonly upstreams: Resolvers;
   readonly forwarder: Forwarder;
 }
 

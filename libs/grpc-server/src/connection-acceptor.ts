@@ -10,7 +10,7 @@ export function readPeerAddress(peer: string): string {
 /** An address and a port, or the path of a unix socket; port 0 takes a free one. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-function textOf(at: ListenAddress): string {
+function formatAddress(at: ListenAddress): string {
   return 'path' in at ? at.path : `${at.host}:${at.port}`;
 }
 
@@ -48,7 +48,7 @@ export class ConnectionAcceptor {
     this.servers.push(listener);
     return new Promise((resolve, reject) => {
       const failed = (error: Error): void =>
-        reject(new Error(`cannot listen on ${textOf(at)}: ${errorText(error)}`, { cause: error }));
+        reject(new Error(`cannot listen on ${formatAddress(at)}: ${errorText(error)}`, { cause: error }));
       listener.once('error', failed);
       listener.listen(at, () => {
         listener.off('error', failed);

@@ -38,7 +38,7 @@ describe('the HTTP/2 streams of a gRPC server', () => {
         {
           flow: (call: ServerWritableStream<Buffer, Buffer>) => void calls.push(call),
           echo: (call: { request: Buffer; metadata: Metadata }, done: (error: null, answer: Buffer) => void) => {
-            shown.push(streams.certificateOf(call.metadata));
+            shown.push(streams.findCertificate(call.metadata));
             done(null, call.request);
           },
         },

@@ -69,7 +69,7 @@ export class Http2Streams {
       start: (next) => {
         next({
           onReceiveMetadata: (metadata, proceed) => {
-            const stream = streamOf(call);
+            const stream = findStream(call);
             if (stream) this.streams.set(metadata, stream);
             proceed(metadata);
           },
@@ -81,7 +81,7 @@ export class Http2Streams {
    * Returns the certificate that the client of a call presented in its TLS handshake, unverified; undefined if it
    * presented none. The same object for all calls of a connection: it is parsed once.
    */
-  certificateOf(metadata: Metadata): X509Certificate | undefined {
+  findCertificate(metadata: Metadata): X509Certificate | undefined {
     const session = this.streams.get(metadata)?.session;
     if (!session || session.destroyed) return undefined;
     const known = this.certificates.get(session);
@@ -134,7 +134,7 @@ export function framed(message: Uint8Array): Buffer {
 }
 
 /** The private field of grpc-js that holds the stream of a call; http2-streams.spec.ts notices when it moves. */
-function streamOf(call: object): ServerHttp2Stream | undefined {
+function findStream(call: object): ServerHttp2Stream | undefined {
   const stream: unknown = Reflect.get(call, 'stream');
   return isStream(stream) ? stream : undefined;
 }

@@ -51,7 +51,7 @@ export class SharedPort {
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: HANDSHAKE,
       // // A client that presents a certificate proves that it has the key; the service decides whether it is trusted
-      // (Http2Streams.certificateOf).
+      // (Http2Streams.findCertificate).
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',

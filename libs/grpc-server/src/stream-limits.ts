@@ -20,7 +20,7 @@ const PREFACE_LENGTH = 24;
 const FRAME_HEADER_LENGTH = 9;
 const HEADERS_FRAME = 1;
 
-interface Connection {
+interface Http2Connection {
   /** Undefined where there are no addresses, as at a unix socket. */
   readonly address: string | undefined;
   isAuthenticated: boolean;
@@ -33,7 +33,7 @@ interface Connection {
  * so that many machines behind one address do not share it for long.
  */
 export class StreamLimits {
-  private readonly connections = new WeakMap<Http2Session, Connection>();
+  private readonly connections = new WeakMap<Http2Session, Http2Connection>();
   private readonly addresses: TokenBuckets | undefined;
 
   constructor(
@@ -60,19 +60,19 @@ export class StreamLimits {
 
   /** Counts a stream that a connection begins; false where it is one too many. */
   take(session: Http2Session): boolean {
-    const { address, isAuthenticated, bucket } = this.connectionOf(session);
+    const { address, isAuthenticated, bucket } = this.getConnection(session);
     if (bucket?.take() !== undefined) return this.refused(address, 'connection');
     if (isAuthenticated || address === undefined || this.addresses?.take(address) === undefined) return true;
     return this.refused(address, 'address');
   }
 
   isAuthenticated(session: Http2Session): boolean {
-    return this.connectionOf(session).isAuthenticated;
+    return this.getConnection(session).isAuthenticated;
   }
 
   /** The connection has shown a valid certificate or token. Returns whether that is new. */
   markAuthenticated(session: Http2Session): boolean {
-    const connection = this.connectionOf(session);
+    const connection = this.getConnection(session);
     if (connection.isAuthenticated) return false;
     connection.isAuthenticated = true;
     const { connection: perSecond } = this.rates;
@@ -86,7 +86,7 @@ export class StreamLimits {
     return connection > 0 ? Math.max(MIN_UNAUTHENTICATED, connection * UNAUTHENTICATED) : 0;
   }
 
-  private connectionOf(session: Http2Session): Connection {
+  private getConnection(session: Http2Session): Http2Connection {
     const known = this.connections.get(session);
     if (known) return known;
     const perSecond = this.unauthenticatedRate;

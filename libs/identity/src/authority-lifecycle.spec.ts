@@ -6,7 +6,7 @@ import type { PostgresBackend } from '@causeway/store-postgres';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { AuthorityLifecycle, type TrustGaps } from './authority-lifecycle';
-import { NO_REQUEST, RotationRequests, type RotationOrder } from './rotation-requests';
+import { NO_REQUEST, RotationRequests, type RotationCommand } from './rotation-requests';
 import { SealingKeys } from './sealing-keys';
 import { AUTHORITY_NOTE, ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
 
@@ -14,7 +14,7 @@ const MARGIN = 30_000;
 const VALIDITY = 60_000;
 const SLACK = 5_000;
 const SECRETS = `k:${randomBytes(32).toString('base64')}`;
-const ROTATE: RotationOrder = { type: 'rotate', wait: 3_600_000, force: false };
+const ROTATE: RotationCommand = { type: 'rotate', wait: 3_600_000, force: false };
 const NO_AUTHORITY = { ...AUTHORITY_NOTE, value: null };
 const NOBODY: TrustGaps = { missing: [], unheard: [] };
 
@@ -77,7 +77,7 @@ describe('the life of an authority under the leaders of a zone', () => {
     });
     return { lifecycle, fence };
   };
-  const order = (wanted: RotationOrder): Promise<void> =>
+  const order = (wanted: RotationCommand): Promise<void> =>
     new RotationRequests(backend.store, clock).leave(wanted, 'somebody');
   const state = async (): Promise<AuthorityStateOfZone> => {
     const found = await authority().state();

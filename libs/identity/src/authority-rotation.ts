@@ -96,7 +96,7 @@ export function advanceRotation<A extends RotatedAuthority>(
       const usedBy = missing.length === 0 ? 'acks' : force ? 'force' : now >= step.deadline ? 'deadline' : undefined;
       if (usedBy === undefined) return state;
       const named = missing.slice(0, MAX_MISSING).map((name) => shortened(name, 300));
-      const dropAt = now + validityOf(state, state.signing) + slack;
+      const dropAt = now + getValidity(state, state.signing) + slack;
       const retiring = {
         type: 'retiring',
         old: state.signing,
@@ -129,6 +129,6 @@ function mayGrow({ step }: AuthorityState, id: string): boolean {
   return step.type !== 'retiring' || step.old !== id;
 }
 
-function validityOf({ authorities }: AuthorityState, id: string): number {
+function getValidity({ authorities }: AuthorityState, id: string): number {
   return authorities.find((one) => one.id === id)?.longestValidity ?? 0;
 }

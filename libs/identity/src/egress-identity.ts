@@ -11,7 +11,7 @@ export interface EgressIdentity {
 }
 
 /** A zone's egress in one mesh. */
-export interface EgressPlace {
+export interface EgressSubject {
   readonly mesh: string;
   readonly zone: string;
 }
@@ -23,7 +23,7 @@ export interface EgressPlace {
  */
 export function findEgressIdentity(
   index: Pick<IndexReader, 'get' | 'ofKind'>,
-  { mesh, zone }: EgressPlace,
+  { mesh, zone }: EgressSubject,
 ): EgressIdentity | undefined {
   const signed = [...index.ofKind(MeshIdentity.name)]
     .filter((one) => MeshIdentity.is(one))

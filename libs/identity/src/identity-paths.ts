@@ -93,11 +93,11 @@ export function nextStep(before: PathStep, facts: StepFacts): PathStep {
 export function changingIds(
   index: Pick<IndexReader, 'ofKind'>,
   mesh: string,
-  domainsOf: (zone: string) => readonly string[],
+  listDomains: (zone: string) => readonly string[],
 ): readonly ChangingIds[] {
   return [...index.ofKind(IdentityPathState.name)].flatMap((state) => {
     if (state.id.mesh !== mesh || !IdentityPathState.is(state) || state.spec.step === undefined) return [];
-    return [{ domains: domainsOf(state.id.zone), namespaces: state.spec.namespaces ?? [] }];
+    return [{ domains: listDomains(state.id.zone), namespaces: state.spec.namespaces ?? [] }];
   });
 }
 

@@ -54,7 +54,7 @@ export {
   type TrustEvidence,
   type TrustGaps,
 } from './authority-lifecycle';
-export { checkOrder, RotationRequests, type RotationOrder } from './rotation-requests';
+export { checkOrder, RotationRequests, type RotationCommand } from './rotation-requests';
 export { joinBundleText, MAX_BUNDLE_LENGTH, readJoinBundle, type JoinBundle } from './join-bundle';
 export { createCsr, createWorkloadKey } from './workload-key';
 export { WorkloadCertificates, type WorkloadCertificate } from './workload-certificates';

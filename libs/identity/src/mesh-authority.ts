@@ -16,7 +16,7 @@ import type { IndexReader } from '@causeway/store';
 import { openedText, SEALED_LABEL } from './sealed-secret';
 import type { SealingKeys } from './sealing-keys';
 import { listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
-import { signCertificate, type CertificateOrder } from './x509';
+import { signCertificate, type CertificateTemplate } from './x509';
 import type { SignedCertificate } from './zone-authority';
 
 type Index = Pick<IndexReader, 'get'>;
@@ -37,16 +37,16 @@ interface MeshSignedCertificate extends SignedCertificate {
 }
 
 /** For whose key, and until when. */
-type MeshOrder = Omit<CertificateOrder, 'uri' | 'otherUris'>;
+type MeshCertificateTemplate = Omit<CertificateTemplate, 'uri' | 'otherUris'>;
 
 /**
  * Signs Kuma's certificate of a Dataplane: its services as SPIFFE ids, its tags as `kuma://<tag>/<value>`. Throws Forbidden for the
  * service of zone egresses, Unavailable where the key is not here, does not open or cannot sign.
  */
 interface MeshSigner {
-  sign(dataplane: DataplaneResource, order: MeshOrder): Promise<MeshSignedCertificate>;
+  sign(dataplane: DataplaneResource, order: MeshCertificateTemplate): Promise<MeshSignedCertificate>;
   /** The certificate of a zone's egress in the mesh: its service is `zone-egress`, which no Dataplane gets a certificate for. */
-  signEgress(order: MeshOrder): Promise<MeshSignedCertificate>;
+  signEgress(order: MeshCertificateTemplate): Promise<MeshSignedCertificate>;
 }
 
 /** The service of zone egresses in the certificates of Kuma. */
@@ -131,7 +131,7 @@ export class MeshAuthorities {
     if (!authority) return undefined;
     const egress = [[Label.service, new Set([EGRESS_SERVICE])]] as const;
     return {
-      sign: async (dataplane, order) => this.sign(authority, namesOf(dataplane), order),
+      sign: async (dataplane, order) => this.sign(authority, listCertificateNames(dataplane), order),
       signEgress: (order) => this.sign(authority, { uris: [egressUri(mesh)], tags: egress }, order),
     };
   }
@@ -139,7 +139,7 @@ export class MeshAuthorities {
   private async sign(
     { mesh, backend, certificate }: MeshAuthority,
     { uris: [uri = '', ...others], tags }: CertificateNames,
-    order: MeshOrder,
+    order: MeshCertificateTemplate,
   ): Promise<MeshSignedCertificate> {
     const tagged = [...tags].flatMap(([tag, values]) => [...values].sort().map((value) => `kuma://${tag}/${value}`));
     const otherUris = [...others, ...tagged].slice(0, MAX_NAMES);
@@ -175,13 +175,13 @@ interface CertificateNames {
   readonly tags: Iterable<readonly [tag: string, values: ReadonlySet<string>]>;
 }
 
-function namesOf(dataplane: DataplaneResource): CertificateNames {
+function listCertificateNames(dataplane: DataplaneResource): CertificateNames {
   const { name, mesh } = dataplane.id;
   const uris = listKumaSpiffeIds(dataplane);
   if (uris.length === 0) throw new Unavailable(`Dataplane ${name} has no service that Mesh.mtls names`);
   if (uris.includes(egressUri(mesh)))
     throw new Forbidden(`Dataplane ${name} has the service ${EGRESS_SERVICE}, which is that of zone egresses`);
-  return { uris, tags: valuesOf(dataplane.spec) };
+  return { uris, tags: listTagValues(dataplane.spec) };
 }
 
 function egressUri(mesh: string): string {
@@ -189,7 +189,7 @@ function egressUri(mesh: string): string {
 }
 
 /** The values of each tag of a Dataplane, sorted by tag. */
-function valuesOf({ networking }: DataplaneResource['spec']): ReadonlyMap<string, ReadonlySet<string>> {
+function listTagValues({ networking }: DataplaneResource['spec']): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   const tagged = [...(networking.inbound ?? []), ...(networking.gateway ? [networking.gateway] : [])];
   for (const { tags = {} } of tagged)

@@ -4,7 +4,7 @@ import type { MetadataEntry, ResourceStore } from '@causeway/store';
 import type { RotationStep } from './authority-rotation';
 
 /** Operator's request about a rotation: begin one, use the new authority without further waiting, or abandon it. */
-export type RotationOrder =
+export type RotationCommand =
   | {
       readonly type: 'rotate';
       /** Maximum time to wait for the acknowledgements of proxies and the spread of the trust, ms. */
@@ -17,7 +17,7 @@ export type RotationOrder =
 
 /** An order that the leader has not carried out yet. */
 export interface RotationRequest {
-  readonly order: RotationOrder;
+  readonly order: RotationCommand;
   /** ms since 1970. */
   readonly at: number;
   /** The user who asked. */
@@ -35,7 +35,7 @@ export function requestNote({ order, at, by }: RotationRequest): MetadataEntry {
 }
 
 /** Throws Conflict for an order that the step does not allow. */
-export function checkOrder({ type }: RotationOrder, step: RotationStep): void {
+export function checkOrder({ type }: RotationCommand, step: RotationStep): void {
   const wanted = type === 'rotate' ? 'steady' : 'trusting';
   if (step.type !== wanted)
     throw new Conflict(`"${type}" needs a rotation at its step "${wanted}"; it is at "${step.type}"`);
@@ -54,7 +54,7 @@ export class RotationRequests {
   }
 
   /** Leaves an order for the leader. Throws Unavailable. */
-  async leave(order: RotationOrder, by: string): Promise<void> {
+  async leave(order: RotationCommand, by: string): Promise<void> {
     const note = requestNote({ order, at: this.clock.now(), by });
     await this.store.write({ changes: [], onRefusal: 'abort', metadata: [note] });
   }

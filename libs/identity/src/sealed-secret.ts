@@ -15,14 +15,14 @@ export interface SecretText {
  * is the same, so that a copy that comes again is no change.
  */
 export function sealedSpec(keys: SealingKeys, of: SecretText, text: string): JsonObject {
-  const sealed = keys.sealRepeatably(text, purposeOf(of));
+  const sealed = keys.sealRepeatably(text, formatPurpose(of));
   return { data: Buffer.from(JSON.stringify(sealed)).toString('base64') };
 }
 
 /** The text of a Secret that `sealedSpec` made. */
 export function openedText(keys: SealingKeys, of: SecretText, spec: JsonObject): OpenedText {
   const sealed = sealedText(spec);
-  return sealed ? keys.open(sealed, purposeOf(of)) : { ok: false, reason: 'its data is not sealed' };
+  return sealed ? keys.open(sealed, formatPurpose(of)) : { ok: false, reason: 'its data is not sealed' };
 }
 
 /** The id of the key that a Secret is sealed with; undefined where it is not sealed. */
@@ -43,6 +43,6 @@ function sealedText({ data }: JsonObject): SealedText | undefined {
   }
 }
 
-function purposeOf({ mesh, name }: SecretText): string {
+function formatPurpose({ mesh, name }: SecretText): string {
   return `secret/${mesh}/${name}`;
 }

@@ -9,7 +9,7 @@ import { bindingProblem, workloadProblem, type WorkloadBinding } from './workloa
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
 import { identityFor, isSignedHere, resolveSpiffeId, type MeshIdentityResource } from './workload-id';
 import { checkCsr } from './x509';
-import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
+import { CERTIFICATE_VALIDITY, type CertificateIssuer, type SignedCertificate } from './zone-authority';
 
 /** Shorter ones would be renewed all the time, ms. */
 const SHORTEST_VALIDITY = 10_000;
@@ -42,7 +42,7 @@ export interface WorkloadCertificate extends SignedCertificate {
 /** Dependencies of `WorkloadCertificates`. */
 export interface WorkloadCertificateOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
-  readonly signer: CertificateSigner;
+  readonly signer: CertificateIssuer;
   /** Whether a SPIFFE id of a mesh is revoked: it gets no certificate. */
   readonly isRevoked?: (mesh: string, uri: string) => boolean;
   /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
@@ -79,7 +79,7 @@ export class WorkloadCertificates {
     const enrolled = enrolment && { enrolment: enrolment.uid };
     const now = clock.now();
     if (ofMesh) {
-      const publicKey = await publicKeyOf(csr);
+      const publicKey = await readPublicKey(csr);
       return ofMesh.sign(dataplane, { now, notAfter: now + validity, publicKey, ...enrolled });
     }
     if (!identity) throw new Forbidden(`no MeshIdentity of mesh ${id.mesh} selects Dataplane ${id.name}`);
@@ -92,8 +92,8 @@ export class WorkloadCertificates {
     if (!found.ok) throw new Invalid(found.violations);
     const { uri } = found.id;
     if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);
-    const notAfter = now + validityOf(identity, validity);
-    return { ...(await signer.sign({ now, notAfter, uri, publicKey: await publicKeyOf(csr), ...enrolled })), uri };
+    const notAfter = now + computeValidity(identity, validity);
+    return { ...(await signer.sign({ now, notAfter, uri, publicKey: await readPublicKey(csr), ...enrolled })), uri };
   }
 
   /**
@@ -110,7 +110,7 @@ export class WorkloadCertificates {
       );
     const { uri } = id;
     const now = clock.now();
-    const order = { now, notAfter: now + validity, publicKey: await publicKeyOf(csr) };
+    const order = { now, notAfter: now + validity, publicKey: await readPublicKey(csr) };
     if (id.authority === 'zone') return { ...(await signer.sign({ ...order, uri })), uri };
     const authority = meshAuthorities?.authority(mesh);
     if (!authority) throw new Unavailable(`the authority of mesh ${mesh} is not here`);
@@ -123,12 +123,12 @@ export class WorkloadCertificates {
 }
 
 /** A MeshIdentity may shorten the validity of the zone: rotation and tombstones count on no certificate that lives longer. */
-function validityOf({ spec: { provider } }: MeshIdentityResource, longest: number): number {
+function computeValidity({ spec: { provider } }: MeshIdentityResource, longest: number): number {
   const expiry = goDurationMs(provider.bundled?.certificateParameters?.expiry ?? '');
   return expiry === undefined ? longest : Math.min(longest, Math.max(SHORTEST_VALIDITY, expiry));
 }
 
-async function publicKeyOf(csr: string): Promise<Buffer> {
+async function readPublicKey(csr: string): Promise<Buffer> {
   const checked = await checkCsr(csr);
   if (!checked.ok) throw new Invalid([checked.violation]);
   return checked.publicKey;

@@ -28,7 +28,7 @@ import {
 export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
 /** A Dataplane as its kind describes it. */
 /** Parts of a Dataplane that form its SPIFFE id. */
-type Workload = Pick<DataplaneResource, 'id' | 'labels'>;
+type IdentifiedWorkload = Pick<DataplaneResource, 'id' | 'labels'>;
 
 /**
  * Forms of ids for MeshIdentities without a path: the one that certificates are signed for, and all that are trusted.
@@ -54,12 +54,12 @@ export type WorkloadId =
 const MAX_SPIFFE_ID_LENGTH = 2_048;
 
 /** The workload of a Dataplane: its label `kuma.io/workload`, else its name. */
-export function readWorkload({ id, labels }: Workload): string {
+export function readWorkload({ id, labels }: IdentifiedWorkload): string {
   return labels[Label.workload] ?? id.name;
 }
 
 /** Whether the workload of a Dataplane comes from its label `kuma.io/workload`, which whoever may label it chooses. */
-export function isWorkloadLabelled({ labels }: Workload): boolean {
+export function isWorkloadLabelled({ labels }: IdentifiedWorkload): boolean {
   return labels[Label.workload] !== undefined;
 }
 
@@ -68,7 +68,7 @@ export function isWorkloadLabelled({ labels }: Workload): boolean {
  * oldest, then the first by name. One made in a zone applies there only. Independent of the order of `identities`.
  */
 export function identityFor(
-  dataplane: Workload,
+  dataplane: IdentifiedWorkload,
   identities: Iterable<MeshIdentityResource>,
 ): MeshIdentityResource | undefined {
   let best: MeshIdentityResource | undefined;
@@ -94,7 +94,7 @@ export function labelCount({ spec }: MeshIdentityResource): number {
 }
 
 /** Whether a MeshIdentity selects a Dataplane; without a selector it selects none. */
-function selects({ id, spec }: MeshIdentityResource, dataplane: Workload): boolean {
+function selects({ id, spec }: MeshIdentityResource, dataplane: IdentifiedWorkload): boolean {
   const selector = spec.selector?.dataplane;
   if (!selector || id.mesh !== dataplane.id.mesh || (id.zone !== '' && id.zone !== dataplane.id.zone)) return false;
   return hasEffectiveLabels(dataplane, selector.matchLabels ?? {});
@@ -104,7 +104,11 @@ function selects({ id, spec }: MeshIdentityResource, dataplane: Workload): boole
  * The SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity); `form` is that of an identity without a path.
  * Collects all violations.
  */
-export function resolveSpiffeId(dataplane: Workload, identity: MeshIdentityResource, form: SpiffePathForm): WorkloadId {
+export function resolveSpiffeId(
+  dataplane: IdentifiedWorkload,
+  identity: MeshIdentityResource,
+  form: SpiffePathForm,
+): WorkloadId {
   const { trustDomain, path } = identity.spec.spiffeID ?? {};
   const at = FieldPath.at(`MeshIdentity ${identity.id.name}`).field('spec').field('spiffeID');
   const [atDomain, atPath] = [at.field('trustDomain'), at.field('path')];
@@ -113,9 +117,11 @@ export function resolveSpiffeId(dataplane: Workload, identity: MeshIdentityResou
   const rest = render(parseSpiffePathTemplate(template), dataplane, atPath);
   const violations = [
     ...(domain.ok
-      ? problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', atDomain)
+      ? toViolations(domain.text, trustDomainProblem(domain.text), 'trust domain', atDomain)
       : [domain.violation]),
-    ...(rest.ok ? problemOf(rest.text, spiffePathProblem(rest.text), 'path of a SPIFFE id', atPath) : [rest.violation]),
+    ...(rest.ok
+      ? toViolations(rest.text, spiffePathProblem(rest.text), 'path of a SPIFFE id', atPath)
+      : [rest.violation]),
   ];
   if (!domain.ok || !rest.ok || violations.length > 0) return { ok: false, violations };
   if (rest.text === EGRESS_PATH)
@@ -133,7 +139,7 @@ export function resolveSpiffeId(dataplane: Workload, identity: MeshIdentityResou
 
 /** The ids by which a Dataplane is known: the one that certificates are signed for first, then one of before that may still be shown. */
 export function listSpiffeIds(
-  dataplane: Workload,
+  dataplane: IdentifiedWorkload,
   identity: MeshIdentityResource,
   { signs, accepts }: PresetPath,
 ): readonly string[] {
@@ -149,7 +155,7 @@ export function listSpiffeIds(
 }
 
 /** Whether the id of a Dataplane depends on the form of preset paths. */
-export function isIdByPreset({ id }: Pick<Workload, 'id'>, { spec }: MeshIdentityResource): boolean {
+export function isIdByPreset({ id }: Pick<IdentifiedWorkload, 'id'>, { spec }: MeshIdentityResource): boolean {
   return spec.spiffeID?.path === undefined && hasOwnPath(id.namespace);
 }
 
@@ -164,7 +170,7 @@ export function resolveTrustDomain(
   const anyone = { id: { ...id, zone, name: '', namespace: '' }, labels: {} };
   const domain = render(parsed, anyone, at);
   if (!domain.ok) return domain;
-  const [violation] = problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', at);
+  const [violation] = toViolations(domain.text, trustDomainProblem(domain.text), 'trust domain', at);
   return violation ? { ok: false, violation } : { ok: true, trustDomain: domain.text };
 }
 
@@ -176,18 +182,22 @@ export function isSignedHere({ type, bundled }: MeshIdentityResource['spec']['pr
   return type === 'Bundled' && !bundled?.ca;
 }
 
-function problemOf(text: string, problem: string | undefined, what: string, at: FieldPath): readonly Violation[] {
+function toViolations(text: string, problem: string | undefined, what: string, at: FieldPath): readonly Violation[] {
   if (problem === undefined) return [];
   return [at.violation(`gives no ${what}: ${problem}; got ${JSON.stringify(shortened(text, 300))}`, 'wrong-form')];
 }
 
 type Rendered = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly violation: Violation };
 
-function render(parsed: ReturnType<typeof parseSpiffePathTemplate>, dataplane: Workload, at: FieldPath): Rendered {
+function render(
+  parsed: ReturnType<typeof parseSpiffePathTemplate>,
+  dataplane: IdentifiedWorkload,
+  at: FieldPath,
+): Rendered {
   if (!parsed.ok) return { ok: false, violation: at.violation(parsed.reason, 'wrong-form') };
   let text = '';
   for (const part of parsed.parts) {
-    const value = valueOf(part, dataplane);
+    const value = resolvePart(part, dataplane);
     if (value === undefined) {
       const key = part.type === 'label' ? part.key : '';
       const reason = `reads label "${key}", which Dataplane ${dataplane.id.name} has not`;
@@ -198,20 +208,20 @@ function render(parsed: ReturnType<typeof parseSpiffePathTemplate>, dataplane: W
   return { ok: true, text };
 }
 
-function valueOf(part: SpiffeTemplatePart, dataplane: Workload): string | undefined {
+function resolvePart(part: SpiffeTemplatePart, dataplane: IdentifiedWorkload): string | undefined {
   switch (part.type) {
     case 'literal':
       return part.text;
     case 'label':
       return effectiveLabel(dataplane, part.key);
     case 'variable':
-      return variableOf(part.variable, dataplane);
+      return resolveVariable(part.variable, dataplane);
   }
 }
 
-function variableOf(
+function resolveVariable(
   variable: Extract<SpiffeTemplatePart, { readonly type: 'variable' }>['variable'],
-  dataplane: Workload,
+  dataplane: IdentifiedWorkload,
 ): string {
   switch (variable) {
     case 'Mesh':
@@ -230,7 +240,7 @@ function variableOf(
  * workload have one id by intent, two workloads of one id are one caller to everybody (condition `SharedIdentity`).
  */
 export function sharedIdentities(
-  members: Iterable<{ readonly uri: string; readonly dataplane: Workload }>,
+  members: Iterable<{ readonly uri: string; readonly dataplane: IdentifiedWorkload }>,
 ): ReadonlyMap<string, readonly string[]> {
   const workloads = new Map<string, Set<string>>();
   for (const { uri, dataplane } of members) {

@@ -12,7 +12,7 @@ export async function createWorkloadKey(): Promise<WorkloadKey> {
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return { privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(), csr: await csrOf(keys) };
+  return { privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(), csr: await signCsr(keys) };
 }
 
 /** A CSR for a private key in PEM of the curve P-256. Throws where it is none. */
@@ -20,13 +20,13 @@ export async function createCsr(privateKey: string): Promise<string> {
   const key = createPrivateKey(privateKey);
   const pkcs8 = key.export({ type: 'pkcs8', format: 'der' });
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  return csrOf({
+  return signCsr({
     privateKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, CURVE, true, ['sign']),
     publicKey: await webcrypto.subtle.importKey('spki', spki, CURVE, true, ['verify']),
   });
 }
 
-async function csrOf(keys: webcrypto.CryptoKeyPair): Promise<string> {
+async function signCsr(keys: webcrypto.CryptoKeyPair): Promise<string> {
   const x509 = await library();
   const csr = await x509.Pkcs10CertificateRequestGenerator.create({ keys, signingAlgorithm: CURVE });
   return `${csr.toString('pem').trim()}\n`;

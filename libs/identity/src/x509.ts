@@ -21,7 +21,7 @@ export interface AuthorityPair {
 }
 
 /** A certificate to sign: for whose key, with which id, and until when (ms since 1970). */
-export interface CertificateOrder {
+export interface CertificateTemplate {
   readonly uri: string;
   /** Names beside the id, as certificates of Kuma's `Mesh.mtls` have. */
   readonly otherUris?: readonly string[];
@@ -126,7 +126,7 @@ async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority>
  * both ends of a connection. It ends with the authority at the latest. Whoever signs again with one `authority` object has it read once.
  * Rejects where the authority's key is of no kind that signs here.
  */
-export async function signCertificate(authority: AuthorityPair, order: CertificateOrder): Promise<string> {
+export async function signCertificate(authority: AuthorityPair, order: CertificateTemplate): Promise<string> {
   const x509 = await library();
   const opened = openedAuthorities.get(authority) ?? openAuthority(authority);
   openedAuthorities.set(authority, opened);
@@ -147,14 +147,14 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
         uris.map((value) => ({ type: 'url' as const, value })),
         true,
       ),
-      new x509.SubjectKeyIdentifierExtension(keyIdOf(order.publicKey)),
+      new x509.SubjectKeyIdentifierExtension(computeKeyId(order.publicKey)),
     ],
   });
   return `${certificate.toString('pem').trim()}\n`;
 }
 
 /** By RFC 7093 §2, method 4: a hash of the whole SubjectPublicKeyInfo, which needs no reading of it. */
-function keyIdOf(publicKey: Buffer): string {
+function computeKeyId(publicKey: Buffer): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, KEY_ID_LENGTH);
 }
 

@@ -18,7 +18,7 @@ import {
   createZoneAuthority,
   signCertificate,
   type AuthorityPair,
-  type CertificateOrder,
+  type CertificateTemplate,
 } from './x509';
 
 /** A signed certificate. */
@@ -33,8 +33,8 @@ export interface SignedCertificate {
  * Whatever signs certificates of workloads: the zone's own authority, an HSM, an external issuer. `sign` throws
  * Unavailable while it cannot; `order.notAfter` is the latest end, the signer may choose an earlier one.
  */
-export interface CertificateSigner {
-  sign(order: CertificateOrder): Promise<SignedCertificate>;
+export interface CertificateIssuer {
+  sign(order: CertificateTemplate): Promise<SignedCertificate>;
 }
 
 /** Dependencies and settings of a `ZoneAuthority`. */
@@ -72,7 +72,7 @@ type State = AuthorityStateOfZone;
  * every replica signs, by the stored state at that moment. Throws Unavailable if the state cannot be read or opened: an
  * unreadable authority is never replaced.
  */
-export class ZoneAuthority implements CertificateSigner {
+export class ZoneAuthority implements CertificateIssuer {
   /** Writes of one leader come one after the other: each decides by what the one before stored. */
   private work: Promise<unknown> = Promise.resolve();
   private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
@@ -161,11 +161,11 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /** Signs with the authority that signs now. Throws Unavailable before it was made, and where its key does not open. */
-  async sign(order: CertificateOrder): Promise<SignedCertificate> {
+  async sign(order: CertificateTemplate): Promise<SignedCertificate> {
     const state = existing(await this.state());
     const authority = state.authorities.find(({ id }) => id === state.signing);
     if (!authority) throw new Unavailable('the stored certificate authority cannot be read');
-    const pair = this.pairOf(authority);
+    const pair = this.toAuthorityPair(authority);
     const longest = order.now + Math.min(this.validity, authority.longestValidity);
     // The end of a certificate is a whole second.
     const notAfter = Math.floor(Math.min(order.notAfter, longest) / 1_000) * 1_000;
@@ -174,7 +174,7 @@ export class ZoneAuthority implements CertificateSigner {
     return { chain: certificate + authority.certificate, notAfter: end };
   }
 
-  private pairOf({ certificate, key }: StoredAuthority): AuthorityPair {
+  private toAuthorityPair({ certificate, key }: StoredAuthority): AuthorityPair {
     const privateKey = this.open(key);
     const { pair } = this;
     if (pair?.certificate === certificate && pair.privateKey === privateKey) return pair;

@@ -76,7 +76,7 @@ export class AddressPool {
 
   /** The address last allocated in sequence; undefined before the first. */
   get cursor(): string | undefined {
-    return this.last === undefined ? undefined : this.space.addressOf(this.last);
+    return this.last === undefined ? undefined : this.space.toAddress(this.last);
   }
 
   /** `now` in ms of the store's clock. Looks at each address that was freed. */
@@ -93,18 +93,18 @@ export class AddressPool {
 
   /** True when `ip` is an address of this pool. */
   contains(ip: string): boolean {
-    return this.space.numberOf(ip) !== undefined;
+    return this.space.toNumber(ip) !== undefined;
   }
 
   /** True when `owner` holds `ip` here; without `ip`, true when it holds nothing. */
   holds(owner: string, ip: string | undefined): boolean {
     const held = this.heldBy.get(owner);
-    return ip === undefined ? held === undefined : held !== undefined && held === this.space.numberOf(ip);
+    return ip === undefined ? held === undefined : held !== undefined && held === this.space.toNumber(ip);
   }
 
   /** Continues the sequence after `ip`; an address outside the pool is ignored. */
   moveCursor(ip: string): void {
-    this.last = this.space.numberOf(ip) ?? this.last;
+    this.last = this.space.toNumber(ip) ?? this.last;
   }
 
   /** Continues the sequence after the highest address that is held or was freed; for a pool whose cursor is unknown. */
@@ -119,7 +119,7 @@ export class AddressPool {
    * when it is not of this pool; the former address is released in both cases.
    */
   reserve(owner: string, ip: string): 'held' | 'taken' | 'outside' {
-    const n = this.space.numberOf(ip);
+    const n = this.space.toNumber(ip);
     if (n !== undefined && this.heldBy.get(owner) === n) return 'held';
     this.release(owner);
     if (n === undefined) return 'outside';
@@ -145,7 +145,7 @@ export class AddressPool {
    * by time, in the same ms by revision; a repeated one has the later revision and its former cooldown.
    */
   markFreed(owner: string, ip: string, { at, revision = 0, cooldown = this.cooldown }: Freeing): void {
-    const n = this.space.numberOf(ip);
+    const n = this.space.toNumber(ip);
     if (n === undefined) return;
     const known = this.freed.get(n);
     if (known?.owner === owner && known.at === at) {
@@ -165,7 +165,7 @@ export class AddressPool {
 
   /** Excludes `ip` for ever: a holder that the pool does not know has it. */
   block(ip: string): void {
-    const n = this.space.numberOf(ip);
+    const n = this.space.toNumber(ip);
     if (n === undefined) return;
     this.blocked.add(n);
     this.updateAllocated(n);
@@ -173,7 +173,7 @@ export class AddressPool {
 
   /** Allocates an address to `owner`, which holds it from then on. */
   allocate(owner: string, { now, floor = Infinity }: AllocationMoment): Allocation {
-    const n = this.heldBy.get(owner) ?? this.formerOf(owner) ?? this.next();
+    const n = this.heldBy.get(owner) ?? this.findFormerAddress(owner) ?? this.next();
     if (n !== undefined) return this.give(owner, n);
     const rested = this.firstRested();
     if (!rested) return { ok: false };
@@ -185,7 +185,7 @@ export class AddressPool {
 
   private give(owner: string, n: bigint): Allocation {
     this.hold(owner, n);
-    return { ok: true, ip: this.space.addressOf(n) };
+    return { ok: true, ip: this.space.toAddress(n) };
   }
 
   private hold(owner: string, n: bigint): void {
@@ -211,7 +211,7 @@ export class AddressPool {
     else this.allocated.remove(n);
   }
 
-  private formerOf(owner: string): bigint | undefined {
+  private findFormerAddress(owner: string): bigint | undefined {
     let best: bigint | undefined;
     for (const n of this.freedBy.get(owner) ?? []) {
       if (!this.isIdle(n)) continue;

@@ -34,18 +34,18 @@ const DEFAULT_DIAL_RULE_TEXTS: readonly string[] = [
   '!fd00:ec2::254/128',
 ];
 
-const MAPPED = prefixOf('::ffff:0:0/96');
+const MAPPED = parsePrefix('::ffff:0:0/96');
 /** Prefixes behind which another host translates to the IPv4 address that follows `shift` bits from the end. */
 const CARRIERS: readonly { readonly prefix: AddressRange | undefined; readonly shift: bigint }[] = [
   // NAT64 (RFC 6052, RFC 8215), SIIT (RFC 2765), 6to4 (RFC 3056).
-  { prefix: prefixOf('64:ff9b::/96'), shift: 0n },
-  { prefix: prefixOf('64:ff9b:1::/48'), shift: 0n },
-  { prefix: prefixOf('::ffff:0:0:0/96'), shift: 0n },
-  { prefix: prefixOf('2002::/16'), shift: 80n },
+  { prefix: parsePrefix('64:ff9b::/96'), shift: 0n },
+  { prefix: parsePrefix('64:ff9b:1::/48'), shift: 0n },
+  { prefix: parsePrefix('::ffff:0:0:0/96'), shift: 0n },
+  { prefix: parsePrefix('2002::/16'), shift: 80n },
 ];
 
 /** The preset of `parseDialRules`. */
-export const DEFAULT_DIAL_RULES: DialRules = sorted(DEFAULT_DIAL_RULE_TEXTS.flatMap((text) => ruleOf(text) ?? []));
+export const DEFAULT_DIAL_RULES: DialRules = sorted(DEFAULT_DIAL_RULE_TEXTS.flatMap((text) => parseRule(text) ?? []));
 
 /**
  * Reads rules: an address or a range (`10.0.0.0/8`, `fd00::/64`, `10.1.2.3`) is allowed, with `!` before it refused, and `default` is the
@@ -58,7 +58,7 @@ export function parseDialRules(texts: readonly string[]): ParsedDialRules {
   const rules: DialRule[] = [];
   const errors: string[] = [];
   for (const text of texts.map((each) => each.trim())) {
-    const rule = text === PRESET_ENTRY ? undefined : ruleOf(text);
+    const rule = text === PRESET_ENTRY ? undefined : parseRule(text);
     if (text === PRESET_ENTRY) rules.push(...DEFAULT_DIAL_RULES);
     else if (rule) rules.push(rule);
     else
@@ -81,7 +81,7 @@ export function mayDial(rules: DialRules, address: string): boolean {
   );
 }
 
-const LOOPBACK = sorted(['127.0.0.0/8', '::1'].flatMap((text) => ruleOf(text) ?? []));
+const LOOPBACK = sorted(['127.0.0.0/8', '::1'].flatMap((text) => parseRule(text) ?? []));
 
 /** Whether two addresses, each possibly IPv4 inside of IPv6, are one. */
 export function isSameAddress(one: string, other: string): boolean {
@@ -95,7 +95,9 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 const MEMBER = sorted(
-  [...DEFAULT_DIAL_RULE_TEXTS.filter((text) => text !== '!127.0.0.0/8'), '::1'].flatMap((text) => ruleOf(text) ?? []),
+  [...DEFAULT_DIAL_RULE_TEXTS.filter((text) => text !== '!127.0.0.0/8'), '::1'].flatMap(
+    (text) => parseRule(text) ?? [],
+  ),
 );
 
 /**
@@ -127,30 +129,33 @@ function isIn(range: AddressRange | undefined, { family, value }: IpAddress): bo
   return range !== undefined && range.family === family && range.first <= value && value <= range.last;
 }
 
-function prefixOf(text: string): AddressRange | undefined {
+function parsePrefix(text: string): AddressRange | undefined {
   const parsed = parseRange(text);
   return parsed.ok ? parsed.range : undefined;
 }
 
 /** Undefined for a text of another form, and for IPv4 written as IPv6, which never decides: such an address counts as IPv4. */
-function ruleOf(text: string): DialRule | undefined {
+function parseRule(text: string): DialRule | undefined {
   const isAllowed = !text.startsWith('!');
   const written = isAllowed ? text : text.slice(1);
   const address = parseAddress(written);
-  const range = prefixOf(address ? `${written}/${countBits(address.family)}` : written);
-  if (!range || (isIn(MAPPED, { family: range.family, value: range.first }) && sizeOf(range) <= 1n << 32n))
+  const range = parsePrefix(address ? `${written}/${countBits(address.family)}` : written);
+  if (!range || (isIn(MAPPED, { family: range.family, value: range.first }) && countAddresses(range) <= 1n << 32n))
     return undefined;
-  const bits = countBits(range.family) - (sizeOf(range).toString(2).length - 1);
+  const bits = countBits(range.family) - (countAddresses(range).toString(2).length - 1);
   const normal = `${formatAddress({ family: range.family, value: range.first })}/${bits}`;
   return { range, isAllowed, text: isAllowed ? normal : `!${normal}` };
 }
 
-function sizeOf({ first, last }: AddressRange): bigint {
+function countAddresses({ first, last }: AddressRange): bigint {
   return last - first + 1n;
 }
 
 function sorted(rules: readonly DialRule[]): DialRules {
-  const rank = ({ range, isAllowed }: DialRule): readonly [bigint, number] => [sizeOf(range), isAllowed ? 1 : 0];
+  const rank = ({ range, isAllowed }: DialRule): readonly [bigint, number] => [
+    countAddresses(range),
+    isAllowed ? 1 : 0,
+  ];
   return [...rules].sort((a, b) => {
     const [[sizeA, allowedA], [sizeB, allowedB]] = [rank(a), rank(b)];
     return sizeA === sizeB ? allowedA - allowedB : sizeA < sizeB ? -1 : 1;

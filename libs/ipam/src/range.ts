@@ -78,7 +78,7 @@ const NOT_ROUTED: readonly AddressRange[] = [
   '240.0.0.0/4',
   'fc00::/7',
   '2001:db8::/32',
-].flatMap((text) => rangesOf(text));
+].flatMap((text) => parseRanges(text));
 
 /** Not the address of a host: packets to it go to every host on the link. */
 export const LIMITED_BROADCAST: AddressRange = { family: 4, first: 0xffffffffn, last: 0xffffffffn };
@@ -88,7 +88,7 @@ export function isPrivateOrReserved(range: AddressRange): boolean {
   return NOT_ROUTED.some((block) => contains(block, range));
 }
 
-function rangesOf(text: string): readonly AddressRange[] {
+function parseRanges(text: string): readonly AddressRange[] {
   const parsed = parseRange(text);
   return parsed.ok ? [parsed.range] : [];
 }
@@ -137,14 +137,14 @@ export class AddressSpace {
   }
 
   /** The number of an address; undefined when it is outside the ranges. */
-  numberOf(ip: string): bigint | undefined {
+  toNumber(ip: string): bigint | undefined {
     const address = parseAddress(ip);
     const range = address && this.index.find(address);
     return range && range.value + address.value - range.first;
   }
 
   /** The address with number `n`; throws RangeError when there is none. */
-  addressOf(n: bigint): string {
+  toAddress(n: bigint): string {
     let [low, high] = [0, this.numbered.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;

@@ -9,7 +9,7 @@ export { storedInsight } from './session/proxy-insights';
 export { withRelayedKinds } from './session/relayed-kinds';
 export { unsupportedByKuma } from './wire/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
-export { lagOf, type KindReport } from './session/kind-report';
+export { computeLag, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
 export { FirstState } from './zone/first-state';
 export { sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';

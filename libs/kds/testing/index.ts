@@ -5,9 +5,9 @@
 export { DEFAULT_ATTEMPTS } from '../src/global/attempt-limits';
 export type { IncomingStream } from '../src/global/stream-handler';
 export type { ZoneLifecycleLoop, ZoneLifecycleOptions } from '../src/global/zones/zone-lifecycle-loop';
-export type { EndReason, ListenedStream, StreamListener } from '../src/session/peer-stream';
+export type { StreamEndReason, ListenedStream, StreamListener } from '../src/session/peer-stream';
 export { UNBOUNDED } from '../src/wire/bounds';
-export { copyOf, type Copy, type Sender } from '../src/wire/copy';
+export { toCopy, type Copy, type Sender } from '../src/wire/copy';
 export { Extension, KUMA_DIALECT, type Dialect } from '../src/wire/dialect';
 export { CAUSEWAY_DIALECT } from './dialects';
 export { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from '../src/wire/headers';
@@ -17,7 +17,7 @@ export { decodeRequest, encodeRequest, type SubscribeRequest, type WireRequest }
 export { ResourceEncoder } from '../src/wire/resource-encoder';
 export { encodeResponse, openResponse, type OutgoingResponse, type StatePosition } from '../src/wire/response';
 export { decodeResponse } from './decode-response';
-export { formatWireKey, parseWireKey, wireKeyOf, type WireResource } from '../src/wire/wire-resource';
+export { formatWireKey, parseWireKey, getWireKey, type WireResource } from '../src/wire/wire-resource';
 export type { ZoneTransport } from '../src/zone/zone-transport';
 export { createGlobalSync } from '../src/global/global-sync';
 export type { GlobalSyncOptions } from '../src/global/global-sync-options';

@@ -61,7 +61,7 @@ export {
   type AltName,
   type ExternalProblem,
   type ExternalTls,
-  type SecretAnswer,
+  type SecretResult,
   type SecretLookup,
   type ServerCheck,
   type TlsVersion,

@@ -78,19 +78,19 @@ export const MeshIdentity = defineKind({
   writer: 'operator',
   spec: Spec,
   validate: (spec, at) => [
-    ...templateReason(parseTrustDomainTemplate(trustDomainOf(spec)), at.field('spiffeID').field('trustDomain')),
-    ...templateReason(parseSpiffePathTemplate(pathOf(spec)), at.field('spiffeID').field('path')),
+    ...templateReason(parseTrustDomainTemplate(readTrustDomain(spec)), at.field('spiffeID').field('trustDomain')),
+    ...templateReason(parseSpiffePathTemplate(readPath(spec)), at.field('spiffeID').field('path')),
     ...tellsWorkloadsApart(spec, at.field('spiffeID').field('path')),
     ...checkProvider(spec.provider, at.field('provider')),
   ],
   warn: ({ spec }) => [
     ...(spec.selector?.dataplane ? [] : ['spec.selector.dataplane: there is none, so no Dataplane is selected']),
-    ...partsOf(parseTrustDomainTemplate(trustDomainOf(spec)), (parts) =>
+    ...collectParts(parseTrustDomainTemplate(readTrustDomain(spec)), (parts) =>
       reads(parts, 'Zone')
         ? []
         : ['spec.spiffeID.trustDomain: is without {{ .Zone }}, so the workloads of two zones share one trust domain'],
     ),
-    ...partsOf(parseSpiffePathTemplate(pathOf(spec)), (parts) =>
+    ...collectParts(parseSpiffePathTemplate(readPath(spec)), (parts) =>
       parts.flatMap((part) =>
         part.type === 'label'
           ? [
@@ -105,14 +105,14 @@ export const MeshIdentity = defineKind({
 type MeshIdentitySpec = Static<typeof Spec>;
 type Parsed = ReturnType<typeof parseSpiffePathTemplate>;
 
-const trustDomainOf = (spec: MeshIdentitySpec): string => spec.spiffeID?.trustDomain ?? DEFAULT_TRUST_DOMAIN;
-const pathOf = (spec: MeshIdentitySpec): string => spec.spiffeID?.path ?? DEFAULT_SPIFFE_PATH;
+const readTrustDomain = (spec: MeshIdentitySpec): string => spec.spiffeID?.trustDomain ?? DEFAULT_TRUST_DOMAIN;
+const readPath = (spec: MeshIdentitySpec): string => spec.spiffeID?.path ?? DEFAULT_SPIFFE_PATH;
 
 function templateReason(parsed: Parsed, at: FieldPath): Violation[] {
   return parsed.ok ? [] : [at.violation(parsed.reason, 'wrong-form')];
 }
 
-function partsOf<T>(parsed: Parsed, of: (parts: readonly SpiffeTemplatePart[]) => readonly T[]): readonly T[] {
+function collectParts<T>(parsed: Parsed, of: (parts: readonly SpiffeTemplatePart[]) => readonly T[]): readonly T[] {
   return parsed.ok ? of(parsed.parts) : [];
 }
 
@@ -123,13 +123,13 @@ function reads(parts: readonly SpiffeTemplatePart[], variable: string): boolean 
 /** Without the workload in the path all that is selected would be one caller, unless it is one workload. */
 function tellsWorkloadsApart(spec: MeshIdentitySpec, at: FieldPath): readonly Violation[] {
   if (spec.selector?.dataplane?.matchLabels?.[Label.workload] !== undefined) return [];
-  return partsOf(parseSpiffePathTemplate(pathOf(spec)), (parts) =>
+  return collectParts(parseSpiffePathTemplate(readPath(spec)), (parts) =>
     reads(parts, 'Workload')
       ? []
       : [
           at.violation(
             `must have {{ .Workload }}, or two workloads get one id; or select one by the label ${Label.workload}; ` +
-              `got "${pathOf(spec)}"`,
+              `got "${readPath(spec)}"`,
           ),
         ],
   );

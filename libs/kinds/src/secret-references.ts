@@ -11,7 +11,7 @@ export interface SecretReference {
   readonly use: SecretUse;
 }
 
-interface Place {
+interface SecretPath {
   readonly path: readonly string[];
   readonly use: SecretUse;
 }
@@ -20,7 +20,7 @@ interface Place {
  * Fields of kinds that name Secrets: docs/reference/references.md lists them, and `secret-references.spec.ts` walks the
  * registry for others.
  */
-const PLACES: Readonly<Record<string, readonly Place[]>> = {
+const PLACES: Readonly<Record<string, readonly SecretPath[]>> = {
   MeshExternalService: [
     { path: ['tls', 'verification', 'caCert'], use: 'certificate' },
     { path: ['tls', 'verification', 'clientCert'], use: 'certificate' },

@@ -93,7 +93,7 @@ const Spec = Type.Partial(
   },
 );
 
-type VirtualNodeSpec = Static<typeof Spec>;
+type NodeSpec = Static<typeof Spec>;
 
 /** The instances of one version of a service, how they are asked, and whom they ask (seed App Mesh v1beta2, T003-01). */
 export const VirtualNode = defineKind({
@@ -107,9 +107,9 @@ export const VirtualNode = defineKind({
 
 const TLS = 'proxies encrypt by the MeshIdentity of the mesh (docs/guides/mtls.md)';
 
-const tlsOf = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
+const atTls = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
 
-function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
+function ownViolations(spec: NodeSpec, at: FieldPath): Violation[] {
   return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
     ...oneSelector(spec, at),
@@ -118,13 +118,13 @@ function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
     ...distinctListeners(spec.listeners ?? [], at.field('listeners')),
     ...(spec.listeners ?? []).flatMap((listener, i) => listenerViolations(listener, at.field('listeners').index(i))),
     ...(spec.backends ?? []).flatMap((backend, i) => backendRefusals(backend, at.field('backends').index(i))),
-    ...refuse(spec.backendDefaults?.clientPolicy?.tls, tlsOf(at.field('backendDefaults')), TLS),
+    ...refuse(spec.backendDefaults?.clientPolicy?.tls, atTls(at.field('backendDefaults')), TLS),
     ...refuse(spec.backendGroups, at.field('backendGroups'), 'list the services in backends'),
     ...refuse(spec.logging, at.field('logging'), 'proxies write no access logs of single nodes'),
   ];
 }
 
-function oneSelector({ podSelector, dataplaneSelector }: VirtualNodeSpec, at: FieldPath): Violation[] {
+function oneSelector({ podSelector, dataplaneSelector }: NodeSpec, at: FieldPath): Violation[] {
   if (podSelector === undefined || dataplaneSelector === undefined) return [];
   return [at.violation('must have only one of podSelector, dataplaneSelector: they mean the same')];
 }
@@ -144,12 +144,12 @@ function backendRefusals({ virtualService }: Static<typeof Backend>, at: FieldPa
   return [
     ...refuse(virtualServiceARN, field.field('virtualServiceARN'), 'name the service with virtualServiceRef'),
     ...refuseAwsName(virtualServiceRef, field.field('virtualServiceRef')),
-    ...refuse(clientPolicy?.tls, tlsOf(field), TLS),
+    ...refuse(clientPolicy?.tls, atTls(field), TLS),
   ];
 }
 
 /** Two backends of one service, as the namespace of the node makes it (T003-35). */
-function distinctBackends({ backends = [] }: VirtualNodeSpec, own: string, at: FieldPath): Violation[] {
+function distinctBackends({ backends = [] }: NodeSpec, own: string, at: FieldPath): Violation[] {
   const first = new Map<string, number>();
   return backends.flatMap(({ virtualService: { virtualServiceRef: ref } }, i) => {
     const service = `${ref.namespace || own}/${ref.name}`;
@@ -161,7 +161,7 @@ function distinctBackends({ backends = [] }: VirtualNodeSpec, own: string, at: F
   });
 }
 
-function warnings({ podSelector, dataplaneSelector, listeners = [], serviceDiscovery }: VirtualNodeSpec): string[] {
+function warnings({ podSelector, dataplaneSelector, listeners = [], serviceDiscovery }: NodeSpec): string[] {
   const selectsNone = podSelector === undefined && dataplaneSelector === undefined;
   return [
     ...(selectsNone ? ['spec.podSelector: is absent, so no Dataplane belongs to this node'] : []),

@@ -11,7 +11,7 @@ import {
   refuseMeshRef,
   withCompilers,
 } from './app-mesh/parts';
-import { Route, routePlace, routeViolations } from './app-mesh/route';
+import { VirtualRoute, routePlace, routeViolations } from './app-mesh/route';
 import { strict } from './schema/schema-parts';
 
 const Listener = Type.Object({ portMapping: PortMapping }, strict);
@@ -20,7 +20,7 @@ const Spec = Type.Object(
   {
     awsName: Type.Optional(AwsName),
     listeners: Type.Array(Listener, { minItems: 1, maxItems: 64 }),
-    routes: Type.Optional(Type.Array(Route, { maxItems: 128 })),
+    routes: Type.Optional(Type.Array(VirtualRoute, { maxItems: 128 })),
     meshRef: Type.Optional(MeshRef),
   },
   {
@@ -42,7 +42,7 @@ const Spec = Type.Object(
   },
 );
 
-type VirtualRouterSpec = Static<typeof Spec>;
+type RouterSpec = Static<typeof Spec>;
 
 /** The routes of the VirtualServices that it provides, by which requests go to nodes (seed App Mesh v1beta2, T003-01, T003-18). */
 export const VirtualRouter = defineKind({
@@ -53,7 +53,7 @@ export const VirtualRouter = defineKind({
   warn: ({ spec: { listeners, routes = [] } }) => routes.flatMap((route, i) => placeWarnings(route, i, listeners)),
 });
 
-function ownViolations(spec: VirtualRouterSpec, at: FieldPath): Violation[] {
+function ownViolations(spec: RouterSpec, at: FieldPath): Violation[] {
   return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
     ...distinctListeners(spec.listeners, at.field('listeners')),
@@ -62,7 +62,7 @@ function ownViolations(spec: VirtualRouterSpec, at: FieldPath): Violation[] {
   ];
 }
 
-function distinctNames(routes: readonly Route[], at: FieldPath): Violation[] {
+function distinctNames(routes: readonly VirtualRoute[], at: FieldPath): Violation[] {
   const first = new Map<string, number>();
   return routes.flatMap(({ name }, i) => {
     const earlier = first.get(name);
@@ -74,7 +74,7 @@ function distinctNames(routes: readonly Route[], at: FieldPath): Violation[] {
 }
 
 /** Warns of a route that no listener can use. */
-function placeWarnings(route: Route, i: number, listeners: VirtualRouterSpec['listeners']): string[] {
+function placeWarnings(route: VirtualRoute, i: number, listeners: RouterSpec['listeners']): string[] {
   const place = routePlace(route);
   if (!place) return [];
   const { protocol, port } = place;

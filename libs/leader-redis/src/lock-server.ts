@@ -47,7 +47,7 @@ export async function findLockServer(servers: RedisServers, key: string): Promis
       return servers.serverUrl(host, Number(port));
     }
     case 'cluster': {
-      const [host, port] = await askInTurn(servers.urls, (node, asked) => ownerOf(key, node, asked));
+      const [host, port] = await askInTurn(servers.urls, (node, asked) => findOwner(key, node, asked));
       return servers.serverUrl(host, Number(port));
     }
   }
@@ -76,7 +76,7 @@ async function askInTurn<T>(
 }
 
 /** The node that has the slot of the key, by what another node says. */
-async function ownerOf(key: string, node: RedisConnection, asked: URL): Promise<Address> {
+async function findOwner(key: string, node: RedisConnection, asked: URL): Promise<Address> {
   const [slot, ranges] = await Promise.all([
     node.sendCommand(['CLUSTER', 'KEYSLOT', key]),
     node.sendCommand(['CLUSTER', 'SLOTS']),

@@ -8,14 +8,14 @@ const DEFINITIONS = 'MetaresourceDefinition';
  * Kinds that the MetaresourceDefinitions of an index declare now. It subscribes to nothing: each read compares one
  * version number, and evaluates the definitions again if it differs.
  */
-export class DeclaredKinds implements KindSource {
+export class IndexedKinds implements KindSource {
   private readonly evaluate = new DefinitionEvaluator();
   private seen = -1;
   private changes = 0;
   private current: readonly Kind[] = [];
   private latest: readonly EvaluatedDefinition[] = [];
 
-  constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>) {}
+  constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'getVersion'>) {}
 
   get version(): number {
     this.look();
@@ -34,7 +34,7 @@ export class DeclaredKinds implements KindSource {
   }
 
   private look(): void {
-    const version = this.index.versionOf(DEFINITIONS);
+    const version = this.index.getVersion(DEFINITIONS);
     if (version === this.seen) return;
     this.seen = version;
     this.latest = this.evaluate.evaluate(this.index.ofKind(DEFINITIONS));
@@ -47,6 +47,6 @@ export class DeclaredKinds implements KindSource {
 }
 
 /** Returns the registry of an index: the kinds of the product and those that its definitions declare at each moment. */
-export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'versionOf'>): Registry {
-  return new Registry(coreKinds.kinds, new DeclaredKinds(index));
+export function getRegistry(index: Pick<IndexReader, 'ofKind' | 'getVersion'>): Registry {
+  return new Registry(coreKinds.kinds, new IndexedKinds(index));
 }

@@ -1,7 +1,7 @@
 /** State and meaning of Meshes at this control plane (libs/meshes/README.md). */
 export { KEPT_AT_UPGRADE, meshSuffixes, namesHere, otherGiver, suffixesIn } from './app-mesh-names';
 export { findMtlsMode, type MeshAccess, type MtlsMode } from './access';
-export { DeclaredKinds, getRegistry } from './declared-kinds';
+export { IndexedKinds, getRegistry } from './declared-kinds';
 export { supportedFeatures } from './features';
 export {
   accepting,

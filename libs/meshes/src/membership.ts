@@ -15,7 +15,7 @@ export interface MeshOwner {
 export interface MeshMembership {
   readonly owner: MeshOwner;
   state(name: string): { readonly terminating: boolean } | undefined;
-  candidatesOf(namespace: string): readonly string[];
+  listCandidates(namespace: string): readonly string[];
 }
 
 /**
@@ -35,7 +35,7 @@ export type Designation =
 export function designate(meshes: MeshMembership, namespace: string, mesh: string | undefined): Designation {
   const named = mesh === undefined ? undefined : accepting(meshes, mesh);
   if (named?.ok === false) return named;
-  const candidates = meshes.candidatesOf(namespace);
+  const candidates = meshes.listCandidates(namespace);
   if (candidates.length > 1) {
     return {
       ok: false,

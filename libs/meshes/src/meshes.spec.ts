@@ -37,7 +37,7 @@ class Rows {
     for (const row of this.rows.values()) if (row.id.kind === kind) yield row;
   }
 
-  versionOf(): number {
+  getVersion(): number {
     return this.version;
   }
 }
@@ -146,7 +146,7 @@ describe('to which mesh a namespace belongs', () => {
     const { rows, meshes } = given();
     rows.mesh('m', namespaceSelector ? { namespaceSelector } : {});
     label(rows, labels);
-    expect(meshes.candidatesOf('n')).toEqual(expected);
+    expect(meshes.listCandidates('n')).toEqual(expected);
   });
 
   it('T003-23 T003-25 T003-27 several, one and none decide as the seed says', () => {

@@ -63,7 +63,7 @@ export interface MeshMismatch {
 
 /** Dependencies of the table of Meshes. */
 export interface MeshesOptions {
-  readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>;
+  readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'getVersion'>;
   readonly owner: MeshOwner;
   /** Reads the YAML of a ConfigMap. */
   readonly parse: ParseText;
@@ -103,7 +103,7 @@ export class Meshes {
 
   /** Changes whenever a result may have changed; for callers that derive something from several results. */
   get version(): string {
-    return SOURCES.map((kind) => this.options.index.versionOf(kind)).join('.');
+    return SOURCES.map((kind) => this.options.index.getVersion(kind)).join('.');
   }
 
   /** Returns the state of the mesh of this name; undefined if there is none. */
@@ -143,12 +143,12 @@ export class Meshes {
    * Returns the Meshes, sorted, whose `namespaceSelector` selects a namespace; foreign and terminating ones are left
    * out.
    */
-  candidatesOf(namespace: string): readonly string[] {
+  listCandidates(namespace: string): readonly string[] {
     const { selecting, candidates } = this.current();
     const known = candidates.get(namespace);
     if (known) return known;
     if (selecting.length === 0) return [];
-    const found = this.selecting(this.labelsOf(namespace));
+    const found = this.selecting(this.getLabels(namespace));
     // // Cached only for stored namespaces: users choose the names of namespaces.
     if (this.options.index.get(globalIdentity('Namespace', namespace))) candidates.set(namespace, found);
     return found;
@@ -162,7 +162,7 @@ export class Meshes {
   }
 
   /** Returns the labels of a namespace as selectors see them. */
-  labelsOf(namespace: string): Labels {
+  getLabels(namespace: string): Labels {
     const stored = this.options.index.get(globalIdentity('Namespace', namespace));
     return { ...namespaceLabels(namespace), ...stored?.labels };
   }
@@ -177,7 +177,7 @@ export class Meshes {
     const { index, owner } = this.options;
     const rows = [...index.ofKind('Mesh')].filter(Mesh.is).sort(byAge);
     const reservations = new RangeReservations();
-    const states = new Map(rows.map((row) => [row.id.name, this.stateOf(row, reservations)]));
+    const states = new Map(rows.map((row) => [row.id.name, this.computeState(row, reservations)]));
     const expected = states.get(owner.expectedName);
     if (!expected || expected.claim === 'foreign') {
       const name = owner.expectedName;
@@ -197,7 +197,7 @@ export class Meshes {
     return { version, states, selecting: selecting.sort((a, b) => compareText(a.mesh, b.mesh)), candidates: new Map() };
   }
 
-  private stateOf(resource: Resource<MeshSpec>, reservations: RangeReservations): MeshState {
+  private computeState(resource: Resource<MeshSpec>, reservations: RangeReservations): MeshState {
     const { name } = resource.id;
     const { controllerName } = this.options.owner;
     const terminating = isTerminating(resource.labels);

@@ -18,7 +18,7 @@ export class PendingKinds implements KindSource {
   /** `known` has what the definitions of `index` declare. */
   constructor(
     private readonly known: Registry,
-    private readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'versionOf'>,
+    private readonly index: Pick<IndexReader, 'get' | 'ofKind' | 'getVersion'>,
   ) {
     this.together = known.declaring(this);
   }
@@ -29,7 +29,7 @@ export class PendingKinds implements KindSource {
   }
 
   get version(): number {
-    const seen = this.index.versionOf(MetaresourceDefinition.name);
+    const seen = this.index.getVersion(MetaresourceDefinition.name);
     if (seen !== this.seen) this.changes += 1;
     this.seen = seen;
     return this.changes;

@@ -41,13 +41,13 @@ export class PendingMeshes implements MeshMembership {
     return this.pending.get(name) ?? this.meshes.state(name);
   }
 
-  candidatesOf(namespace: string): readonly string[] {
+  listCandidates(namespace: string): readonly string[] {
     const labels = this.labels.get(namespace);
-    if (this.pending.size === 0 && !labels) return this.meshes.candidatesOf(namespace);
+    if (this.pending.size === 0 && !labels) return this.meshes.listCandidates(namespace);
     const known = this.candidates.get(namespace);
     if (known) return known;
-    const seen = labels ? { ...namespaceLabels(namespace), ...labels } : this.meshes.labelsOf(namespace);
-    const before = labels ? this.meshes.selecting(seen) : this.meshes.candidatesOf(namespace);
+    const seen = labels ? { ...namespaceLabels(namespace), ...labels } : this.meshes.getLabels(namespace);
+    const before = labels ? this.meshes.selecting(seen) : this.meshes.listCandidates(namespace);
     const found = [...this.pending].filter(([, { selector }]) => selector && selectsLabels(selector, seen));
     const all = [...before.filter((mesh) => !this.pending.has(mesh)), ...found.map(([mesh]) => mesh)].sort(compareText);
     this.candidates.set(namespace, all);

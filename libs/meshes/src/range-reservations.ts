@@ -1,6 +1,6 @@
 import { describeRange, overlaps, parseRange, type AddressRange } from '@causeway/ipam';
 
-interface Entry {
+interface ReservationEntry {
   readonly mesh: string;
   readonly kind: string;
   readonly range: AddressRange;
@@ -9,7 +9,7 @@ interface Entry {
 /** Address ranges reserved by Meshes: ranges of two meshes never share an address. */
 export class RangeReservations {
   /** Disjoint from mesh to mesh, in order of family and first address. */
-  private readonly entries: Entry[] = [];
+  private readonly entries: ReservationEntry[] = [];
 
   /**
    * Reserves the ranges of one mesh (kind → range), all or none: returns why they cannot be reserved, naming both
@@ -17,7 +17,7 @@ export class RangeReservations {
    * the insertion itself.
    */
   reserve(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
-    const wanted = Object.entries(ranges).flatMap(([kind, text]): Entry[] => {
+    const wanted = Object.entries(ranges).flatMap(([kind, text]): ReservationEntry[] => {
       const parsed = parseRange(text ?? '');
       return parsed.ok ? [{ mesh, kind, range: parsed.range }] : [];
     });
@@ -29,12 +29,12 @@ export class RangeReservations {
         `${describeRange(other.range)} of ${other.kind} in mesh "${other.mesh}", which is older`
       );
     }
-    for (const entry of wanted) this.entries.splice(this.placeOf(entry.range), 0, entry);
+    for (const entry of wanted) this.entries.splice(this.findPosition(entry.range), 0, entry);
     return undefined;
   }
 
-  private overlapping(range: AddressRange): Entry | undefined {
-    const place = this.placeOf(range);
+  private overlapping(range: AddressRange): ReservationEntry | undefined {
+    const place = this.findPosition(range);
     // // Ranges of one mesh may contain each other, at most three.
     for (let i = Math.max(0, place - 3); i < Math.min(this.entries.length, place + 1); i++) {
       const entry = this.entries[i];
@@ -44,7 +44,7 @@ export class RangeReservations {
   }
 
   /** Returns the index of the first entry that begins after `range`. */
-  private placeOf(range: AddressRange): number {
+  private findPosition(range: AddressRange): number {
     let [low, high] = [0, this.entries.length];
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -144,12 +144,12 @@ function oracle({ services, generators, meshes }: TestTable): Map<string, string
 
 function shown(table: ClaimTable, services: readonly TableService[]): Map<string, string[]> {
   const line = (key: string): string[] =>
-    table.addressesOf(key).map(({ hostname, status, origin }) => `${origin.name} ${hostname ?? ''} ${status}`);
+    table.listAddresses(key).map(({ hostname, status, origin }) => `${origin.name} ${hostname ?? ''} ${status}`);
   return new Map(services.map(({ id }) => [identityKey(id), line(identityKey(id))]));
 }
 
 function reasons(table: ClaimTable, services: readonly TableService[]): string {
-  return JSON.stringify(services.map(({ id }) => table.addressesOf(identityKey(id))));
+  return JSON.stringify(services.map(({ id }) => table.listAddresses(identityKey(id))));
 }
 
 test('every set of services is named as docs/design.md §4 says', () => {

@@ -41,7 +41,7 @@ function tableOf(
 
 function addresses(table: ClaimTable, of: TestService): string[] {
   return table
-    .addressesOf(identityKey(of.id))
+    .listAddresses(identityKey(of.id))
     .map(({ hostname, status, reason, origin }) => [origin.name, hostname, status, reason].join(' | '));
 }
 
@@ -52,7 +52,7 @@ describe('addressesOf', () => {
       [redis],
       [generator('g', '{{ name }}.mesh'), generator('h', '{{ label "x" }}.mesh', { made: 2 })],
     );
-    expect(table.addressesOf(identityKey(redis.id))).toStrictEqual([
+    expect(table.listAddresses(identityKey(redis.id))).toStrictEqual([
       { hostname: 'redis.mesh', status: 'Available', origin: { kind: 'HostnameGenerator', name: 'g' } },
       { status: 'NotAvailable', origin: { kind: 'HostnameGenerator', name: 'h' }, reason: 'label "x" is missing' },
     ]);
@@ -198,7 +198,7 @@ describe('addressesOf', () => {
   });
 
   test('of an unknown service are none', () => {
-    expect(tableOf([], [generator('g', 'x.mesh')]).addressesOf('nobody')).toEqual([]);
+    expect(tableOf([], [generator('g', 'x.mesh')]).listAddresses('nobody')).toEqual([]);
   });
 });
 

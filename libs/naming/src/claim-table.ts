@@ -143,7 +143,7 @@ export class ClaimTable {
   }
 
   /** The wanted `status.addresses` of a service, in the order of the generators' precedence; empty for an unknown service. */
-  addressesOf(key: string): readonly ServiceAddress[] {
+  listAddresses(key: string): readonly ServiceAddress[] {
     const service = this.services.get(key);
     if (!service) return [];
     return service.claims.map((claim) => toServiceAddress(claim, findWinner(claim), this.ownZone));

@@ -15,7 +15,7 @@ export class NameHashMap<Entry> {
   private readonly freePlaces: number[] = [];
   private size = 0;
 
-  constructor(private readonly nameOf: (entry: Entry) => string) {}
+  constructor(private readonly getName: (entry: Entry) => string) {}
 
   /** All entries, in no order; entries added or removed during the iteration may or may not appear. */
   *values(): Generator<Entry> {
@@ -28,7 +28,7 @@ export class NameHashMap<Entry> {
 
   /** Adds an entry unless its name has one; returns the entry of the name. */
   add(entry: Entry): Entry {
-    const name = this.nameOf(entry);
+    const name = this.getName(entry);
     const hash = this.hash(name);
     const slot = this.find(name, hash);
     const held = this.at(slot);
@@ -44,7 +44,7 @@ export class NameHashMap<Entry> {
 
   /** Replaces the entry that has the same name. */
   replace(entry: Entry): void {
-    const name = this.nameOf(entry);
+    const name = this.getName(entry);
     const place = this.places[this.find(name, this.hash(name))] ?? 0;
     if (place > 0) this.entries[place - 1] = entry;
   }
@@ -71,7 +71,7 @@ export class NameHashMap<Entry> {
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       if (places[slot] === 0) return slot;
       const entry = hashes[slot] === hash ? this.at(slot) : undefined;
-      if (entry !== undefined && this.nameOf(entry) === name) return slot;
+      if (entry !== undefined && this.getName(entry) === name) return slot;
     }
   }
 

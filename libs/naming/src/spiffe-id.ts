@@ -97,11 +97,11 @@ export function spiffePathProblem(text: string): string | undefined {
 function parseChecked(
   text: string,
   grammar: TemplateGrammar<SpiffeVariable>,
-  problemOf: (text: string) => string | undefined,
+  findProblem: (text: string) => string | undefined,
 ): ParsedSpiffeTemplate {
   const parsed = parseParts(text, grammar);
   if (!parsed.ok) return parsed;
-  const problem = problemOf(parsed.parts.map((part) => (part.type === 'literal' ? part.text : 'a')).join(''));
+  const problem = findProblem(parsed.parts.map((part) => (part.type === 'literal' ? part.text : 'a')).join(''));
   return problem === undefined
     ? parsed
     : { ok: false, reason: `${problem}; got ${JSON.stringify(shortened(text, 200))}` };

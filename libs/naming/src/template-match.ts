@@ -33,7 +33,7 @@ export function templateRequirements(template: Template, hostname: string): read
   if (hostname.length > MAX_HOSTNAME_LENGTH) return undefined;
   const values = new TemplateMatcher(template.parts, hostname).find();
   if (!values && hostname !== template.text) return undefined;
-  const words = new Set(template.parts.flatMap((part) => (part.type === 'literal' ? [] : [wordOf(part)])));
+  const words = new Set(template.parts.flatMap((part) => (part.type === 'literal' ? [] : [formatWord(part)])));
   return [...words].map((what) => ({ what, value: values?.get(what) ?? '' }));
 }
 
@@ -49,7 +49,7 @@ class TemplateMatcher {
     private readonly parts: readonly TemplatePart[],
     private readonly hostname: string,
   ) {
-    const words = parts.flatMap((part) => (part.type === 'literal' ? [] : [wordOf(part)]));
+    const words = parts.flatMap((part) => (part.type === 'literal' ? [] : [formatWord(part)]));
     this.repeats = new Set(words).size < words.length;
   }
 
@@ -63,7 +63,7 @@ class TemplateMatcher {
     if (!part) return at === this.hostname.length;
     const place = i * (MAX_HOSTNAME_LENGTH + 1) + at;
     if (this.dead.has(place) || ++this.steps > MAX_STEPS) return false;
-    const known = part.type === 'literal' ? part.text : this.values.get(wordOf(part));
+    const known = part.type === 'literal' ? part.text : this.values.get(formatWord(part));
     const fits =
       known === undefined
         ? this.fitsValue(i, at)
@@ -76,7 +76,7 @@ class TemplateMatcher {
   private fitsValue(i: number, at: number): boolean {
     const part = this.parts[i];
     if (!part || part.type === 'literal' || !isWordCharacter(this.hostname, at)) return false;
-    const what = wordOf(part);
+    const what = formatWord(part);
     for (let end = at; /[-a-z0-9.]/.test(this.hostname.charAt(end)); end++) {
       if (++this.steps > MAX_STEPS) break;
       if (!isWordCharacter(this.hostname, end)) continue;
@@ -92,7 +92,7 @@ function isWordCharacter(text: string, at: number): boolean {
   return /[a-z0-9]/.test(text.charAt(at));
 }
 
-function wordOf(part: Exclude<TemplatePart, { type: 'literal' }>): string {
+function formatWord(part: Exclude<TemplatePart, { type: 'literal' }>): string {
   if (part.type === 'variable') return VARIABLE_NAMES[part.variable];
   return LABEL_NAMES.get(part.key) ?? `label "${part.key}"`;
 }

@@ -105,7 +105,7 @@ export function parseParts<Variable extends string>(
   if (stray)
     return {
       ok: false,
-      reason: `braces without a partner in ${JSON.stringify(shortened(text, 200))}; a placeholder is one of ${placeholdersOf(grammar)}`,
+      reason: `braces without a partner in ${JSON.stringify(shortened(text, 200))}; a placeholder is one of ${listPlaceholders(grammar)}`,
     };
   return { ok: true, parts };
 }
@@ -151,7 +151,7 @@ export function renderTemplate(template: Template, subject: TemplateSubject, own
   let hostname = '';
   let length = 0;
   for (const part of template.parts) {
-    const value = valueOf(part, subject, ownZone);
+    const value = resolvePart(part, subject, ownZone);
     if (value === undefined) {
       const key = part.type === 'label' ? part.key : '';
       return { ok: false, reason: `label "${key}" is missing`, missingLabel: key };
@@ -165,12 +165,12 @@ export function renderTemplate(template: Template, subject: TemplateSubject, own
   return { ok: false, reason: `${JSON.stringify(shortened(hostname, 300))} is not a valid DNS name: ${problem}` };
 }
 
-function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string): string | undefined {
+function resolvePart(part: TemplatePart, subject: TemplateSubject, ownZone: string): string | undefined {
   switch (part.type) {
     case 'literal':
       return part.text;
     case 'variable':
-      return variableOf(part.variable, subject, ownZone);
+      return resolveVariable(part.variable, subject, ownZone);
     case 'label':
       return effectiveLabel(subject, part.key);
   }
@@ -197,12 +197,12 @@ function parsePlaceholder<V extends string>(
   if (variable !== undefined) return { type: 'variable', variable };
   const known = [...Object.keys(variables), ...(labels ? ['label "x"'] : [])];
   const near = nearest(body, known);
-  const allowed = placeholdersOf({ variables, labels });
+  const allowed = listPlaceholders({ variables, labels });
   return near === undefined ? `only ${allowed} are known` : `did you mean {{ ${near} }}? Only ${allowed} are known`;
 }
 
 /** The placeholders of a grammar, as a message lists them. */
-function placeholdersOf({ variables, labels }: TemplateGrammar<string>): string {
+function listPlaceholders({ variables, labels }: TemplateGrammar<string>): string {
   const [first = '', ...others] = Object.keys(variables);
   return [first, ...(labels ? ['label "x"'] : []), ...others].map((body) => `{{ ${body} }}`).join(', ');
 }
@@ -219,7 +219,7 @@ function describe(text: string, parts: readonly TemplatePart[]): Template {
   };
 }
 
-function variableOf(variable: TemplateVariable, subject: TemplateSubject, ownZone: string): string {
+function resolveVariable(variable: TemplateVariable, subject: TemplateSubject, ownZone: string): string {
   switch (variable) {
     case 'Name':
     case 'DisplayName':

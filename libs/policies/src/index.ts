@@ -17,11 +17,11 @@ export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
 export { HeaderPolicy, permittedChanges, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
 export { LoadBalancingPolicy, type HashEntry, type LoadBalancingSpec } from './shipped/load-balancing-policy';
-export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
+export { RateLimitPolicy, type RequestRate, type RateLimitSpec } from './shipped/rate-limit-policy';
 export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, type RetrySpec } from './shipped/retry-policy';
 export { shippedDefinition, shippedDefinitionName, shippedPolicies } from './shipped/shipped-policies';
-export { SHIPPED_GROUP, type Plane, type ShippedPolicy, type UnsupportedField } from './shipped/shipped-policy';
+export { SHIPPED_GROUP, type DataplaneMode, type ShippedPolicy, type UnsupportedField } from './shipped/shipped-policy';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
 export { type Fold } from './fold/fold';
 export { policyDefinition, type PolicyDefinition } from './model/definition';

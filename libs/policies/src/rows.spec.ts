@@ -186,7 +186,7 @@ describe('where policies attach', () => {
     }
 
     found(key: string): number {
-      return this.table.kind('PaintPolicy')?.policies.attachments.nodesOf(key).length ?? 0;
+      return this.table.kind('PaintPolicy')?.policies.attachments.listNodes(key).length ?? 0;
     }
   }
   const painted = (spec = paint): Painted => new Painted().define(spec);
@@ -223,7 +223,7 @@ describe('where policies attach', () => {
     const graph = painted({ ...paint, crossNamespace: 'ClientSide' });
     graph.put('p', { kind: 'MeshService', name: 'a' }, { color: 'red' });
     graph.put('q', { kind: 'MeshService', namespace: 'ns', name: 'a' }, { color: 'blue' }, 'other');
-    expect(graph.table.consumersOf(graph.a)).toEqual(['other']);
+    expect(graph.table.listConsumers(graph.a)).toEqual(['other']);
     expect([
       graph.color('first'),
       graph.color('first', 'consumer:other'),

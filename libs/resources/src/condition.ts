@@ -17,7 +17,7 @@ export type Condition = {
 
 /** The stored condition of this type, or undefined. */
 export function findCondition(status: JsonObject | undefined, type: string): JsonObject | undefined {
-  return conditionsOf(status)
+  return listConditions(status)
     .filter(isJsonObject)
     .find((condition) => condition['type'] === type);
 }
@@ -32,7 +32,7 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   const since = stored?.['status'] === next.status ? stored['lastTransitionTime'] : new Date(now).toISOString();
   const condition: JsonObject = { ...next, lastTransitionTime: since };
   if (jsonEqual(stored, condition)) return status;
-  const conditions = keyedByType([...conditionsOf(status), condition]);
+  const conditions = keyedByType([...listConditions(status), condition]);
   if (!stored && conditions.length > MAX_CONDITIONS) return status;
   return { ...status, conditions };
 }
@@ -47,7 +47,7 @@ export function isWithdrawn({ status }: Pick<Resource, 'status'>): boolean {
 
 /** `status` without the conditions of these types. Returns the same object if it has none of them. */
 export function withoutConditions(status: JsonObject, types: readonly string[]): JsonObject {
-  const all = conditionsOf(status);
+  const all = listConditions(status);
   const kept = all.filter((condition) => !isOfType(condition, types));
   if (kept.length === all.length) return status;
   const { conditions: _, ...rest } = status;
@@ -59,10 +59,10 @@ export function withoutConditions(status: JsonObject, types: readonly string[]):
  * `source` are kept first.
  */
 export function withConditionsFrom(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
-  const taken = keyedByType(conditionsOf(source).filter((condition) => isOfType(condition, types)));
+  const taken = keyedByType(listConditions(source).filter((condition) => isOfType(condition, types)));
   const rest = withoutConditions(status, types);
   if (taken.length === 0) return rest;
-  const kept = keyedByType(conditionsOf(rest)).slice(0, Math.max(0, MAX_CONDITIONS - taken.length));
+  const kept = keyedByType(listConditions(rest)).slice(0, Math.max(0, MAX_CONDITIONS - taken.length));
   return { ...rest, conditions: [...kept, ...taken] };
 }
 
@@ -77,7 +77,7 @@ export function statusAsRead(
   const derived = derive({ name: id.name, mesh: id.mesh, namespace: id.namespace, spec });
   const waiting = pending.filter((type) => !findCondition(status, type)).map(pendingCondition);
   if (waiting.length === 0 && Object.keys(derived).length === 0) return status;
-  const conditions = waiting.length === 0 ? {} : { conditions: [...waiting, ...conditionsOf(status)] };
+  const conditions = waiting.length === 0 ? {} : { conditions: [...waiting, ...listConditions(status)] };
   return { ...status, ...derived, ...conditions };
 }
 
@@ -103,7 +103,7 @@ function isOfType(condition: JsonValue, types: readonly string[]): boolean {
   return isJsonObject(condition) && types.some((type) => type === condition['type']);
 }
 
-function conditionsOf(status: JsonObject | undefined): readonly JsonValue[] {
+function listConditions(status: JsonObject | undefined): readonly JsonValue[] {
   const conditions = status?.['conditions'];
   return isJsonArray(conditions) ? conditions : [];
 }

@@ -32,14 +32,14 @@ export class Invalid extends DomainError {
   constructor(found: readonly Violation[] | Violations, options?: ErrorOptions) {
     const list = 'first' in found ? found.first : found;
     const total = 'first' in found ? found.total : found.length;
-    super(messageOf(list, total), options);
+    super(formatViolations(list, total), options);
     this.violations = list.slice(0, MAX_VIOLATIONS);
     this.total = total;
   }
 }
 
 /** As many violations as fit, then the number of the others. */
-function messageOf(violations: readonly Violation[], total: number): string {
+function formatViolations(violations: readonly Violation[], total: number): string {
   const parts: string[] = [];
   let length = 0;
   for (const { field, reason } of violations) {

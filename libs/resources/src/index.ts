@@ -86,4 +86,11 @@ export { deleteFrom, getOrInsert, MultiMap } from './multi-map';
 export { nearest } from './suggestion';
 export { escapedLine, escapedLines, escapedYaml, hasUnprintable, printableText } from './printable';
 export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace } from './traceparent';
-export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';
+export {
+  FieldPath,
+  shortened,
+  Violations,
+  type Violation,
+  type ViolationReport,
+  type ViolationRule,
+} from './violation';

@@ -47,24 +47,24 @@ const DEEPEST_JSON = 64;
  * deeper than `DEEPEST_JSON` counts as more than `most`. Linear in the smaller of value and `most`.
  */
 export function jsonBytes(value: unknown, most = Infinity): number {
-  return bytesOf(value, most, 0);
+  return countBytes(value, most, 0);
 }
 
-function bytesOf(value: unknown, most: number, depth: number): number {
+function countBytes(value: unknown, most: number, depth: number): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return value === undefined ? 0 : JSON.stringify(value).length;
   if (depth > DEEPEST_JSON) return Infinity;
   let bytes = 2;
   if (Array.isArray(value)) {
     for (const item of value) {
-      bytes += bytesOf(item, most - bytes, depth + 1) + 1;
+      bytes += countBytes(item, most - bytes, depth + 1) + 1;
       if (bytes > most) break;
     }
     return bytes;
   }
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    bytes += textBytes(key) + bytesOf(item, most - bytes, depth + 1) + 2;
+    bytes += textBytes(key) + countBytes(item, most - bytes, depth + 1) + 2;
     if (bytes > most) break;
   }
   return bytes;

@@ -65,14 +65,14 @@ export class FieldPath {
     return { field: this.toString(), reason: shortened(reason, MAX_REASON_LENGTH), rule };
   }
 
-  private static textOf({ parent, step }: FieldPath): string {
+  private static formatPath({ parent, step }: FieldPath): string {
     if (!parent) return String(step);
-    const outer = FieldPath.textOf(parent);
+    const outer = FieldPath.formatPath(parent);
     return outer + stepText(step, outer === '');
   }
 
   toString(): string {
-    return shortened(FieldPath.textOf(this), MAX_PATH_LENGTH);
+    return shortened(FieldPath.formatPath(this), MAX_PATH_LENGTH);
   }
 }
 
@@ -146,4 +146,10 @@ export class Violations {
     changed.count = this.count;
     return changed;
   }
+}
+
+/** A field that is checked, and the violations that were found so far. */
+export interface ViolationReport {
+  readonly at: FieldPath;
+  readonly found: Violation[];
 }

@@ -1,18 +1,19 @@
 /** Evaluation of requests against routes (libs/routing/README.md). */
-export { type Destination } from './binding/backend';
+export { type RouteDestination } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
 export { foreignReference, NO_NAMESPACE, PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';
 export { parentStatuses, ROUTED_BY_XROUTE, type ParentStatus } from './binding/route-status';
 export { type ChangeSet } from './binding/change-set';
-export { listPlaces, type Place } from './binding/places';
+export { listRouteBindings, type BoundPort } from './binding/route-bindings';
 export {
   connectionAction,
   ruleAction,
+  type ForwardAction,
   type MirrorAction,
   type RuleAction,
   type WeightedBackend,
 } from './binding/rule-action';
-export { RouteTable, type Client } from './binding/route-table';
+export { BindingTable, type Client } from './binding/binding-table';
 export {
   routeKinds,
   type AllowedRoutes,
@@ -28,7 +29,7 @@ export {
   type Service,
   type ValueMatch,
 } from './model';
-export { type IsReady, type Outcome, type Question, type Share } from './requests/evaluate';
+export { type IsReady, type RequestOutcome, type RouteQuestion, type Share } from './requests/evaluate';
 export { explain, type Explanation } from './requests/explain';
 export { TooCostly, type Request } from './rules/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';

@@ -19,7 +19,7 @@ export interface ParentRef extends ObjectRef {
 }
 
 /** Destination of a rule; weight 1 unless given. */
-interface BackendRef extends ObjectRef {
+interface RouteBackendRef extends ObjectRef {
   readonly weight?: number;
   readonly filters?: readonly Filter[];
 }
@@ -81,7 +81,7 @@ export interface RouteRule {
   readonly name?: string;
   readonly matches?: readonly RouteMatch[];
   readonly filters?: readonly Filter[];
-  readonly backendRefs?: readonly BackendRef[];
+  readonly backendRefs?: readonly RouteBackendRef[];
   /** Durations as GEP-2257 writes them: 10s, 1h30m; 0s is none. */
   readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
 }
@@ -106,7 +106,7 @@ export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' 
   readonly forbidden?: ReadonlyMap<number, Violation>;
 }
 
-interface ServicePort {
+interface FrontendServicePort {
   readonly port: number;
   readonly name?: string;
 }
@@ -115,7 +115,7 @@ interface ServicePort {
 export interface Service extends Pick<Resource, 'id'> {
   /** The name by which references find it: the display name, equal in every zone. */
   readonly displayName: string;
-  readonly ports: readonly ServicePort[];
+  readonly ports: readonly FrontendServicePort[];
   /** Without virtual IP: a backend, never a frontend (T002-14). */
   readonly headless: boolean;
 }

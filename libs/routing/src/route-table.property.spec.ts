@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { identityKey, type Identity } from '@causeway/resources';
 import { httpRequest } from '../../../test/support/routing-mesh';
 import { parentStatuses } from './binding/route-status';
-import { RouteTable } from './binding/route-table';
+import { BindingTable } from './binding/binding-table';
 import { routeKinds, type Route, type RouteKind, type RouteMatch, type RouteRule, type Service } from './model';
 import { evaluate } from './requests/evaluate';
 import type { HttpRequest } from './rules/request';
@@ -164,7 +164,7 @@ const latest = (routes: readonly Route[]): Route[] => [
   ...new Map(routes.map((one) => [identityKey(one.id), one])).values(),
 ];
 
-function answerOf(table: RouteTable, frontend: Service, one: Asked): string {
+function answerOf(table: BindingTable, frontend: Service, one: Asked): string {
   const known = table.frontend(frontend.id);
   if (!known) return 'implicit';
   const question = { client: { namespace: one.from }, frontend: known, port: one.port, request: requestOf(one) };
@@ -181,7 +181,7 @@ it('random routes and requests: the table decides as the specification read from
       fc.array(route, { maxLength: 8 }),
       fc.array(asked, { minLength: 1, maxLength: 10 }),
       (services, given, questions) => {
-        const table = new RouteTable({ zone: '' });
+        const table = new BindingTable({ zone: '' });
         const routes = latest(given);
         for (const one of named(services)) table.putService(one);
         for (const one of routes) table.putRoute(one);
@@ -206,11 +206,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Everything that a table says: each binding in words, and each status. */
-function whole(table: RouteTable, services: readonly Service[], routes: readonly Route[]): Map<string, string> {
+function whole(table: BindingTable, services: readonly Service[], routes: readonly Route[]): Map<string, string> {
   const said = new Map<string, string>();
   for (const one of services) {
     const frontend = table.frontend(one.id);
-    for (const group of frontend ? table.groupsOf(frontend) : []) {
+    for (const group of frontend ? table.listGroups(frontend) : []) {
       const bindings = frontend ? [...table.group(frontend, group).bindings] : [];
       const words = bindings
         .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -233,7 +233,7 @@ function whole(table: RouteTable, services: readonly Service[], routes: readonly
 it('after random changes a table is as one built from nothing, and what changed had been announced', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
-      const table = new RouteTable({ zone: '' });
+      const table = new BindingTable({ zone: '' });
       const services = new Map<string, Service>();
       const routes = new Map<string, Route>();
       let before = new Map<string, string>();
@@ -255,7 +255,7 @@ it('after random changes a table is as one built from nothing, and what changed 
         expect(changed.filter((key) => !announced.has(key))).toEqual([]);
         before = after;
       }
-      const fresh = new RouteTable({ zone: '' });
+      const fresh = new BindingTable({ zone: '' });
       for (const one of [...routes.values()].reverse()) fresh.putRoute(one);
       for (const one of [...services.values()].reverse()) fresh.putService(one);
       expect(whole(fresh, [...services.values()], [...routes.values()])).toEqual(before);

@@ -386,7 +386,7 @@ describe('where a rule sends to', () => {
     mesh.service('echo', { zone: 'east' });
     const synced = ['west', 'north'].map((zone) => mesh.service('redis', { zone, displayName: 'redis' }));
     mesh.route('HTTPRoute', 'route', { parentRefs: [ECHO], rules: [to('redis')] });
-    const frontend = mesh.table.frontendsOf('MeshService/default/mesh/echo')[0];
+    const frontend = mesh.table.listFrontends('MeshService/default/mesh/echo')[0];
     const binding = frontend && mesh.table.bindingFor({ namespace: 'mesh' }, frontend, 80, 'tcp');
     const zones = () => {
       const route = binding?.routes[0];

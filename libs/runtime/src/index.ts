@@ -20,7 +20,7 @@ export {
   type WitnessChange,
 } from './election/leader-election';
 export { REFUSED_LEASES } from './election/lock-health';
-export { errorText, silentLogger, type LogFields, type Logger } from './logger';
+export { errorText, silentLogger, type LogFields, type Logger, type LogLevel } from './logger';
 export { injectFrom, injectionToken, provideFrom, type Injection, type Provided } from './providers';
 export {
   fileKey,

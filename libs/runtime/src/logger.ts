@@ -3,6 +3,9 @@ export interface LogFields {
   readonly [key: string]: unknown;
 }
 
+/** Severity of a line, ascending. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
 /** Log of a program. Messages are constant text; variable parts go into fields. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;

@@ -1,6 +1,6 @@
 import { BoundedMap } from './bounded-map';
 import type { Clock } from './clock';
-import type { LogFields, Logger } from './logger';
+import type { LogFields, Logger, LogLevel } from './logger';
 
 /** Period in which the lines of one peer are counted, ms. */
 const PERIOD = 10_000;
@@ -10,8 +10,6 @@ const STREAM_LINES = 20;
 
 /** Maximum number of distinguished callers. */
 const MAX_CALLERS = 1_000;
-
-type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * A logger for what one peer causes: it passes a bounded number of lines a period. At the end of a period one line says how

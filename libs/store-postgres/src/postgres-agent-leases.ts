@@ -2,7 +2,7 @@ import {
   Fenced,
   type AgentLease,
   type AgentLeaseStore,
-  type LeaseAnswer,
+  type LeaseResult,
   type LeaseClaim,
   type LeaseKey,
   type LeaseRenewal,
@@ -85,16 +85,16 @@ export class PostgresAgentLeases implements AgentLeaseStore {
     private readonly wakeUp: Pick<WakeUpSignal, 'notify'>,
   ) {}
 
-  async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
+  async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseResult[]> {
     const asked = claims.map(({ agent, ...claim }) => ({ ...claim, ...agent, started_at: agent.startedAt }));
     const rows = await this.database.query<AgentLeaseRow>({
       name: 'claim-leases',
       text: TAKE,
       values: [JSON.stringify(asked), length],
     });
-    const leases = new Map(rows.map((row) => [keyOf(row), leaseOf(row)]));
+    const leases = new Map(rows.map((row) => [formatKey(row), toLease(row)]));
     return claims.map((claim) => {
-      const by = leases.get(keyOf(claim));
+      const by = leases.get(formatKey(claim));
       if (!by) throw new Error(`the database returned no lease for Dataplane ${claim.name}`);
       return by.session === claim.session ? { type: 'taken' } : { type: 'held', by };
     });
@@ -144,19 +144,19 @@ export class PostgresAgentLeases implements AgentLeaseStore {
   async changedSince(since: number): Promise<{ readonly now: number; readonly leases: readonly AgentLease[] }> {
     const statement = { name: 'changed-leases', text: CHANGED, values: [since] };
     const rows = await this.database.read<AgentLeaseRow & { readonly now: number }>(statement);
-    const leases = rows.flatMap((row) => (isLease(row) ? [leaseOf(row)] : []));
+    const leases = rows.flatMap((row) => (isLease(row) ? [toLease(row)] : []));
     return { now: rows[0]?.now ?? 0, leases };
   }
 
   async find(keys: readonly LeaseKey[]): Promise<readonly AgentLease[]> {
     const statement = { name: 'find-leases', text: FIND, values: [JSON.stringify(keys)] };
-    return (await this.database.read<AgentLeaseRow>(statement)).map(leaseOf);
+    return (await this.database.read<AgentLeaseRow>(statement)).map(toLease);
   }
 
   async page(offset: number, most: number): ReturnType<AgentLeaseStore['page']> {
     const statement = { name: 'page-of-leases', text: PAGE, values: [offset, most] };
     const rows = await this.database.read<AgentLeaseRow & { readonly total: number }>(statement);
-    const leases = rows.flatMap((row) => (isLease(row) ? [leaseOf(row)] : []));
+    const leases = rows.flatMap((row) => (isLease(row) ? [toLease(row)] : []));
     return { total: rows[0]?.total ?? 0, leases };
   }
 
@@ -179,7 +179,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
   }
 }
 
-function keyOf({ mesh, namespace, name }: LeaseKey): string {
+function formatKey({ mesh, namespace, name }: LeaseKey): string {
   return JSON.stringify([mesh, namespace, name]);
 }
 
@@ -188,7 +188,7 @@ function isLease(row: { readonly mesh: string | null }): boolean {
   return row.mesh !== null;
 }
 
-function leaseOf(row: AgentLeaseRow): AgentLease {
+function toLease(row: AgentLeaseRow): AgentLease {
   const { mesh, namespace, name, instance, run, machine, address, session, since, health } = row;
   return {
     mesh,

@@ -85,15 +85,15 @@ export class PostgresSessions implements SessionStore {
 
   async session(zone: string): Promise<SessionRecord | undefined> {
     const row = await this.database.find(ZoneSessionRow, (rows) => rows.findOneBy({ zone }));
-    return row ? recordOf(row) : undefined;
+    return row ? toRecord(row) : undefined;
   }
 
   async sessions(): Promise<readonly SessionRecord[]> {
     const rows = await this.database.find(ZoneSessionRow, (table) => table.find({ order: { zone: 'ASC' } }));
-    return rows.map(recordOf);
+    return rows.map(toRecord);
   }
 }
 
-function recordOf({ zone, storeId, incarnation, epoch, instance, up, down, openedAt }: ZoneSessionRow): SessionRecord {
+function toRecord({ zone, storeId, incarnation, epoch, instance, up, down, openedAt }: ZoneSessionRow): SessionRecord {
   return { zone, storeId, incarnation, epoch, instance, up, down, openedAt };
 }

@@ -71,7 +71,7 @@ export interface LeaseClaim extends LeaseKey {
 }
 
 /** Refused: a live instance holds it. */
-export type LeaseAnswer = { readonly type: 'taken' } | { readonly type: 'held'; readonly by: AgentLease };
+export type LeaseResult = { readonly type: 'taken' } | { readonly type: 'held'; readonly by: AgentLease };
 
 export interface LeaseRenewal extends LeaseKey {
   readonly session: string;
@@ -110,7 +110,7 @@ export interface AgentLeaseStore {
    * secret that was shown last, if any was; any other claim gets the holder as its answer. The former session loses the
    * lease. Secrets are compared in constant time and are in no answer.
    */
-  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]>;
+  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseResult[]>;
   /** Renews leases, also expired ones, unless they were ended or taken. Returns those that are lost. */
   renew(renewals: readonly LeaseRenewal[], length: number): Promise<readonly LostLease[]>;
   /** Removes leases that these sessions hold. The Dataplanes are removed before, by who holds the lease. */

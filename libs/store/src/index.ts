@@ -52,7 +52,7 @@ export type {
   UnsupportedPart,
   SharedClients,
   LeaseAgent,
-  LeaseAnswer,
+  LeaseResult,
   LeaseClaim,
   LeaseKey,
   LeaseRenewal,

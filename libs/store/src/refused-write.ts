@@ -78,7 +78,7 @@ function explain(change: Change, refusal: Refusal, { revision, originRevision, h
     case 'older':
       return `a later state of its origin is held, of revision ${originRevision ?? 0} there`;
     case 'vip-taken':
-      return `address ${vipOf(change)} is held by ${holder ? describeIdentity(holder) : 'another'}`;
+      return `address ${getVip(change)} is held by ${holder ? describeIdentity(holder) : 'another'}`;
     case 'outdated':
       return 'what the write was decided from has changed since';
     case 'unstorable':
@@ -86,6 +86,6 @@ function explain(change: Change, refusal: Refusal, { revision, originRevision, h
   }
 }
 
-function vipOf(change: Change): string {
+function getVip(change: Change): string {
   return change.type === 'patch' ? String(change.vip) : '';
 }

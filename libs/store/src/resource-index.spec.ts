@@ -92,17 +92,17 @@ describe('ResourceIndex', () => {
     apply(14, put(resource('c', 14)));
     index.apply({ revision: 15, changes: [], compactionRevision: 11 });
     expect([...index.tombstones()].map(({ id }) => id.name)).toEqual(['b']);
-    expect([...index.tombstonesOf('Thing')].map(([key]) => key)).toEqual([keyOf('b')]);
+    expect([...index.listTombstones('Thing')].map(([key]) => key)).toEqual([keyOf('b')]);
     index.load({ point: { incarnation: 'next', revision: 1 }, resources: [], tombstones: [] });
-    expect([...index.tombstonesOf('Thing')]).toEqual([]);
+    expect([...index.listTombstones('Thing')]).toEqual([]);
   });
 
   it('lists resources and tombstones of a kind by their keys', () => {
     load(resource('a', 1), resource('b', 2));
     apply(13, gone(resource('a', 1), 11));
-    expect([...index.entriesOf('Thing')].map(([key, { id }]) => [key, id.name])).toEqual([[keyOf('b'), 'b']]);
-    expect([...index.tombstonesOf('Thing')].map(([key, { id }]) => [key, id.name])).toEqual([[keyOf('a'), 'a']]);
-    expect([...index.entriesOf('Other'), ...index.tombstonesOf('Other')]).toEqual([]);
+    expect([...index.listEntries('Thing')].map(([key, { id }]) => [key, id.name])).toEqual([[keyOf('b'), 'b']]);
+    expect([...index.listTombstones('Thing')].map(([key, { id }]) => [key, id.name])).toEqual([[keyOf('a'), 'a']]);
+    expect([...index.listEntries('Other'), ...index.listTombstones('Other')]).toEqual([]);
   });
 
   it('resolves waits for a revision when it is there, in that incarnation', async () => {

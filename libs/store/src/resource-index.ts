@@ -33,14 +33,14 @@ export interface IndexReader {
   /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
   /** `ofKind` with identity keys, which are the index's own: a list of all of them is a list of references. */
-  entriesOf(kind: string): Iterable<readonly [key: string, resource: Resource]>;
-  countOf(kind: string): number;
+  listEntries(kind: string): Iterable<readonly [key: string, resource: Resource]>;
+  countKind(kind: string): number;
   /** The kinds of which there are resources, whether or not a definition declares them now; in no meaningful order. */
   kindNames(): Iterable<string>;
   /** The number of resources of a kind by mesh; meshes without any are not in it. */
   countByMesh(kind: string): ReadonlyMap<string, number>;
   /** A number that grows whenever a resource of the kind came, changed or went: equal numbers mean equal resources. */
-  versionOf(kind: string): number;
+  getVersion(kind: string): number;
   /**
    * The resources of a kind whose label `key`, as selectors see it, is `value`; in no meaningful order. The first
    * question about a label indexes it for its kind; later answers cost as much as they hold.
@@ -49,7 +49,7 @@ export interface IndexReader {
   /** Tombstones of deleted resources, with the addresses they freed. */
   tombstones(): Iterable<Tombstone>;
   /** Tombstones of one kind, by identity key. */
-  tombstonesOf(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]>;
+  listTombstones(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]>;
   tombstone(id: Identity): Tombstone | undefined;
   /**
    * Calls `listener` after each change until the returned function is called. Listeners run synchronously, must not
@@ -104,11 +104,11 @@ export class ResourceIndex implements IndexReader {
     return this.byKind.get(kind)?.values() ?? [];
   }
 
-  entriesOf(kind: string): Iterable<readonly [key: string, resource: Resource]> {
+  listEntries(kind: string): Iterable<readonly [key: string, resource: Resource]> {
     return this.byKind.get(kind) ?? [];
   }
 
-  countOf(kind: string): number {
+  countKind(kind: string): number {
     return this.byKind.get(kind)?.size ?? 0;
   }
 
@@ -120,7 +120,7 @@ export class ResourceIndex implements IndexReader {
     return this.meshCounts.get(kind) ?? new Map<string, number>();
   }
 
-  versionOf(kind: string): number {
+  getVersion(kind: string): number {
     return this.loads + (this.versions.get(kind) ?? 0);
   }
 
@@ -134,7 +134,7 @@ export class ResourceIndex implements IndexReader {
     return this.deletedByKey.values();
   }
 
-  tombstonesOf(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]> {
+  listTombstones(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]> {
     return this.deletedByKind.get(kind) ?? [];
   }
 

@@ -77,7 +77,7 @@ export class Inbox<C> {
   }
 
   /** Number of resources of a kind that the peer is known to have. */
-  sizeOf(kind: string): number {
+  countKind(kind: string): number {
     return this.kinds.get(kind)?.size ?? 0;
   }
 
@@ -116,7 +116,7 @@ class InboxKind<C> {
     yield;
     // A resource in both lists is an update (docs/reference/kds-wire.md §5.1).
     const removed: Identity[] = [];
-    for (const wireKey of [...message.removed, ...this.wireKeysOf(message.gone)]) {
+    for (const wireKey of [...message.removed, ...this.listWireKeys(message.gone)]) {
       if (!named.has(wireKey)) removed.push(...this.forget(wireKey));
       yield;
     }
@@ -141,13 +141,13 @@ class InboxKind<C> {
     this.started = true;
   }
 
-  private wireKeysOf(gone: readonly Identity[]): readonly string[] {
+  private listWireKeys(gone: readonly Identity[]): readonly string[] {
     return gone.flatMap((id) => this.wireKeys.get(identityKey(id)) ?? []);
   }
 
   private accept({ wireKey, id }: InboundItem<C>, rejected: Rejection[]): boolean {
     const key = identityKey(id);
-    const rival = this.conflictOf(wireKey, key);
+    const rival = this.findConflict(wireKey, key);
     if (rival !== undefined) {
       rejected.push({ wireKey, reason: rival });
       return false;
@@ -158,7 +158,7 @@ class InboxKind<C> {
   }
 
   /** Two identities under one wire key, or one identity under two, are rejected: neither overwrites the other. */
-  private conflictOf(wireKey: string, key: string): string | undefined {
+  private findConflict(wireKey: string, key: string): string | undefined {
     const sameName = this.keys.get(wireKey);
     if (sameName !== undefined && sameName !== key && this.isCurrent(sameName)) {
       return `${describeIdentity(parseIdentityKey(sameName))} has the same name on the wire`;

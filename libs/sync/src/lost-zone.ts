@@ -65,11 +65,11 @@ export interface ZoneLoss {
 
 /** Returns the loss of a zone that has had no session for `away` ms, by mesh; undefined if it is lost for none. */
 export function zoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
-  const policyOf = ({ policy, after }: LostRule): LostPolicy | undefined => (away >= after ? policy : undefined);
-  const policy = policyOf(rules.zone);
-  const others = [...rules.meshes].filter(([, rule]) => policyOf(rule) !== policy);
+  const findPolicy = ({ policy, after }: LostRule): LostPolicy | undefined => (away >= after ? policy : undefined);
+  const policy = findPolicy(rules.zone);
+  const others = [...rules.meshes].filter(([, rule]) => findPolicy(rule) !== policy);
   if (policy === undefined && others.length === 0) return undefined;
-  const meshes = Object.fromEntries(others.map(([mesh, rule]) => [mesh, policyOf(rule) ?? 'none'] as const));
+  const meshes = Object.fromEntries(others.map(([mesh, rule]) => [mesh, findPolicy(rule) ?? 'none'] as const));
   return { since, ...(policy === undefined ? {} : { policy }), ...(others.length === 0 ? {} : { meshes }) };
 }
 

@@ -48,7 +48,7 @@ export class MeshView {
     const defaults = [...meshes].map((mesh) => [mesh.name, mesh.parameters.exportDefault ?? exportDefault] as const);
     return new MeshView(
       new Map(defaults),
-      new Map([...zones].map((zone) => [zone.id.name, viewOf(zone)])),
+      new Map([...zones].map((zone) => [zone.id.name, toZoneView(zone)])),
       exportDefault,
     );
   }
@@ -118,7 +118,7 @@ export class MeshView {
   }
 }
 
-function viewOf(zone: Resource): ZoneView {
+function toZoneView(zone: Resource): ZoneView {
   const { enabled, quarantine } = zone.spec;
   const { labels } = zone;
   const isQuarantined = isJsonObject(quarantine) && quarantine['all'] === true;

@@ -33,7 +33,7 @@ const MAX_QUARANTINED = 100;
 export function readQuarantine(value: JsonValue | undefined, zone: string, registry: Registry): Quarantine {
   const { all, resources: named } = isJsonObject(value) ? value : {};
   const resources = (isJsonArray(named) ? named.slice(0, MAX_QUARANTINED) : []).flatMap((item) =>
-    identityOf(item, zone, registry),
+    readIdentities(item, zone, registry),
   );
   const keys = new Set(resources.map(identityKey));
   return {
@@ -57,7 +57,7 @@ export function releases(before: Quarantine, after: Quarantine): boolean {
 /** A kind that is not known now may have been declared, or may be yet: declared kinds all have this shape. */
 const DECLARED = { scope: 'mesh', namespaced: true } as const;
 
-function identityOf(item: JsonValue, zone: string, registry: Registry): readonly Identity[] {
+function readIdentities(item: JsonValue, zone: string, registry: Registry): readonly Identity[] {
   const { type, mesh, namespace, name } = isJsonObject(item) ? item : {};
   if (typeof type !== 'string' || typeof name !== 'string') return [];
   const kind = registry.kind(type) ?? { name: type, ...DECLARED };

@@ -36,10 +36,10 @@ export async function serveDiagnostics(
     server.once('error', reject);
     server.listen(at.port, at.host, resolve);
   });
-  return { port: portOf(server.address()), close: () => closeServer(server) };
+  return { port: readPort(server.address()), close: () => closeServer(server) };
 }
 
-function portOf(address: AddressInfo | string | null): number {
+function readPort(address: AddressInfo | string | null): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 

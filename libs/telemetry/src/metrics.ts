@@ -80,12 +80,12 @@ function readWhenScraped(metric: Metric): Gauge {
     help,
     aggregator: 'sum',
     type: metricType(metric),
-    values: valuesOf(name, metric),
+    values: collectValues(name, metric),
   });
   return Object.assign(new Gauge({ name, help, registers: [] }), { get });
 }
 
-function valuesOf(name: string, metric: Metric): readonly object[] {
+function collectValues(name: string, metric: Metric): readonly object[] {
   const all = [...metric.read()].slice(0, MAX_SERIES);
   return all.map(({ suffix = '', labels = {}, value }) => ({ value, labels, metricName: name + suffix }));
 }

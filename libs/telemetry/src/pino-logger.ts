@@ -1,10 +1,7 @@
 import { destination, pino, type Logger as Pino } from 'pino';
 import { build as prettyStream } from 'pino-pretty';
-import type { LogFields, Logger } from '@causeway/runtime';
+import type { LogFields, Logger, LogLevel } from '@causeway/runtime';
 import { boundedFields, boundedText } from './bounded-fields';
-
-/** From which lines on a program logs. */
-type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The log of a program. */
 export interface ProgramLogger extends Logger {

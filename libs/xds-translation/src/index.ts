@@ -11,11 +11,11 @@ export { CLIENT_CERT_HEADER } from './messages/inbound-listeners';
 export type { IdentityCertificate } from './messages/tls';
 export type { Destination } from './model/destination';
 export { type TrustDomain, meshOfAuthority } from './model/trust-domains';
-export { type SocketAddress, isPort, socketAddress } from './model/zone-entrance';
+export { type SocketAddress, isPort, socketAddress } from './model/ingress-endpoint';
 export {
   NO_CLUSTER,
   TRUST_SECRET,
-  egressSecretOf,
+  parseEgressSecret,
   explicitListenerName,
   inboundListenerName,
   outboundListenerName,

@@ -62,7 +62,7 @@ export function composeDocuments(tokens: Iterable<CST.Token>): readonly Document
   // `onError` is a private field of the composer; the specs with hostile texts fail if a new version has none.
   Reflect.set(composer, 'onError', (source: unknown, code: unknown, message: unknown, warning: unknown) => {
     if (warning === true) return;
-    first ??= { message: String(message), offset: offsetOf(source) };
+    first ??= { message: String(message), offset: getOffset(source) };
     if (++errors > MAX_ERRORS) throw new TooManyErrors(first.message, first.offset);
     if (typeof report === 'function') Reflect.apply(report, composer, [source, code, message, warning]);
   });
@@ -70,7 +70,7 @@ export function composeDocuments(tokens: Iterable<CST.Token>): readonly Document
 }
 
 /** The composer gives the place of an error as an offset, a range or a token. */
-function offsetOf(source: unknown): number {
+function getOffset(source: unknown): number {
   if (typeof source === 'number') return source;
   const offset: unknown = Array.isArray(source) ? source[0] : Reflect.get(Object(source), 'offset');
   return typeof offset === 'number' ? offset : 0;

@@ -61,7 +61,7 @@ class PlainValueReader {
       return { value, size };
     }
     if (isMap(node)) {
-      const value = Object.fromEntries(node.items.map(({ key, value: item }) => [keyOf(key), inner(item)]));
+      const value = Object.fromEntries(node.items.map(({ key, value: item }) => [formatMapKey(key), inner(item)]));
       return { value, size };
     }
     return { value: null, size };
@@ -73,7 +73,7 @@ function ownSize(node: unknown): number {
   return isScalar(node) && typeof node.value === 'string' ? 1 + node.value.length : 1;
 }
 
-function keyOf(key: unknown): string {
+function formatMapKey(key: unknown): string {
   return String(isScalar(key) ? key.value : key);
 }
 

@@ -66,7 +66,7 @@ function takeIn(bytes: Buffer, dialect: Dialect): unknown {
     index,
     dialect,
     bounds,
-    kindOf: (name) => coreKinds.kind(name),
+    findKind: (name) => coreKinds.kind(name),
     hasSeen: () => true,
     isWhole: () => true,
     now: () => 1,

@@ -11,13 +11,13 @@ import { readDocument } from '../../../libs/agent-service/src/proxies/dataplane-
 import { readProxyNode } from '../../../libs/agent-service/src/proxies/proxy-node';
 import {
   decodeRequest,
-  nodeBytesOf,
+  readNodeBytes,
   ResponseEncoder,
   type AdsForm,
 } from '../../../libs/xds-server/src/server/ads-messages';
 import { AdsSession } from '../../../libs/xds-server/src/server/ads-session';
 import { NameBudget } from '../../../libs/xds-server/src/server/name-budget';
-import { Rejections } from '../../../libs/xds-server/src/server/rejections';
+import { ProxyRejections } from '../../../libs/xds-server/src/server/rejections';
 import { SendBudget } from '../../../libs/xds-server/src/server/send-budget';
 import { Subscribers } from '../../../libs/xds-server/src/server/subscribers';
 import type { Prng } from '../../simulation/engine/prng';
@@ -90,7 +90,7 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
       failed: () => undefined,
     },
   );
-  const node = nodeBytesOf(form, bytes);
+  const node = readNodeBytes(form, bytes);
   return [node && Node.decode(node), session.receive(decodeRequest(form, bytes))];
 }
 
@@ -148,7 +148,7 @@ function reject(): (text: string) => void {
     version: 'v',
     bytes: Buffer.alloc(0),
   }));
-  return (text) => new Rejections().reject(told, { text, at: 0 }, 1);
+  return (text) => new ProxyRejections().reject(told, { text, at: 0 }, 1);
 }
 
 function metadataOf(text: string): JsonObject {

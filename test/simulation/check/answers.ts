@@ -1,5 +1,5 @@
 import { identityKey, type Registry } from '@causeway/resources';
-import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Copy, type Sender } from '@causeway/kds/testing';
+import { CAUSEWAY_DIALECT, toCopy, decodeRequest, decodeResponse, type Copy, type Sender } from '@causeway/kds/testing';
 import type { Said } from '../engine/network';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { sameContent } from './copies';
@@ -27,7 +27,7 @@ export class AnswerCheck {
     const kind = this.registry.kind(kindName);
     const sender: Sender = direction === 'down' ? { role: 'global' } : { role: 'zone', zone };
     const sent = resources.flatMap((received): readonly Copy[] => {
-      const made = received.ok && kind ? copyOf(received.resource, kind, sender) : undefined;
+      const made = received.ok && kind ? toCopy(received.resource, kind, sender) : undefined;
       return made?.ok ? [made.copy] : [];
     });
     const byNonce = this.sent.get(stream) ?? new Map<string, readonly Copy[]>();

@@ -3,7 +3,7 @@ import { Unavailable } from '@causeway/resources';
 import {
   decodeZoneHeaders,
   type IncomingStream,
-  type EndReason,
+  type StreamEndReason,
   type ListenedStream,
   type StreamListener,
   type ZoneHeaders,
@@ -273,7 +273,7 @@ class PipeEnd implements ListenedStream {
     return !this.full;
   }
 
-  end(_reason: EndReason, detail: string): void {
+  end(_reason: StreamEndReason, detail: string): void {
     if (this.over) return;
     const { other } = this;
     this.finish(detail);

@@ -66,8 +66,10 @@ export class FileCertificates implements ServerCertificates {
     try {
       const pair = readPair(this.options);
       const isSame = pair.certificate === this.shown.certificate && pair.privateKey === this.shown.privateKey;
-      if (!isSame && endOf(pair) <= clock.now() && endOf(this.shown) > clock.now())
-        throw new Error(`the certificate in ${certificateFile} has ended at ${new Date(endOf(pair)).toISOString()}`);
+      if (!isSame && readEndTime(pair) <= clock.now() && readEndTime(this.shown) > clock.now())
+        throw new Error(
+          `the certificate in ${certificateFile} has ended at ${new Date(readEndTime(pair)).toISOString()}`,
+        );
       this.lastFault = '';
       if (isSame) return;
       this.shown = pair;
@@ -98,7 +100,7 @@ function readPair({ certificateFile, keyFile }: CertificateFiles): CertifiedKey 
 }
 
 /** ms since 1970. */
-function endOf({ certificate }: CertifiedKey): number {
+function readEndTime({ certificate }: CertifiedKey): number {
   return Date.parse(new X509Certificate(certificate).validTo);
 }
 

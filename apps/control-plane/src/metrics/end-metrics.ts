@@ -70,7 +70,7 @@ export function meshAuthorityMetric(source: { readonly index: IndexReader }): Me
       known = new Map();
       return [...source.index.ofKind('Mesh')].flatMap(({ id: { name: mesh } }) => {
         const { certificate } = findMeshAuthority(source.index, mesh) ?? {};
-        const end = certificate === undefined ? undefined : (before.get(certificate) ?? endOf(certificate));
+        const end = certificate === undefined ? undefined : (before.get(certificate) ?? findEndTime(certificate));
         if (certificate === undefined || end === undefined) return [];
         known.set(certificate, end);
         return [{ labels: { mesh }, value: end / 1_000 }];
@@ -92,7 +92,7 @@ export function expiringTokensMetric(
 }
 
 /** Undefined for what is no certificate: users may write these Secrets. */
-function endOf(certificate: string): number | undefined {
+function findEndTime(certificate: string): number | undefined {
   try {
     return readValidity(certificate)?.end;
   } catch {

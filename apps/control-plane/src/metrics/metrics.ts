@@ -82,7 +82,7 @@ function storeMetrics({ index, registry, backend }: MetricSources): readonly Met
       name: 'resources',
       help: 'Resources held, by kind',
       labels: ['kind'],
-      read: () => registry.kinds.map((kind) => ({ labels: { kind: kind.name }, value: index.countOf(kind.name) })),
+      read: () => registry.kinds.map((kind) => ({ labels: { kind: kind.name }, value: index.countKind(kind.name) })),
     },
     gauge('store_revision', 'Revision this replica has taken in', () => index.point?.revision),
     gauge('postgres_listening', '1 while changes of the store are heard of at once', () =>

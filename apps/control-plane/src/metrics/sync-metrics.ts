@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/runtime';
-import { lagOf, type KindReport } from '@causeway/kds';
+import { computeLag, type KindReport } from '@causeway/kds';
 import { createHistogram, type HistogramMetric, type Metric } from '@causeway/telemetry';
 
 /** Reports by zone. */
@@ -21,7 +21,7 @@ const LABELS = ['zone', 'kind', 'direction'] as const;
  * Health is what was applied).
  */
 export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'>): readonly Metric[] {
-  const gauge = (name: string, help: string, value: ValueOf, fold: Fold): Metric => ({
+  const gauge = (name: string, help: string, value: ValueOf, fold: Combine): Metric => ({
     name,
     help,
     labels: LABELS,
@@ -43,7 +43,7 @@ export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'
   ];
 
   function seconds(report: KindReport): number {
-    return lagOf(report, clock.now()) / 1_000;
+    return computeLag(report, clock.now()) / 1_000;
   }
 }
 
@@ -58,15 +58,15 @@ export function propagationHistogram(): HistogramMetric {
 }
 
 type ValueOf = (report: KindReport) => number | undefined;
-type Fold = (a: number, b: number) => number;
+type Combine = (a: number, b: number) => number;
 type Series = ReturnType<Metric['read']> extends Iterable<infer One> ? One : never;
 
-const sum: Fold = (a, b) => a + b;
-const greatest: Fold = (a, b) => Math.max(a, b);
-const smallest: Fold = (a, b) => Math.min(a, b);
+const sum: Combine = (a, b) => a + b;
+const greatest: Combine = (a, b) => Math.max(a, b);
+const smallest: Combine = (a, b) => Math.min(a, b);
 
 /** In the order of zone names, so that each scrape shows the same zones. */
-function bounded(reports: SyncReports, value: ValueOf, fold: Fold): readonly Series[] {
+function bounded(reports: SyncReports, value: ValueOf, fold: Combine): readonly Series[] {
   const shown: Series[] = [];
   const others = new Map<string, number>();
   for (const zone of [...reports.keys()].sort()) {

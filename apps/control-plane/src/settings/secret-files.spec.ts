@@ -53,16 +53,16 @@ describe('readSecretFiles', () => {
   });
 
   describe('that the YAML file names', () => {
-    const placeOf = (key: string): string => `zone.yaml line ${key === 'databaseUrlFile' ? 3 : 1}`;
+    const formatSource = (key: string): string => `zone.yaml line ${key === 'databaseUrlFile' ? 3 : 1}`;
 
     it('are taken, and a fault of the value is said to be at the line of the key', () => {
       const read = readSecretFiles(settings, {
         env: {},
         file: { databaseUrlFile: file('x\n'), meshName: 'm' },
-        placeOf,
+        formatSource,
       });
       expect(read).toMatchObject({ sources: { file: { databaseUrl: 'x', meshName: 'm' } }, problems: [] });
-      expect([read.sources.placeOf?.('databaseUrl'), read.sources.placeOf?.('meshName')]).toEqual([
+      expect([read.sources.formatSource?.('databaseUrl'), read.sources.formatSource?.('meshName')]).toEqual([
         'zone.yaml line 3',
         'zone.yaml line 1',
       ]);
@@ -90,7 +90,7 @@ describe('readSecretFiles', () => {
         expect.stringMatching(/^zone\.yaml line 3: databaseUrlFile: "\/none\/such" cannot be read: ENOENT/),
       ],
     ])('are refused where there is %s', (_what, keys, line) => {
-      expect(readSecretFiles(settings, { env: {}, file: keys(), placeOf }).problems).toEqual([line]);
+      expect(readSecretFiles(settings, { env: {}, file: keys(), formatSource }).problems).toEqual([line]);
     });
   });
 });

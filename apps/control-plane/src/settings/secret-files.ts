@@ -14,7 +14,7 @@ export interface ReadSecrets {
 interface SecretSource {
   readonly values: Record<string, unknown>;
   /** Returns the file's name of a setting. */
-  readonly nameOf: (variable: string) => string;
+  readonly formatFileVariable: (variable: string) => string;
   /** Returns a name as messages show it. */
   readonly shownAs: (name: string) => string;
 }
@@ -26,24 +26,24 @@ interface SecretSource {
  * setting of its own it is left alone.
  */
 export function readSecretFiles(settings: Settings, sources: SettingSources): ReadSecrets {
-  const { file, placeOf } = sources;
+  const { file, formatSource } = sources;
   const env = { ...sources.env };
   const keys: Record<string, unknown> = { ...file };
-  const shownKey = (key: string): string => (placeOf ? `${placeOf(key)}: ${key}` : key);
+  const shownKey = (key: string): string => (formatSource ? `${formatSource(key)}: ${key}` : key);
   const problems = [
-    ...takeFiles(settings, { values: env, nameOf: (variable) => variable, shownAs: (name) => name }),
-    ...takeFiles(settings, { values: keys, nameOf: fileKey, shownAs: shownKey }),
+    ...takeFiles(settings, { values: env, formatFileVariable: (variable) => variable, shownAs: (name) => name }),
+    ...takeFiles(settings, { values: keys, formatFileVariable: fileKey, shownAs: shownKey }),
   ];
-  const place = placeOf && ((key: string) => placeOf(key in (file ?? {}) ? key : `${key}File`));
-  return { sources: { ...sources, env, ...(file && { file: keys }), ...(place && { placeOf: place }) }, problems };
+  const place = formatSource && ((key: string) => formatSource(key in (file ?? {}) ? key : `${key}File`));
+  return { sources: { ...sources, env, ...(file && { file: keys }), ...(place && { formatSource: place }) }, problems };
 }
 
 /** Puts contents in place of names of files; a line for each that is wrong. */
-function takeFiles(settings: Settings, { values, nameOf, shownAs }: SecretSource): readonly string[] {
+function takeFiles(settings: Settings, { values, formatFileVariable, shownAs }: SecretSource): readonly string[] {
   const problems: string[] = [];
   for (const [name, { secret }] of Object.entries(settings)) {
     const variable = `${name}_FILE`;
-    const [own, ofFile] = [nameOf(name), nameOf(variable)];
+    const [own, ofFile] = [formatFileVariable(name), formatFileVariable(variable)];
     const path = values[ofFile];
     if (!secret || variable in settings || path === undefined || path === null || path === '') continue;
     delete values[ofFile];

@@ -10,7 +10,7 @@ const MAX_KIB = 256;
 export interface SettingsFile {
   readonly file: Readonly<Record<string, unknown>>;
   /** Returns the position of a key: `/etc/causeway/zone.yaml line 3`. */
-  readonly placeOf: (key: string) => string;
+  readonly formatSource: (key: string) => string;
 }
 
 /** Reads a YAML file of settings; throws with all problems in one line. */
@@ -18,7 +18,7 @@ export function readSettingsFile(path: string): SettingsFile {
   const [document, ...more] = documentsIn(path);
   const file = document?.value ?? {};
   if (!isJsonObject(file) || more.length > 0) throw new Error(`${path} must hold an object of settings`);
-  return { file, placeOf: (key) => (document ? `${path} line ${document.locate(key).line}` : path) };
+  return { file, formatSource: (key) => (document ? `${path} line ${document.locate(key).line}` : path) };
 }
 
 function documentsIn(path: string): readonly YamlDocument[] {

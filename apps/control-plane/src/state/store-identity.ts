@@ -25,22 +25,22 @@ export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Prom
   if (known && known.storeId !== '') return { storeId: known.storeId };
   // Drawn when the database was made: of two replicas that find no identity both write the same one.
   const drawn = await store.readMetadata(AREA, DRAWN);
-  const value = { role: cp.role, zone, storeId: textOf(drawn?.['storeId']) || randomUUID() };
+  const value = { role: cp.role, zone, storeId: readText(drawn?.['storeId']) || randomUUID() };
   await store.write({ changes: [], onRefusal: 'abort', metadata: [{ area: AREA, key: KEY, value }] });
-  return { storeId: textOf((await store.readMetadata(AREA, KEY))?.['storeId']) };
+  return { storeId: readText((await store.readMetadata(AREA, KEY))?.['storeId']) };
 }
 
 /** Reads the owner; undefined if there is none that can be read, which binds the store to no control plane. */
 function read(note: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
   const { role, zone, storeId } = note ?? {};
   if (typeof role !== 'string' || typeof zone !== 'string') return undefined;
-  return { role, zone, storeId: textOf(storeId) };
+  return { role, zone, storeId: readText(storeId) };
 }
 
 function ownerName(zone: string): string {
   return zone === '' ? 'a global control plane' : `zone "${zone}"`;
 }
 
-function textOf(value: JsonValue | undefined): string {
+function readText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

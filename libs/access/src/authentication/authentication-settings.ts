@@ -93,7 +93,7 @@ function readIssuer(spec: JsonObject): readonly OidcIssuer[] {
   const { issuer, audiences, jwksMaxAge } = spec;
   if (typeof issuer !== 'string' || !isTextList(audiences)) return [];
   const maxAge = parseValidity(jwksMaxAge);
-  const textOf = (key: string, absent: string): string => {
+  const readTextSetting = (key: string, absent: string): string => {
     const value = spec[key];
     return typeof value === 'string' ? value : absent;
   };
@@ -101,10 +101,10 @@ function readIssuer(spec: JsonObject): readonly OidcIssuer[] {
     {
       issuer,
       audiences,
-      usernameClaim: textOf('usernameClaim', 'sub'),
-      groupsClaim: textOf('groupsClaim', 'groups'),
-      usernamePrefix: textOf('usernamePrefix', DEFAULT_USERNAME_PREFIX),
-      groupsPrefix: textOf('groupsPrefix', ''),
+      usernameClaim: readTextSetting('usernameClaim', 'sub'),
+      groupsClaim: readTextSetting('groupsClaim', 'groups'),
+      usernamePrefix: readTextSetting('usernamePrefix', DEFAULT_USERNAME_PREFIX),
+      groupsPrefix: readTextSetting('groupsPrefix', ''),
       jwksMaxAge: maxAge.ok ? maxAge.ms : DEFAULT_MAX_AGE,
     },
   ];

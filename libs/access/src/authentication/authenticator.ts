@@ -55,7 +55,7 @@ export class Authenticator {
 
   /** Replaces the static token of an administrator: from now on, requests with the former one are refused. */
   useOperatorToken(token: string | undefined): void {
-    this.operatorDigest = token === undefined ? undefined : digestOf(token);
+    this.operatorDigest = token === undefined ? undefined : computeDigest(token);
     for (const listener of this.listeners) listener();
   }
 
@@ -66,7 +66,7 @@ export class Authenticator {
       throw new Unauthenticated(
         `the bearer token must not be longer than ${MAX_TOKEN_LENGTH} characters, has ${token.length}`,
       );
-    const digest = digestOf(token);
+    const digest = computeDigest(token);
     // Digests, so that the time of the comparison does not depend on the content.
     if (this.operatorDigest && timingSafeEqual(digest, this.operatorDigest)) return operator;
     const key = digest.toString('latin1');
@@ -109,6 +109,6 @@ export class Authenticator {
   }
 }
 
-function digestOf(text: string): Buffer {
+function computeDigest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -34,8 +34,8 @@ export class CallerRates {
   private readonly addresses: TokenBuckets | undefined;
 
   constructor({ user, address }: CallerRateSettings, clock: Pick<Clock, 'elapsed'>) {
-    this.users = user > 0 ? bucketsOf(user, clock) : undefined;
-    this.addresses = address > 0 ? bucketsOf(address, clock) : undefined;
+    this.users = user > 0 ? createBuckets(user, clock) : undefined;
+    this.addresses = address > 0 ? createBuckets(address, clock) : undefined;
   }
 
   /** Counts a request; throws RateLimited if it exceeds the limit. */
@@ -54,6 +54,6 @@ export class CallerRates {
   }
 }
 
-function bucketsOf(perSecond: number, clock: Pick<Clock, 'elapsed'>): TokenBuckets {
+function createBuckets(perSecond: number, clock: Pick<Clock, 'elapsed'>): TokenBuckets {
   return new TokenBuckets({ perSecond, burst: perSecond * BURST }, clock);
 }

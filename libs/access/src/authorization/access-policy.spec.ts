@@ -263,13 +263,13 @@ describe('in a federated zone', () => {
       { kind: 'Group', name: 'shop' },
     ];
     await fixture.write('RoleBinding', 'both', '', { role: 'mesh-operator', subjects });
-    expect(policy.rolesOf(anna)).toEqual([
+    expect(policy.listRoles(anna)).toEqual([
       { role: granted.role, binding: 'RoleBinding b0', effect: 'grants' },
       { role: 'mesh-operator', binding: 'RoleBinding both', effect: 'grants' },
       { role: 'viewer', binding: 'RoleBinding b1 of zone east', effect: 'restricts' },
     ]);
-    expect(policy.rolesOf({ ...anna, user: 'eve', groups: [] })).toEqual([]);
-    expect(policy.rolesOf(operator)).toMatchObject([{ role: 'admin', effect: 'grants' }]);
+    expect(policy.listRoles({ ...anna, user: 'eve', groups: [] })).toEqual([]);
+    expect(policy.listRoles(operator)).toMatchObject([{ role: 'admin', effect: 'grants' }]);
   });
 
   it('names both bindings where one restricts what the other allows', async () => {

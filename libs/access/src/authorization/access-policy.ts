@@ -46,7 +46,7 @@ export interface AccessPolicySources {
 }
 
 /** Subject of a decision. */
-interface Subject {
+interface AccessSubject {
   readonly keys: readonly string[];
   /** For messages. */
   readonly who: string;
@@ -123,7 +123,7 @@ export class AccessPolicy {
   }
 
   /** Returns the roles of the caller by the bindings that name it or one of its groups; granting ones first. */
-  rolesOf(caller: Caller): readonly HeldRole[] {
+  listRoles(caller: Caller): readonly HeldRole[] {
     if (caller.groups.includes(ADMINS)) return [{ ...BUILT_IN, effect: 'grants' }];
     const { grants, limits } = this.policy();
     const held = (from: Grants, effect: HeldRole['effect']): HeldRole[] =>
@@ -201,7 +201,7 @@ export class AccessPolicy {
   }
 
   /** Whether at least one of `verbs` is allowed. */
-  private decideFor({ keys, who }: Subject, verbs: readonly Verb[], target: AccessTarget): AccessDecision {
+  private decideFor({ keys, who }: AccessSubject, verbs: readonly Verb[], target: AccessTarget): AccessDecision {
     const { grants, limits } = this.policy();
     const granted = keys.flatMap((key) => grants.get(key) ?? []);
     const limiting = keys.flatMap((key) => limits.get(key) ?? []);

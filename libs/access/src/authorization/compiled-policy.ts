@@ -25,7 +25,7 @@ export function compilePolicy(
   builtIn: ReadonlyMap<string, readonly Rule[]>,
 ): CompiledPolicy {
   const own = new Map([...index.ofKind('Role')].map((role) => [`${role.id.zone}/${role.id.name}`, role]));
-  const rulesOf = (zone: string, role: string): readonly Rule[] => {
+  const listRules = (zone: string, role: string): readonly Rule[] => {
     // // A binding whose role does not exist grants nothing. A zone's binding refers to the zone's Role before the
     // global's.
     const found = own.get(`${zone}/${role}`) ?? own.get(`/${role}`);
@@ -37,12 +37,12 @@ export function compilePolicy(
     compareOrders(a.creationOrder, b.creationOrder),
   )) {
     const { id, spec } = binding;
-    const role = roleOf(binding);
+    const role = getRoleName(binding);
     const where = id.zone === '' ? '' : ` of zone ${id.zone}`;
     const grant = {
       binding: `RoleBinding ${id.name}${where}`,
       role,
-      rules: rulesOf(id.zone, role),
+      rules: listRules(id.zone, role),
       within: narrowing(spec, registry),
     };
     const restricts = cp.role === 'zone' && cp.federated && id.zone !== '';
@@ -60,11 +60,11 @@ function add(into: Map<string, Grant[]>, key: string, grant: Grant): void {
 function zoneDigests(grants: Grants): ReadonlyMap<string, string> {
   const prefix = subjectKey('Zone', '');
   const named = [...grants].filter(([key]) => key.startsWith(prefix));
-  return new Map(named.map(([key, given]) => [key.slice(prefix.length), digestOf(given)]));
+  return new Map(named.map(([key, given]) => [key.slice(prefix.length), computeDigest(given)]));
 }
 
 /** Equal for grants that allow the same by the same rules, regardless of the names of their bindings. */
-function digestOf(grants: readonly Grant[]): string {
+function computeDigest(grants: readonly Grant[]): string {
   const listed = (_: string, value: unknown): unknown => (value instanceof Set ? [...value].sort() : value);
   const text = JSON.stringify(
     grants.map(({ role, rules, within }) => [role, rules, within]),
@@ -92,11 +92,11 @@ export function affectedSubjects(changes: readonly IndexChange[], index: IndexRe
     .filter(({ id }) => id.kind === 'RoleBinding')
     .flatMap(({ before, after }) => [before, after]);
   const roles = new Set(changes.filter(({ id }) => id.kind === 'Role').map(({ id }) => id.name));
-  const naming = roles.size === 0 ? [] : [...index.ofKind('RoleBinding')].filter((one) => roles.has(roleOf(one)));
+  const naming = roles.size === 0 ? [] : [...index.ofKind('RoleBinding')].filter((one) => roles.has(getRoleName(one)));
   return new Set([...bindings, ...naming].flatMap((binding) => (binding ? boundSubjects(binding) : [])));
 }
 
-function roleOf({ spec }: Resource): string {
+function getRoleName({ spec }: Resource): string {
   return typeof spec['role'] === 'string' ? spec['role'] : '';
 }
 

@@ -55,15 +55,15 @@ export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, 
   const { id, expiresAt, payload } = await verifyToken(token, DATAPLANE_TOKEN, trusted, now);
   const { Name, Mesh, Tags, Type, Workload, Namespace, Services, Machines, iat = 0 } = payload;
   const [name, mesh, type, workload, namespace] = [
-    textOf(Name, 'Name'),
-    textOf(Mesh, 'Mesh'),
-    textOf(Type, 'Type'),
-    textOf(Workload, 'Workload'),
-    textOf(Namespace, 'Namespace'),
+    readText(Name, 'Name'),
+    readText(Mesh, 'Mesh'),
+    readText(Type, 'Type'),
+    readText(Workload, 'Workload'),
+    readText(Namespace, 'Namespace'),
   ];
   if (mesh === undefined) throw refusal('Mesh', 'must be the name of a mesh');
   if (type !== undefined && type !== TYPE) throw refusal('Type', `must be ${TYPE}`);
-  const tags = tagsOf(Tags);
+  const tags = readTags(Tags);
   const services = servicesIn(Services);
   const machines = machinesIn(Machines);
   const binding = {
@@ -78,13 +78,13 @@ export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, 
   return { id, expiresAt, issuedAt: (iat + BACKDATED) * 1_000, binding };
 }
 
-function textOf(value: unknown, claim: string): string | undefined {
+function readText(value: unknown, claim: string): string | undefined {
   if (value === undefined || value === '') return undefined;
   if (typeof value !== 'string') throw refusal(claim, 'must be a text');
   return value;
 }
 
-function tagsOf(value: unknown): NonNullable<WorkloadBinding['tags']> | undefined {
+function readTags(value: unknown): NonNullable<WorkloadBinding['tags']> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isJsonObject(value)) throw refusal('Tags', 'must be lists of texts by tag');
   const entries = Object.entries(value);

@@ -103,15 +103,15 @@ class DataplaneTokenIssuer extends TokenIssuer {
       ...(isKuma ? [] : grantViolations(request)),
     ];
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
-    const claims = dataplanePayload(isKuma ? request : grantOf(request));
+    const claims = dataplanePayload(isKuma ? request : toGrant(request));
     // // The leader makes the first key a moment after its term begins; earlier requests need not wait for it.
     await this.ensureKey();
-    return this.issueToken({ claims, facts: factsOf(claims), validity: validity.ms, issuedBy });
+    return this.issueToken({ claims, facts: readFacts(claims), validity: validity.ms, issuedBy });
   }
 }
 
 /** Returns what a request grants that names a Dataplane, or a workload and services. */
-function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
+function toGrant(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
   const { mesh, name, namespace = 'default', tags, workload, services, machines = DEFAULT_MACHINES } = request;
   return {
     mesh,
@@ -163,7 +163,7 @@ export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>):
 }
 
 /** Returns the claims as lists show them: `{mesh, namespace, name, services, tags, workload, machines}`. */
-function factsOf({ Mesh, Name, Tags, Workload, Namespace, Services, Machines }: JsonObject): JsonObject {
+function readFacts({ Mesh, Name, Tags, Workload, Namespace, Services, Machines }: JsonObject): JsonObject {
   return {
     ...(typeof Mesh === 'string' ? { mesh: Mesh } : {}),
     ...(typeof Name === 'string' ? { name: Name } : {}),

@@ -103,22 +103,23 @@ function keyFor(kid: unknown, use: TokenUse, { keys }: TrustedKeys): KeyObject {
  * its id.
  */
 export function refusalText(error: unknown, what: string, algorithms: readonly string[]): string {
-  if (error instanceof errors.JWTExpired) return `${what} ${idOf(error)}expired at ${timeOf(error, 'exp')}`;
+  if (error instanceof errors.JWTExpired)
+    return `${what} ${formatTokenId(error)}expired at ${formatTime(error, 'exp')}`;
   if (error instanceof errors.JWSSignatureVerificationFailed)
     return `the signature of ${what} does not fit its signing key`;
   if (error instanceof errors.JOSEAlgNotAllowed) return `${what} must be signed with ${algorithms.join(', ')}`;
   if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf')
-    return `${what} is not valid before ${timeOf(error, 'nbf')}: is the clock right where it was issued?`;
+    return `${what} is not valid before ${formatTime(error, 'nbf')}: is the clock right where it was issued?`;
   return `${what} cannot be read: ${errorText(error)}`;
 }
 
 type ClaimError = errors.JWTExpired | errors.JWTClaimValidationFailed;
 
-function idOf({ payload }: ClaimError): string {
+function formatTokenId({ payload }: ClaimError): string {
   return typeof payload.jti === 'string' ? `${payload.jti.slice(0, 100)} ` : '';
 }
 
-function timeOf({ payload }: ClaimError, claim: 'exp' | 'nbf'): string {
+function formatTime({ payload }: ClaimError, claim: 'exp' | 'nbf'): string {
   const seconds = payload[claim];
   return typeof seconds === 'number' && Math.abs(seconds) < 1e12
     ? new Date(seconds * 1_000).toISOString()

@@ -90,7 +90,7 @@ class ZoneTokenAuthenticator {
 
   /** Whether the operator exempted this zone from tokens (`Zone.spec.auth: none`; docs/design.md §5 Zone tokens). */
   private isExempt(zone: string): boolean {
-    return authOf(this.index.get(globalIdentity('Zone', zone))) === 'none';
+    return readAuth(this.index.get(globalIdentity('Zone', zone))) === 'none';
   }
 
   /** Returns the zones whose last token at this replica was signed with this key and is still valid; sorted by name. */
@@ -109,9 +109,9 @@ class ZoneTokenAuthenticator {
 }
 
 function turnsAuth({ id, before, after }: IndexChange): boolean {
-  return id.kind === 'Zone' && authOf(before) !== authOf(after);
+  return id.kind === 'Zone' && readAuth(before) !== readAuth(after);
 }
 
-function authOf(zone: Resource | undefined): unknown {
+function readAuth(zone: Resource | undefined): unknown {
   return zone?.spec['auth'];
 }

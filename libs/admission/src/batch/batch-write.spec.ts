@@ -5,7 +5,7 @@ import { systemClock, silentLogger } from '@causeway/runtime';
 import { followStore, ResourceIndex, type WriteRequest, type WriteResult } from '@causeway/store';
 import { MemoryStore } from '@causeway/store/testing';
 import { Admission } from '../admission';
-import { MAX_BATCH, type BatchOutcome, type BatchProgress, type BatchRequest, type BatchResult } from './batch';
+import { MAX_BATCH, type BatchOutcome, type BatchWriteProgress, type BatchRequest, type BatchResult } from './batch';
 import { meshesOf } from '../../../../test/support/meshes';
 
 const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
@@ -264,7 +264,7 @@ describe('Admission.apply', () => {
 
   it('takes the largest batch without holding the event loop, says how far it is, and refuses a larger one', async () => {
     const bodies = Array.from({ length: MAX_BATCH }, (_, i) => service(`s-${i}`, i === 7_000 ? 0 : 80));
-    const received: BatchProgress[] = [];
+    const received: BatchWriteProgress[] = [];
     let turns = 0;
     const count = (): void => void (turns++, counting && setImmediate(count));
     let counting = true;

@@ -96,9 +96,9 @@ export class BatchWrite {
     const decoded: DecodedEntry[] = [];
     await this.sliced(this.decode(decoded));
     // A document that names no mesh gets one where it is planned.
-    const keyOf = ({ index, decoded: { namesMesh } }: DecodedEntry): string =>
-      identityKey(namesMesh ? this.idOf(index) : { ...this.idOf(index), mesh: '' });
-    const once = this.refuseRepeated(decoded, keyOf);
+    const formatKey = ({ index, decoded: { namesMesh } }: DecodedEntry): string =>
+      identityKey(namesMesh ? this.getId(index) : { ...this.getId(index), mesh: '' });
+    const once = this.refuseRepeated(decoded, formatKey);
     this.checked = length - once.length;
     await this.writeAll(once);
     return { results: this.results.list(), revision: this.revision };
@@ -156,7 +156,7 @@ export class BatchWrite {
     }
     return entries.filter((entry) => {
       const { index } = entry;
-      const id = this.idOf(index);
+      const id = this.getId(index);
       const [first = index, second = index] = places.get(keyOf(entry)) ?? [];
       if (first === second) return true;
       const other = index === first ? second : first;
@@ -182,12 +182,12 @@ export class BatchWrite {
       if (!(error instanceof Unavailable) || this.written === 0) throw error;
       const cause = new Unavailable(`${error.message}; it may or may not be written: apply it again`, { cause: error });
       for (const { index } of entries)
-        if (!this.results.has(index)) this.results.refuse(index, this.idOf(index), cause);
+        if (!this.results.has(index)) this.results.refuse(index, this.getId(index), cause);
     }
     const message = 'somebody else wrote it at the same time; read it again and retry';
     for (const { index } of raced)
-      if (!this.results.has(index)) this.results.refuse(index, this.idOf(index), new Conflict(message));
-    for (const { index } of entries) if (!this.results.has(index)) this.results.skipped(index, this.idOf(index));
+      if (!this.results.has(index)) this.results.refuse(index, this.getId(index), new Conflict(message));
+    for (const { index } of entries) if (!this.results.has(index)) this.results.skipped(index, this.getId(index));
   }
 
   /** Returns the entries that met concurrent writes. */
@@ -195,9 +195,9 @@ export class BatchWrite {
     const all: PlannedEntry[] = [];
     // // A change while the documents are planned, slice by slice, outdates all of them.
     const read = this.parts.index.point?.revision ?? 0;
-    await this.rules.prepare(entries.map(({ index }) => this.parts.index.get(this.idOf(index))));
+    await this.rules.prepare(entries.map(({ index }) => this.parts.index.get(this.getId(index))));
     await this.sliced(this.plan(entries, all, isFirst));
-    const planned = this.refuseRepeated(all, ({ index }) => identityKey(this.idOf(index)));
+    const planned = this.refuseRepeated(all, ({ index }) => identityKey(this.getId(index)));
     if (this.request.dryRun === true) {
       await this.sliced(this.compare(planned));
       return [];
@@ -217,7 +217,7 @@ export class BatchWrite {
     for (const { index, decoded } of entries) {
       this.results.orRefuse(
         index,
-        () => this.idOf(index),
+        () => this.getId(index),
         () => {
           const entry = this.planned({ index, decoded }, meshes);
           meshes.take(entry.outcome);
@@ -259,7 +259,7 @@ export class BatchWrite {
     return draft;
   }
 
-  private idOf(index: number): Identity {
+  private getId(index: number): Identity {
     const id = this.ids.get(index);
     if (!id) throw new Error(`document ${index} of a batch has no identity`);
     return id;
@@ -335,7 +335,7 @@ export class BatchWrite {
   /** Records a refusal that no further try changes. */
   private refusedForGood({ index }: DecodedEntry, result: Extract<ChangeResult, { type: 'refused' }>): boolean {
     if (result.refusal !== 'unstorable') return false;
-    this.results.refuse(index, this.idOf(index), new Invalid([FieldPath.at().violation(result.detail, 'not-text')]));
+    this.results.refuse(index, this.getId(index), new Invalid([FieldPath.at().violation(result.detail, 'not-text')]));
     return true;
   }
 

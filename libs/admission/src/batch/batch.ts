@@ -33,11 +33,11 @@ export interface BatchRequest {
   /** Ends the batch before it writes; a write that has begun is finished. */
   readonly signal?: AbortSignal;
   /** Called periodically with the progress of the batch. */
-  readonly progress?: (progress: BatchProgress) => void;
+  readonly progress?: (progress: BatchWriteProgress) => void;
 }
 
 /** Progress of a batch: the number of checked documents, and of durable changes. */
-export interface BatchProgress {
+export interface BatchWriteProgress {
   readonly checked: number;
   readonly written: number;
 }

@@ -20,7 +20,7 @@ import {
   type NamedKind,
   type Registry,
 } from '@causeway/resources';
-import type { DecodedDocument, Target } from './document';
+import type { DecodedDocument, WriteTarget } from './document';
 import { openEnvelope, type Envelope } from './document-forms';
 import { checkSize, DocumentReport, throwIfInvalid } from './document-report';
 
@@ -30,7 +30,7 @@ const KUMA_API = 'kuma.io/v1alpha1';
 interface DecodeContext {
   readonly kind: Kind;
   readonly envelope: Envelope;
-  readonly target: Target;
+  readonly target: WriteTarget;
   readonly report: DocumentReport;
 }
 
@@ -39,10 +39,10 @@ interface DecodeContext {
  * only the control plane writes are ignored. Unknown fields, wrong types and every difference from `target` are
  * violations; all of them are collected. Throws Invalid if the kind is unknown or the document is too large.
  */
-export function decodeDocument(registry: Registry, body: unknown, target: Target = {}): DecodedDocument {
+export function decodeDocument(registry: Registry, body: unknown, target: WriteTarget = {}): DecodedDocument {
   const { object, violations } = storableBody(body);
   throwIfInvalid(violations);
-  const envelope = openEnvelope(object, (type) => specFieldsOf(kindNamed(registry, type) ?? target.kind));
+  const envelope = openEnvelope(object, (type) => listSpecFields(kindNamed(registry, type) ?? target.kind));
   const report = new DocumentReport();
   report.violations.merge(envelope.violations);
   report.warn(...envelope.warnings);
@@ -83,13 +83,13 @@ function kindNamed(registry: Registry, type: JsonValue | undefined): Kind | unde
 }
 
 /** The fields that a document of this kind may have in its spec. */
-function specFieldsOf(kind: Kind | undefined): readonly string[] {
+function listSpecFields(kind: Kind | undefined): readonly string[] {
   const schema: object = kind?.spec ?? {};
   const properties = 'properties' in schema && typeof schema.properties === 'object' ? schema.properties : {};
   return [...Object.keys(properties ?? {}), ...ignoredKumaFields(kind)];
 }
 
-function readKind(registry: Registry, envelope: Envelope, target: Target, report: DocumentReport): NamedKind {
+function readKind(registry: Registry, envelope: Envelope, target: WriteTarget, report: DocumentReport): NamedKind {
   const given = namedIn(registry, envelope, report);
   if (given && target.kind && given.kind.name !== target.kind.name) {
     report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.kind.name}"`);

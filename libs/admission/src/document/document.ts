@@ -1,7 +1,7 @@
 import type { FieldPath, Identity, JsonObject, Kind, Labels, Violations } from '@causeway/resources';
 
 /** Facts from the URL of a request about the document in its body. The body decides about absent fields. */
-export interface Target {
+export interface WriteTarget {
   readonly kind?: Kind;
   readonly mesh?: string;
   /** The mesh of a document that names none. */

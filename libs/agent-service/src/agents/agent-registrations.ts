@@ -37,7 +37,7 @@ export interface AgentRegistrationsOptions {
   readonly peers: Pick<PeerCertificates, 'verify'>;
   readonly enrolments: Pick<Enrolments, 'join' | 'certified' | 'checkServices'>;
   /** The SPIFFE id that a Dataplane is to have; undefined where no MeshIdentity selects it. */
-  readonly idsOf: (dataplane: DataplaneResource) => readonly string[];
+  readonly listIds: (dataplane: DataplaneResource) => readonly string[];
   readonly admission: DataplaneRegistrarOptions['admission'];
 }
 
@@ -58,8 +58,8 @@ export class AgentRegistrations {
     credentials: AgentCredentials,
     isHeld: boolean,
   ): Promise<RegistrationRight> {
-    const wanted = checkedDataplane({ id: this.idOf(key), labels, spec }, FieldPath.at('spec'));
-    const found = isHeld ? undefined : this.options.index.get(this.idOf(key));
+    const wanted = checkedDataplane({ id: this.toIdentity(key), labels, spec }, FieldPath.at('spec'));
+    const found = isHeld ? undefined : this.options.index.get(this.toIdentity(key));
     const stored = found && Dataplane.is(found) ? found : undefined;
     const { token, certificate } = credentials;
     if (!certificate) return this.byToken(wanted, stored, credentials);
@@ -95,10 +95,10 @@ export class AgentRegistrations {
     certificate: X509Certificate,
     { address }: AgentCredentials,
   ): Promise<RegistrationRight> {
-    const { peers, idsOf, enrolments } = this.options;
+    const { peers, listIds, enrolments } = this.options;
     const { uri, enrolment, expiresAt: until } = peers.verify(certificate, wanted.id.mesh);
     for (const dataplane of stored ? [wanted, stored] : [wanted]) {
-      const ids = idsOf(dataplane);
+      const ids = listIds(dataplane);
       const [id = 'nobody: no MeshIdentity selects it'] = ids;
       if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     }
@@ -108,7 +108,7 @@ export class AgentRegistrations {
 
   /** Whether an agent may give up a Dataplane whose lease it does not hold. False: there is nothing of an agent to remove. */
   async mayRemove(key: LeaseKey, credentials: AgentCredentials): Promise<RegistrationRight | undefined> {
-    const stored = this.options.index.get(this.idOf(key));
+    const stored = this.options.index.get(this.toIdentity(key));
     if (!stored || !Dataplane.is(stored) || stored.labels[LEASED_BY] === undefined) return undefined;
     return this.authorise(key, { labels: stored.labels, spec: { ...stored.spec } }, credentials, true);
   }
@@ -116,7 +116,7 @@ export class AgentRegistrations {
   /** Throws BroughtByProxy where a proxy has brought the stored Dataplane along. */
   checkOwner(key: LeaseKey): void {
     const { index } = this.options;
-    if (index.get(this.idOf(key))?.labels[REGISTERED_BY] !== undefined)
+    if (index.get(this.toIdentity(key))?.labels[REGISTERED_BY] !== undefined)
       throw new BroughtByProxy(
         `Dataplane ${key.name} was brought along by a proxy (kuma-dp); it goes when that one stops`,
       );
@@ -126,7 +126,7 @@ export class AgentRegistrations {
   async write(key: LeaseKey, wanted: WantedDataplane, instance: string, right: RegistrationRight): Promise<number> {
     const { admission } = this.options;
     const { mesh, name } = key;
-    const { revision } = await admission(onlyThis(this.idOf(key))).put({
+    const { revision } = await admission(onlyThis(this.toIdentity(key))).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...wanted.labels, [LEASED_BY]: instance }, ...wanted.spec },
       address: { kind: Dataplane, ...key },
       context: registrationContext({ ...key, ...right, holdsLease: true }),
@@ -142,7 +142,7 @@ export class AgentRegistrations {
       context: registrationContext({ ...key, ...right, holdsLease: true }),
     };
     await this.options
-      .admission(onlyThis(this.idOf(key)))
+      .admission(onlyThis(this.toIdentity(key)))
       .delete(request)
       .catch((error: unknown) => {
         if (!(error instanceof NotFound)) throw error;
@@ -151,10 +151,10 @@ export class AgentRegistrations {
 
   /** Whether the Dataplane is stored, as far as the index of this replica knows. */
   isStored(key: LeaseKey): boolean {
-    return this.options.index.get(this.idOf(key)) !== undefined;
+    return this.options.index.get(this.toIdentity(key)) !== undefined;
   }
 
-  private idOf({ mesh, namespace, name }: LeaseKey): Identity {
+  private toIdentity({ mesh, namespace, name }: LeaseKey): Identity {
     return { kind: Dataplane.name, mesh, zone: this.options.zone, namespace, name };
   }
 }

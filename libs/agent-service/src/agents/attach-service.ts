@@ -11,7 +11,7 @@ import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-regi
 import { TRUST_SOURCES } from '../proxies/zone-proxy-authenticator';
 import type { ConnectionCredentials } from '@causeway/xds-server';
 import { AttachStream, type AttachCall } from './attach-stream';
-import { nameOf, ReplicaLeases } from './replica-leases';
+import { formatLeaseName, ReplicaLeases } from './replica-leases';
 
 export interface AgentServiceOptions extends AgentRegistrationsOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
@@ -88,7 +88,7 @@ export class AgentServer {
     call.sendMetadata(new Metadata());
     const { clock, logger, streams, zoneFacts } = this.options;
     const address = readPeerAddress(call.getPeer());
-    const certificate = connections.certificateOf(call.metadata);
+    const certificate = connections.findCertificate(call.metadata);
     const token = String(call.metadata.get('authorization')[0] ?? '')
       .replace(/^bearer +/i, '')
       .trim();
@@ -124,10 +124,12 @@ export class AgentServer {
     const disowned = new Set<string>();
     for (const { id, after } of changes)
       if (id.kind === 'Dataplane' && id.zone === zone && after?.labels[LEASED_BY] === undefined)
-        disowned.add(nameOf(id));
+        disowned.add(formatLeaseName(id));
     if (changes.some(({ id }) => TRUST_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.review());
     if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.tellZone());
-    const ended = new Set(changes.flatMap((change) => (endsEnrolment(change, zone) ? [nameOf(change.id)] : [])));
+    const ended = new Set(
+      changes.flatMap((change) => (endsEnrolment(change, zone) ? [formatLeaseName(change.id)] : [])),
+    );
     if (ended.size > 0) for (const stream of this.streams) stream.review(ended);
     if (disowned.size > 0) for (const stream of this.streams) stream.disowned(disowned);
   }

@@ -115,12 +115,12 @@ export class AttachStream implements LeaseSession {
     this.dataplanes?.lost(key, isTaken);
   }
 
-  /** Dataplanes of the zone are gone, or are no agent's, by `nameOf`. */
+  /** Dataplanes of the zone are gone, or are no agent's, by `formatLeaseName`. */
   disowned(names: ReadonlySet<string>): void {
     this.dataplanes?.disowned(names);
   }
 
-  /** Asks again whether the agent may, about all Dataplanes or these, by `nameOf`; ends the stream where it may not. */
+  /** Asks again whether the agent may, about all Dataplanes or these, by `formatLeaseName`; ends the stream where it may not. */
   review(names?: ReadonlySet<string>): void {
     void this.dataplanes?.review(names);
   }

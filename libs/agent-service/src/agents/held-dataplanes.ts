@@ -10,10 +10,10 @@ import {
   type RegistrationRight,
 } from './agent-registrations';
 import type { WantedDataplane } from './attach-messages';
-import { nameOf, type ReplicaLeases } from './replica-leases';
+import { formatLeaseName, type ReplicaLeases } from './replica-leases';
 
 /** The result of a state, as it is reported to the agent. */
-export type RegistrationAnswer = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
+export type RegistrationReply = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
 
 export interface HeldDataplanesOptions {
   readonly session: string;
@@ -68,12 +68,12 @@ export class HeldDataplanes {
   }
 
   has(key: LeaseKey): boolean {
-    return this.all.has(nameOf(key));
+    return this.all.has(formatLeaseName(key));
   }
 
   /** A Dataplane is to be like this; undefined: gone. */
   want(key: LeaseKey, wanted: WantedDataplane | undefined): void {
-    const name = nameOf(key);
+    const name = formatLeaseName(key);
     const one = this.all.get(name) ?? this.create(key);
     one.wanted = wanted;
     one.changes += 1;
@@ -90,7 +90,7 @@ export class HeldDataplanes {
 
   /** The lease is not held any more. */
   lost(key: LeaseKey, isTaken: boolean): void {
-    const one = this.all.get(nameOf(key));
+    const one = this.all.get(formatLeaseName(key));
     if (one?.isHeld !== true) return;
     one.isHeld = false;
     if (isTaken) return this.options.ended('aborted', `the lease of Dataplane ${key.name} was taken by another stream`);
@@ -104,7 +104,7 @@ export class HeldDataplanes {
 
   /** This health is in the store. */
   stored({ health, ...key }: LeaseKey & { readonly health?: readonly AgentFinding[] }): void {
-    const one = this.all.get(nameOf(key));
+    const one = this.all.get(formatLeaseName(key));
     if (one && health !== undefined && one.health === health) one.health = undefined;
   }
 
@@ -115,7 +115,7 @@ export class HeldDataplanes {
     );
   }
 
-  /** Asks again whether the agent may, about all Dataplanes or these, by `nameOf`; ends the stream where it may not. */
+  /** Asks again whether the agent may, about all Dataplanes or these, by `formatLeaseName`; ends the stream where it may not. */
   async review(names?: ReadonlySet<string>): Promise<void> {
     for (const [name, one] of [...this.all]) {
       if (!one.isHeld || !one.wanted || this.isClosed || names?.has(name) === false) continue;
@@ -143,7 +143,7 @@ export class HeldDataplanes {
   private look(one: HeldDataplane): void {
     one.retry?.cancel();
     one.retry = undefined;
-    this.dirty.add(nameOf(one.key));
+    this.dirty.add(formatLeaseName(one.key));
     if (!this.isWorking) void this.work();
   }
 
@@ -164,13 +164,13 @@ export class HeldDataplanes {
       const answer = wanted ? await this.register(one, wanted) : await this.withdraw(one);
       if (answer) this.tell(one, wanted, answer);
       if (one.changes === changes && !wanted && answer?.outcome === RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN)
-        this.all.delete(nameOf(one.key));
+        this.all.delete(formatLeaseName(one.key));
     } catch (error) {
       await this.refuse(one, wanted, error);
     }
   }
 
-  private async register(one: HeldDataplane, wanted: WantedDataplane): Promise<RegistrationAnswer | undefined> {
+  private async register(one: HeldDataplane, wanted: WantedDataplane): Promise<RegistrationReply | undefined> {
     const { registrations, agent } = this.options;
     one.right = await this.authorise(one, wanted);
     registrations.checkOwner(one.key);
@@ -181,7 +181,7 @@ export class HeldDataplanes {
     return { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_WRITTEN, revision };
   }
 
-  private async withdraw(one: HeldDataplane): Promise<RegistrationAnswer> {
+  private async withdraw(one: HeldDataplane): Promise<RegistrationReply> {
     const { registrations, leases, session, credentials } = this.options;
     const done = { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN };
     const right = one.isHeld ? one.right : await registrations.mayRemove(one.key, credentials);
@@ -215,7 +215,7 @@ export class HeldDataplanes {
     return undefined;
   }
 
-  private heldBy(one: HeldDataplane, { instance, machine, address, since }: AgentLease): RegistrationAnswer {
+  private heldBy(one: HeldDataplane, { instance, machine, address, since }: AgentLease): RegistrationReply {
     this.again(one, this.options.leases.length);
     const isCopy = instance === this.options.agent.instance;
     const why = isCopy
@@ -268,7 +268,7 @@ export class HeldDataplanes {
     one.retry = this.options.clock.after(pause, () => this.look(one));
   }
 
-  private tell(one: HeldDataplane, wanted: WantedDataplane | undefined, answer: RegistrationAnswer): void {
+  private tell(one: HeldDataplane, wanted: WantedDataplane | undefined, answer: RegistrationReply): void {
     if (this.isClosed) return;
     this.options.answer({
       reason: '',

@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
-import type { AgentLeaseStore, LeaseAnswer, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
+import type { AgentLeaseStore, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
 
 /** A stream of an agent, as its leases are kept. */
 export interface LeaseSession {
@@ -36,7 +36,7 @@ const MAX_CLAIMS = 500;
 
 interface WaitingClaim extends LeaseKey {
   readonly claim: LeaseClaim;
-  readonly resolve: (answer: LeaseAnswer) => void;
+  readonly resolve: (answer: LeaseResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -76,7 +76,7 @@ export class ReplicaLeases {
   }
 
   /** Rejects with Unavailable. */
-  take(claim: LeaseClaim): Promise<LeaseAnswer> {
+  take(claim: LeaseClaim): Promise<LeaseResult> {
     return new Promise((resolve, reject) => {
       const { mesh, namespace, name } = claim;
       this.waiting.push({ mesh, namespace, name, claim, resolve, reject });
@@ -130,9 +130,9 @@ export class ReplicaLeases {
     const owners = new Map(due.map(({ session }) => [session.id, session]));
     for (const batch of distinctLeases(due.flatMap(({ rows }) => rows)))
       for (const part of splitIntoBatches(batch, MAX_ROWS)) {
-        const sessions = new Map(part.map((row) => [nameOf(row), row.session]));
+        const sessions = new Map(part.map((row) => [formatLeaseName(row), row.session]));
         for (const { taken, ...key } of await store.renew(part, length))
-          owners.get(sessions.get(nameOf(key)) ?? '')?.lost(key, taken);
+          owners.get(sessions.get(formatLeaseName(key)) ?? '')?.lost(key, taken);
       }
     for (const { session, heartbeat, rows } of due) {
       if (this.sessions.has(session)) this.confirmed.set(session, heartbeat);
@@ -175,14 +175,14 @@ function distinctLeases<Row extends LeaseKey>(rows: readonly Row[]): readonly (r
   const lists: Row[][] = [];
   const times = new Map<string, number>();
   for (const row of rows) {
-    const before = times.get(nameOf(row)) ?? 0;
-    times.set(nameOf(row), before + 1);
+    const before = times.get(formatLeaseName(row)) ?? 0;
+    times.set(formatLeaseName(row), before + 1);
     (lists[before] ??= []).push(row);
   }
   return lists;
 }
 
 /** A lease as a key of maps. */
-export function nameOf({ mesh, namespace, name }: LeaseKey): string {
+export function formatLeaseName({ mesh, namespace, name }: LeaseKey): string {
   return `${mesh}/${namespace}/${name}`;
 }

@@ -26,7 +26,7 @@ const ADMIN_PORT = 9_901;
 const TEXT = 'this port serves proxies: ADS by gRPC, and POST /bootstrap\n';
 
 /** An answer that is no bootstrap. */
-class Refusal extends Error {
+class BootstrapRefusal extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -57,21 +57,21 @@ export class BootstrapEndpoint {
 
   private async answer(request: IncomingMessage, port: number): Promise<JsonObject> {
     const [path] = (request.url ?? '').split('?');
-    if (path !== '/bootstrap') throw new Refusal(404, TEXT);
-    if (request.method !== 'POST') throw new Refusal(405, TEXT);
-    const asked = readBootstrapRequest(parsed(await bodyOf(request)));
-    if (asked.token === '') throw new Refusal(422, 'dataplaneToken: must be a token\n');
+    if (path !== '/bootstrap') throw new BootstrapRefusal(404, TEXT);
+    if (request.method !== 'POST') throw new BootstrapRefusal(405, TEXT);
+    const asked = readBootstrapRequest(parsed(await readBody(request)));
+    if (asked.token === '') throw new BootstrapRefusal(422, 'dataplaneToken: must be a token\n');
     const spec = await this.options.authorise(asked);
-    const host = hostOf(request);
+    const host = getHost(request);
     const certificates = this.options.certificates();
     if (certificates) checkHost(certificates.current().certificate, host);
     const authority = asked.authority ?? certificates?.authority();
-    const networking = networkingOf(spec);
-    const capture = captureOf(networking, asked.features);
+    const networking = readNetworking(spec);
+    const capture = toCapture(networking, asked.features);
     const bootstrap = envoyBootstrap({
       node: {
         id: asked.proxyType === 'dataplane' ? `${asked.mesh}.${asked.name}` : `.${asked.name}`,
-        cluster: serviceOf(networking) ?? asked.proxyType,
+        cluster: findServiceName(networking) ?? asked.proxyType,
         metadata: nodeMetadata(asked, networking, capture),
       },
       controlPlanes: [{ host, port }],
@@ -95,7 +95,7 @@ export class BootstrapEndpoint {
   }
 
   private refuse(response: ServerResponse, address: string, error: unknown): void {
-    const status = statusOf(error);
+    const status = toStatusCode(error);
     if (status >= 500) this.options.logger.error('a bootstrap has failed', { address, error: errorText(error) });
     else
       this.log.warn(`bootstrap ${address}`, 'a bootstrap was refused', { address, status, reason: errorText(error) });
@@ -104,8 +104,8 @@ export class BootstrapEndpoint {
   }
 }
 
-function statusOf(error: unknown): number {
-  if (error instanceof Refusal) return error.status;
+function toStatusCode(error: unknown): number {
+  if (error instanceof BootstrapRefusal) return error.status;
   if (error instanceof Unauthenticated) return 401;
   switch (error instanceof DomainError ? error.type : undefined) {
     case 'Forbidden':
@@ -122,17 +122,17 @@ function statusOf(error: unknown): number {
   }
 }
 
-function bodyOf(request: IncomingMessage): Promise<Buffer> {
+function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
     request.on('data', (part: Buffer) => {
       bytes += part.length;
       if (bytes <= MAX_BYTES) parts.push(part);
-      else reject(new Refusal(413, `the body must have at most ${MAX_BYTES} bytes`));
+      else reject(new BootstrapRefusal(413, `the body must have at most ${MAX_BYTES} bytes`));
     });
     request.on('end', () => resolve(Buffer.concat(parts)));
-    request.on('close', () => reject(new Refusal(400, 'the body must be whole')));
+    request.on('close', () => reject(new BootstrapRefusal(400, 'the body must be whole')));
   });
 }
 
@@ -140,16 +140,16 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (error) {
-    throw new Refusal(400, `the body must be JSON: ${errorText(error)}`);
+    throw new BootstrapRefusal(400, `the body must be JSON: ${errorText(error)}`);
   }
 }
 
 /** The host by which the starter reached this port: the proxy will dial the same. */
-function hostOf(request: IncomingMessage): string {
+function getHost(request: IncomingMessage): string {
   const [, bracketed, plain] =
     /^(?:\[([0-9a-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::\d+)?$/i.exec(request.headers.host ?? '') ?? [];
   const host = bracketed ?? plain;
-  if (host === undefined) throw new Refusal(400, 'the header Host must name the host of this control plane');
+  if (host === undefined) throw new BootstrapRefusal(400, 'the header Host must name the host of this control plane');
   return host;
 }
 
@@ -158,19 +158,19 @@ function checkHost(certificate: string, host: string): void {
   const shown = new X509Certificate(certificate);
   const isNamed = isIP(host) === 0 ? shown.checkHost(host) : shown.checkIP(host);
   if (isNamed === undefined)
-    throw new Refusal(
+    throw new BootstrapRefusal(
       400,
       `the certificate of this control plane does not name "${host}": see CAUSEWAY_REST_TLS_NAMES`,
     );
 }
 
-function networkingOf(dataplane: JsonObject | undefined): JsonObject {
+function readNetworking(dataplane: JsonObject | undefined): JsonObject {
   const networking = dataplane?.['networking'];
   return isJsonObject(networking) ? networking : {};
 }
 
 /** kuma-dp says how it catches connections by a feature, or by its Dataplane. */
-function captureOf(networking: JsonObject, features: readonly string[]): JsonObject {
+function toCapture(networking: JsonObject, features: readonly string[]): JsonObject {
   const { transparentProxying } = networking;
   const port = isJsonObject(transparentProxying) ? transparentProxying['redirectPortOutbound'] : undefined;
   if (typeof port === 'number' && port > 0)
@@ -200,7 +200,7 @@ function adminPort({ admin }: JsonObject): number {
   return typeof port === 'number' ? port : ADMIN_PORT;
 }
 
-function serviceOf({ inbound }: JsonObject): string | undefined {
+function findServiceName({ inbound }: JsonObject): string | undefined {
   const [first] = isJsonArray(inbound) ? inbound : [];
   const tags = isJsonObject(first) ? first['tags'] : undefined;
   const service = isJsonObject(tags) ? tags['kuma.io/service'] : undefined;

@@ -33,7 +33,7 @@ const AT = FieldPath.at();
 /** Reads a request; fields that it does not know are ignored, since starters are newer. Throws Invalid with every violation. */
 export function readBootstrapRequest(body: unknown): BootstrapRequest {
   if (!isJsonObject(body)) throw new Invalid([AT.violation('must be a JSON object', 'wrong-form')]);
-  const found = new Fields(body);
+  const found = new BodyFields(body);
   const proxyType = TYPES.find((type) => type === (found.text('proxyType', MAX_NAME_LENGTH) || 'dataplane'));
   if (!proxyType) found.refuse('proxyType', `must be one of ${TYPES.join(', ')}`);
   const document = found.text('dataplaneResource', MAX_DOCUMENT_LENGTH);
@@ -58,7 +58,7 @@ export function readBootstrapRequest(body: unknown): BootstrapRequest {
 }
 
 /** The fields of a body; what is not as it must be is noted. */
-class Fields {
+class BodyFields {
   readonly violations: Violation[] = [];
 
   constructor(private readonly body: JsonObject) {}

@@ -13,7 +13,7 @@ export type CertificateOwner =
   | { readonly type: 'egress'; readonly mesh: string; readonly zone: string };
 
 /** A signed certificate, and when to ask for the next one, ms since 1970. */
-export interface SignedCertificate extends WorkloadCertificate {
+export interface RenewableCertificate extends WorkloadCertificate {
   readonly renewAt: number;
 }
 
@@ -35,7 +35,7 @@ export class CertificateSigner {
   constructor(private readonly options: CertificateSignerOptions) {}
 
   /** Signs a CSR for an owner that was verified. Rejects as `WorkloadCertificates.issue` does. */
-  async sign(owner: CertificateOwner, csr: string): Promise<SignedCertificate> {
+  async sign(owner: CertificateOwner, csr: string): Promise<RenewableCertificate> {
     const { issuer, clock } = this.options;
     const now = clock.now();
     const certificate = await (owner.type === 'egress'

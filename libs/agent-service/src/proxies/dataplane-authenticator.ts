@@ -24,7 +24,7 @@ export interface DataplaneAuthenticatorOptions {
   /** For callers that show the certificate of their workload. */
   readonly peers: Pick<PeerCertificates, 'verify'>;
   /** The SPIFFE ids by which a stored Dataplane is known, that of its next certificate first; none where it has none. */
-  readonly idsOf: (dataplane: Identity) => readonly string[];
+  readonly listIds: (dataplane: Identity) => readonly string[];
   readonly enrolments: Pick<Enrolments, 'join' | 'certified'>;
   readonly clock: Pick<Clock, 'sleep'>;
 }
@@ -73,10 +73,10 @@ export class DataplaneAuthenticator {
 
   /** A certificate holds for the Dataplanes whose id it has. */
   private async verifiedCertificate(node: NamedDataplane, certificate: X509Certificate): Promise<VerifiedClaims> {
-    const { peers, idsOf, enrolments } = this.options;
+    const { peers, listIds, enrolments } = this.options;
     const { uri, enrolment, expiresAt } = peers.verify(certificate, node.mesh);
     const dataplane = this.stored(node);
-    const ids = idsOf(dataplane.id);
+    const ids = listIds(dataplane.id);
     const [id = 'nobody: no MeshIdentity selects it'] = ids;
     if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;

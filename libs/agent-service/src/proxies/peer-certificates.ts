@@ -22,7 +22,7 @@ export interface VerifiedPeer {
   readonly expiresAt: number;
 }
 
-interface Leaf {
+interface LeafCertificate {
   /** The SPIFFE id. */
   readonly uri: string | undefined;
   readonly enrolment: string | undefined;
@@ -45,14 +45,14 @@ export class PeerCertificates {
   /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
   private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MAX_BUNDLES);
   /** Verified certificates of open connections: they never change. */
-  private readonly leaves = new WeakMap<X509Certificate, Leaf>();
+  private readonly leaves = new WeakMap<X509Certificate, LeafCertificate>();
 
   constructor(private readonly options: PeerCertificatesOptions) {}
 
   /** Throws Unauthenticated with the reason. */
   verify(certificate: X509Certificate, mesh: string): VerifiedPeer {
     const { trust, isRevoked, clock } = this.options;
-    const leaf = this.leafOf(certificate);
+    const leaf = this.readLeaf(certificate);
     const { uri } = leaf;
     if (uri === undefined) throw refused('has not exactly one SPIFFE id');
     const domain = /^spiffe:\/\/([^/]+)/.exec(uri)?.[1];
@@ -68,18 +68,18 @@ export class PeerCertificates {
     return { uri, expiresAt: until, ...(leaf.enrolment !== undefined && { enrolment: leaf.enrolment }) };
   }
 
-  private leafOf(certificate: X509Certificate): Leaf {
+  private readLeaf(certificate: X509Certificate): LeafCertificate {
     const known = this.leaves.get(certificate);
     if (known) return known;
     const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    const [uri, enrolment] = [spiffeIdOf(certificate), enrolmentIn(certificate)];
-    const leaf: Leaf = { uri, enrolment, from, until, signedBy: undefined };
+    const [uri, enrolment] = [findSpiffeId(certificate), enrolmentIn(certificate)];
+    const leaf: LeafCertificate = { uri, enrolment, from, until, signedBy: undefined };
     this.leaves.set(certificate, leaf);
     return leaf;
   }
 
   /** Whether an authority of this bundle has signed it. A signature is verified once for a connection and a bundle. */
-  private isSigned(certificate: X509Certificate, leaf: Leaf, pem: string): boolean {
+  private isSigned(certificate: X509Certificate, leaf: LeafCertificate, pem: string): boolean {
     if (leaf.signedBy === pem) return true;
     if (certificate.ca || !this.authoritiesIn(pem).some((authority) => isSignedBy(certificate, authority)))
       return false;
@@ -105,7 +105,7 @@ function authorityIn(pem: string): X509Certificate | undefined {
   }
 }
 
-function spiffeIdOf({ subjectAltName = '' }: X509Certificate): string | undefined {
+function findSpiffeId({ subjectAltName = '' }: X509Certificate): string | undefined {
   return /^URI:(spiffe:\/\/[^/,"\s]+\/[^,"\s]+)$/.exec(subjectAltName)?.[1];
 }
 

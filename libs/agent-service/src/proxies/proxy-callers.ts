@@ -7,7 +7,7 @@ import type { ProxyNode } from './proxy-node';
 import { dataplaneProxyId, DEFAULT_NAMESPACE, zoneProxyId } from './proxy-views';
 
 /** The proxy of a Dataplane, ZoneIngress or ZoneEgress; undefined of other kinds. */
-export function proxyOf(id: Identity): string | undefined {
+export function findProxyId(id: Identity): string | undefined {
   if (id.kind === 'Dataplane') return dataplaneProxyId(id);
   if (id.kind === 'ZoneIngress') return zoneProxyId('ingress', id.name);
   return id.kind === 'ZoneEgress' ? zoneProxyId('egress', id.name) : undefined;
@@ -24,7 +24,7 @@ export function quoted(text: string): string {
 }
 
 /** grpc-js sends no credentials to a control plane, so a gRPC client may show its token in the metadata of its node. */
-export function tokenOf({ authorization, metadata }: ProxyCaller, node: ProxyNode): string {
+export function getToken({ authorization, metadata }: ProxyCaller, node: ProxyNode): string {
   const { 'causeway.io/token': shown } = metadata;
   const isInNode = authorization === '' && node.type === 'dataplane' && node.wire === 'grpc';
   return (isInNode && typeof shown === 'string' ? shown : authorization).replace(/^bearer +/i, '').trim();

@@ -41,7 +41,7 @@ function setUp(random = () => 0.5) {
     signer,
     authority: () => Promise.resolve(state.authority),
     meshAuthority: () => undefined,
-    idsOf: () => {
+    listIds: () => {
       state.looks += 1;
       return [state.uri, ...state.former];
     },

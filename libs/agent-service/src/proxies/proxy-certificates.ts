@@ -17,7 +17,7 @@ export interface ProxyCertificatesOptions {
    * The SPIFFE ids by which a Dataplane, or the egress in a mesh, is known; none where it has none. The first is that of the next
    * certificate; one that was signed for another of them stays until it is renewed.
    */
-  readonly idsOf: (owner: CertificateOwner) => readonly string[];
+  readonly listIds: (owner: CertificateOwner) => readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random?: () => number;
@@ -65,10 +65,10 @@ interface SigningAuthority {
   readonly publicKey: KeyObject;
 }
 
-interface Entry extends Omit<CertificateSubject, 'shown'> {
+interface CertificateEntry extends Omit<CertificateSubject, 'shown'> {
   /** Looked at once. */
   shown: X509Certificate | undefined;
-  certificate?: HeldCertificate;
+  certificate?: SignedKeyCertificate;
   failure?: string;
   readonly retry: Backoff;
   /** When it is to be signed, ms since 1970. */
@@ -78,11 +78,11 @@ interface Entry extends Omit<CertificateSubject, 'shown'> {
 }
 
 /** A certificate that was signed for a key, now or before. */
-type HeldCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
+type SignedKeyCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
 
 /** A certificate, and when the next one is to be signed, ms since 1970. */
 interface DueCertificate {
-  readonly certificate: HeldCertificate;
+  readonly certificate: SignedKeyCertificate;
   readonly due: number;
 }
 
@@ -94,8 +94,8 @@ interface DueCertificate {
 export class ProxyCertificates {
   /** Attempts to have one signed that failed since the start. */
   failed = 0;
-  private readonly entries = new Set<Entry>();
-  private readonly queue: Entry[] = [];
+  private readonly entries = new Set<CertificateEntry>();
+  private readonly queue: CertificateEntry[] = [];
   private readonly log: CallerLog;
   private underWay = 0;
   private timer: Timer | undefined;
@@ -111,7 +111,14 @@ export class ProxyCertificates {
   /** Begins to keep a certificate; the first is signed at once. */
   enrol(subject: CertificateSubject): ProxyCertificate {
     const retry = new Backoff({ ...RETRY, ...(this.options.random && { random: this.options.random }) });
-    const entry: Entry = { ...subject, shown: subject.shown, retry, due: 0, isQueued: false, isClosed: false };
+    const entry: CertificateEntry = {
+      ...subject,
+      shown: subject.shown,
+      retry,
+      due: 0,
+      isQueued: false,
+      isClosed: false,
+    };
     this.entries.add(entry);
     this.enqueue(entry);
     this.schedule();
@@ -138,8 +145,8 @@ export class ProxyCertificates {
     }
   }
 
-  private hasOtherId({ owner, certificate }: Entry): boolean {
-    const ids = this.options.idsOf(owner);
+  private hasOtherId({ owner, certificate }: CertificateEntry): boolean {
+    const ids = this.options.listIds(owner);
     return ids.length > 0 && (certificate === undefined || !ids.includes(certificate.uri));
   }
 
@@ -186,13 +193,13 @@ export class ProxyCertificates {
       if (entry.certificate && !this.isOfCurrentAuthority(entry, authority)) this.enqueue(entry);
   }
 
-  private isOfCurrentAuthority({ certificate, owner }: Entry, authority: string): boolean {
+  private isOfCurrentAuthority({ certificate, owner }: CertificateEntry, authority: string): boolean {
     if (certificate?.meshAuthority === undefined) return certificate?.chain.endsWith(authority) === true;
     // While Mesh.mtls is off nothing would sign.
-    return certificate.meshAuthority === (this.options.meshAuthority(meshOf(owner)) ?? certificate.meshAuthority);
+    return certificate.meshAuthority === (this.options.meshAuthority(getMesh(owner)) ?? certificate.meshAuthority);
   }
 
-  private enqueue(entry: Entry): void {
+  private enqueue(entry: CertificateEntry): void {
     if (entry.isQueued) return;
     entry.isQueued = true;
     this.queue.push(entry);
@@ -213,7 +220,7 @@ export class ProxyCertificates {
     }
   }
 
-  private async sign(entry: Entry): Promise<void> {
+  private async sign(entry: CertificateEntry): Promise<void> {
     const now = this.options.clock.now();
     try {
       const held = entry.shown && (await this.shownAgain(entry, entry.shown, now));
@@ -236,7 +243,7 @@ export class ProxyCertificates {
     if (!entry.isClosed) entry.renewed();
   }
 
-  private async issue({ owner, key }: Entry): Promise<DueCertificate> {
+  private async issue({ owner, key }: CertificateEntry): Promise<DueCertificate> {
     const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
     const { renewAt, ...issued } = await this.options.signer.sign(owner, made.csr);
     return { certificate: { ...issued, key: made.key }, due: renewAt };
@@ -246,11 +253,15 @@ export class ProxyCertificates {
    * What the proxy has shown, where it is what would be signed now but for its end, which is not near: a proxy that comes back from
    * another replica is sent nothing new, and a storm of them costs no signatures.
    */
-  private async shownAgain(entry: Entry, shown: X509Certificate, now: number): Promise<DueCertificate | undefined> {
+  private async shownAgain(
+    entry: CertificateEntry,
+    shown: X509Certificate,
+    now: number,
+  ): Promise<DueCertificate | undefined> {
     const { key, owner } = entry;
     entry.shown = undefined;
     if (key.type !== 'file') return undefined;
-    const uri = this.options.idsOf(owner).find((id) => shown.subjectAltName === `URI:${id}`);
+    const uri = this.options.listIds(owner).find((id) => shown.subjectAltName === `URI:${id}`);
     const authority = await this.signingAuthority();
     if (uri === undefined || authority === undefined) return undefined;
     if (!isForKey(shown, key.csr) || !shown.verify(authority.publicKey)) return undefined;
@@ -273,7 +284,7 @@ function isForKey({ raw }: X509Certificate, csr: string): boolean {
   return at >= 0 && key.length === P256_KEY_LENGTH && raw.includes(key);
 }
 
-function meshOf(owner: CertificateOwner): string {
+function getMesh(owner: CertificateOwner): string {
   return owner.type === 'egress' ? owner.mesh : owner.dataplane.mesh;
 }
 

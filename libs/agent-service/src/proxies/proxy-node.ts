@@ -74,11 +74,11 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
       AT.field('id').violation(`must be <mesh>.<name>; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form'),
     ]);
   const violations: Violation[] = [];
-  const capture = captureOf(caller, violations);
-  const key = keyOf(metadata, violations);
-  const namespace = namespaceOf(name, metadata, violations);
+  const capture = readCapture(caller, violations);
+  const key = readProxyKey(metadata, violations);
+  const namespace = readNamespace(name, metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
-  const systemAuthorities = authoritiesFileOf(metadata);
+  const systemAuthorities = readAuthoritiesFile(metadata);
   const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
   const { 'dataplane.resource': document } = metadata;
   return {
@@ -96,7 +96,7 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
 }
 
 /** The namespace that an agent says, which its id must end with. */
-function namespaceOf(name: string, metadata: NodeMetadata, violations: Violation[]): string | undefined {
+function readNamespace(name: string, metadata: ProxyMetadata, violations: Violation[]): string | undefined {
   const { [NODE_NAMESPACE]: given } = metadata;
   if (given === undefined || (typeof given === 'string' && given !== '' && name.endsWith(`.${given}`))) return given;
   violations.push(wrong(NODE_NAMESPACE, 'must be the namespace that the id ends with', given));
@@ -110,11 +110,11 @@ function agentFacts({ metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'use
   return { isAgent: true, ...(resolvesNames && { resolvesNames }) };
 }
 
-function egressNode(name: string, metadata: NodeMetadata): ProxyNode {
+function egressNode(name: string, metadata: ProxyMetadata): ProxyNode {
   const violations: Violation[] = [];
-  const key = keyOf(metadata, violations);
+  const key = readProxyKey(metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
-  const systemAuthorities = authoritiesFileOf(metadata);
+  const systemAuthorities = readAuthoritiesFile(metadata);
   return { type: 'egress', name, key, ...(systemAuthorities !== undefined && { systemAuthorities }) };
 }
 
@@ -125,9 +125,9 @@ function zoneProxyName(node: string): string {
   throw new Invalid([AT.field('id').violation(`${rule}; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form')]);
 }
 
-type NodeMetadata = ProxyCaller['metadata'];
+type ProxyMetadata = ProxyCaller['metadata'];
 
-function captureOf(
+function readCapture(
   { metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'userAgent'>,
   violations: Violation[],
 ): Capture | undefined {
@@ -140,15 +140,15 @@ function captureOf(
     case 'translate':
       return { type: 'translate' };
     case 'redirect': {
-      const port = portOf(metadata, 'causeway.io/redirect-port', REDIRECT_PORT, violations);
-      const reentry = portOf(metadata, 'causeway.io/reentry-port', REENTRY_PORT, violations);
+      const port = readPort(metadata, 'causeway.io/redirect-port', REDIRECT_PORT, violations);
+      const reentry = readPort(metadata, 'causeway.io/reentry-port', REENTRY_PORT, violations);
       if (port === reentry)
         violations.push(wrong('causeway.io/reentry-port', 'must not be the redirect-port', reentry));
       // The kernel's redirect leads to loopback.
       const at = (of: number) => ({ address: '127.0.0.1', port: of });
       const withoutChains = isBefore140(userAgent);
       // A machine without IPv6 has no such address to listen at.
-      const ipv6 = flagOf(metadata, 'causeway.io/redirect-ipv6', violations);
+      const ipv6 = readFlag(metadata, 'causeway.io/redirect-ipv6', violations);
       return {
         type: 'redirect',
         at: at(port),
@@ -170,7 +170,7 @@ function isBefore140(userAgent: string): boolean {
 }
 
 /** A port as a number, or as a text: metadata of protobuf has numbers, of command lines texts. */
-function portOf(metadata: NodeMetadata, field: string, fallback: number, violations: Violation[]): number {
+function readPort(metadata: ProxyMetadata, field: string, fallback: number, violations: Violation[]): number {
   const given = metadata[field] ?? fallback;
   const port = typeof given === 'string' && /^\d{1,5}$/.test(given) ? Number(given) : given;
   if (isPort(port)) return port;
@@ -179,14 +179,14 @@ function portOf(metadata: NodeMetadata, field: string, fallback: number, violati
 }
 
 /** A flag as a boolean, or as a text. */
-function flagOf(metadata: NodeMetadata, field: string, violations: Violation[]): boolean {
+function readFlag(metadata: ProxyMetadata, field: string, violations: Violation[]): boolean {
   const given = metadata[field] ?? false;
   if (typeof given === 'boolean') return given;
   if (given !== 'true' && given !== 'false') violations.push(wrong(field, 'must be true or false', given));
   return given === 'true';
 }
 
-function keyOf(metadata: NodeMetadata, violations: Violation[]): ProxyKey {
+function readProxyKey(metadata: ProxyMetadata, violations: Violation[]): ProxyKey {
   const { 'causeway.io/csr': csr, 'causeway.io/key-file': path } = metadata;
   if (csr === undefined && path === undefined) return { type: isKumaDp(metadata) ? 'delivered' : 'none' };
   const isCsr = typeof csr === 'string' && csr.length <= MAX_CSR_LENGTH;
@@ -198,7 +198,7 @@ function keyOf(metadata: NodeMetadata, violations: Violation[]): ProxyKey {
 }
 
 /** Also as kuma-dp says it. What is no absolute path is passed over: the services that need it say so. */
-function authoritiesFileOf(metadata: NodeMetadata): string | undefined {
+function readAuthoritiesFile(metadata: ProxyMetadata): string | undefined {
   const path = metadata['causeway.io/authorities-file'] ?? metadata['systemCaPath'];
   return isAbsolutePath(path) ? path : undefined;
 }
@@ -208,7 +208,7 @@ function isAbsolutePath(path: unknown): path is string {
 }
 
 /** Whether Kuma's own program runs this proxy: it says its version. */
-function isKumaDp(metadata: NodeMetadata): boolean {
+function isKumaDp(metadata: ProxyMetadata): boolean {
   const { version } = metadata;
   return isJsonObject(version) && isJsonObject(version['kumaDp']);
 }

@@ -12,7 +12,7 @@ export interface ViewFacts {
   readonly facts: unknown;
 }
 
-interface Kept {
+interface KeptView {
   readonly view: EnvoyView;
   readonly proxy: string;
   readonly certificate?: ProxyCertificate;
@@ -30,14 +30,14 @@ export interface HeldView {
  * identity. With its last stream a view goes, and its certificate is renewed no longer.
  */
 export class ProxyViews {
-  private readonly kept = new Map<string, Kept>();
-  private readonly byProxy = new Map<string, Set<Kept>>();
+  private readonly kept = new Map<string, KeptView>();
+  private readonly byProxy = new Map<string, Set<KeptView>>();
 
   /** `left` is called when the last stream of a proxy has ended. */
   constructor(private readonly left: (proxy: string) => void = () => undefined) {}
 
   /** The view of these facts; `make` is called where no stream uses it yet. */
-  hold({ proxy, facts }: ViewFacts, make: () => Pick<Kept, 'view' | 'certificate'>): HeldView {
+  hold({ proxy, facts }: ViewFacts, make: () => Pick<KeptView, 'view' | 'certificate'>): HeldView {
     const key = JSON.stringify([proxy, facts]);
     const kept = this.kept.get(key) ?? this.keep(key, { ...make(), proxy, holds: 0 });
     kept.holds += 1;
@@ -57,18 +57,18 @@ export class ProxyViews {
   }
 
   /** Of the newest view of a proxy. */
-  certificateOf(proxy: string): CertificateStatus | undefined {
+  findCertificate(proxy: string): CertificateStatus | undefined {
     return [...(this.byProxy.get(proxy) ?? [])].at(-1)?.certificate?.status();
   }
 
-  private keep(key: string, kept: Kept): Kept {
+  private keep(key: string, kept: KeptView): KeptView {
     this.kept.set(key, kept);
     const ofProxy = this.byProxy.get(kept.proxy) ?? new Set();
     this.byProxy.set(kept.proxy, ofProxy.add(kept));
     return kept;
   }
 
-  private drop(key: string, kept: Kept): void {
+  private drop(key: string, kept: KeptView): void {
     this.kept.delete(key);
     const ofProxy = this.byProxy.get(kept.proxy);
     kept.certificate?.close();

@@ -71,7 +71,7 @@ export class WorkloadCertificateServer {
       sign: (call: ServerUnaryCall<SignRequest, SignResponse>, done: sendUnaryData<SignResponse>) =>
         void this.answer(call, streams).then(
           (response) => done(null, response),
-          (error: unknown) => done({ code: this.codeOf(error), details: this.textOf(error) }),
+          (error: unknown) => done({ code: this.toStatusCode(error), details: this.formatError(error) }),
         ),
     });
   };
@@ -84,7 +84,7 @@ export class WorkloadCertificateServer {
       throw new Exhausted(`this control plane signs ${MAX_CONCURRENT} certificates already`);
     this.underWay += 1;
     try {
-      const certificate = connections.certificateOf(metadata);
+      const certificate = connections.findCertificate(metadata);
       const token = tokenIn(metadata.get('authorization')[0]);
       return await this.sign(request, { token, ...(certificate && { certificate }) }, () =>
         connections.markAuthenticated(metadata),
@@ -120,14 +120,14 @@ export class WorkloadCertificateServer {
     };
   }
 
-  private codeOf(error: unknown): status {
+  private toStatusCode(error: unknown): status {
     if (error instanceof Exhausted) return status.RESOURCE_EXHAUSTED;
     if (error instanceof Unauthenticated) return status.UNAUTHENTICATED;
     return error instanceof DomainError ? CODES[error.type] : status.INTERNAL;
   }
 
-  private textOf(error: unknown): string {
-    if (this.codeOf(error) !== status.INTERNAL) return shortened(errorText(error), MAX_TEXT, '…');
+  private formatError(error: unknown): string {
+    if (this.toStatusCode(error) !== status.INTERNAL) return shortened(errorText(error), MAX_TEXT, '…');
     this.options.logger.error('a certificate could not be signed', {
       error: error instanceof Error ? (error.stack ?? error.message) : errorText(error),
     });

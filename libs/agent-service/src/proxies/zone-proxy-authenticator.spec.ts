@@ -42,14 +42,14 @@ function setUp() {
       signer: new CertificateSigner({ clock, issuer: { issue: nobody, issueToEgress: nobody } }),
       authority: () => Promise.resolve(undefined),
       meshAuthority: () => undefined,
-      idsOf: () => [],
+      listIds: () => [],
     }),
     peers: {
       verify: () => {
         throw new Unavailable('knows nobody');
       },
     },
-    idsOf: () => [],
+    listIds: () => [],
     registrar: { register: () => Promise.resolve(), left: () => undefined },
     clock,
     enrolments: { join: () => Promise.resolve(undefined), certified: () => Promise.resolve(undefined) },

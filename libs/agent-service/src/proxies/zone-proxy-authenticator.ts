@@ -20,7 +20,7 @@ import {
   type VerifiedClaims,
 } from './dataplane-authenticator';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
-import { proxyOf, quoted, tokenName, tokenOf } from './proxy-callers';
+import { findProxyId, quoted, tokenName, getToken } from './proxy-callers';
 import {
   joinedCertificates,
   type CertificateStatus,
@@ -90,7 +90,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
    */
   async admit(caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
     const node = readProxyNode(caller);
-    const token = tokenOf(caller, node);
+    const token = getToken(caller, node);
     const isCertified = node.type === 'dataplane' && caller.certificate !== undefined;
     if (token === '' && !isCertified)
       throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
@@ -105,7 +105,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   async authoriseStart({ proxyType: type, mesh, name, token, document }: BootstrapRequest): Promise<JsonObject> {
     if (type !== 'dataplane') {
       await this.options.zoneTokens.verify(token, type);
-      return this.zoneProxyOf(type, name).spec;
+      return this.getZoneProxy(type, name).spec;
     }
     const { binding } = await this.dataplanes.verifyToken({ mesh }, token);
     if (document !== undefined) return readDocument({ document, mesh, name }).spec;
@@ -131,8 +131,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** Of a connected proxy; undefined where it has none from this control plane. */
-  certificateOf(proxy: string): CertificateStatus | undefined {
-    return this.views.certificateOf(proxy);
+  findCertificate(proxy: string): CertificateStatus | undefined {
+    return this.views.findCertificate(proxy);
   }
 
   private observe(changes: readonly IndexChange[], listener: (proxies?: Iterable<string>) => void): void {
@@ -150,7 +150,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       }
       if (movesWorkloadIds(change, zone) || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
         areAllIdsStale = true;
-      const proxy = id.zone === zone ? proxyOf(id) : undefined;
+      const proxy = id.zone === zone ? findProxyId(id) : undefined;
       if (proxy === undefined || !this.views.has(proxy)) continue;
       if (before?.labels !== after?.labels) relabelled.push(id);
       proxies.add(proxy);
@@ -239,7 +239,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private async admitZoneProxy(node: ZoneProxyNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
     const { type, name } = node;
     const until = await this.options.zoneTokens.verify(token, type);
-    const resource = this.zoneProxyOf(type, name);
+    const resource = this.getZoneProxy(type, name);
     const { networking } = resource.spec;
     const at = isJsonObject(networking) ? socketAddress(networking['address'], networking['port']) : undefined;
     if (!at) throw new NotFound(`${resource.id.kind} ${quoted(name)}: spec.networking.address must be an IP address`);
@@ -251,7 +251,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** The stored ZoneIngress or ZoneEgress of a zone proxy. Throws NotFound. */
-  private zoneProxyOf(type: ZoneProxyNode['type'], name: string): Resource {
+  private getZoneProxy(type: ZoneProxyNode['type'], name: string): Resource {
     const kind = ZONE_PROXY_KINDS[type];
     const found = this.options.index.get({ kind, mesh: '', zone: this.options.zone, namespace: '', name });
     if (found) return found;

@@ -161,10 +161,10 @@ describe('the source of a zone', () => {
     const source = zoneResources(zone, 'west');
     const served = source.get(view, secret, TRUST_SECRET);
     const idOf = (pem: string) => createHash('sha256').update(new X509Certificate(pem).raw).digest('hex').slice(0, 32);
-    expect(typeof served === 'object' && source.authoritiesOf(served.version)).toEqual(
+    expect(typeof served === 'object' && source.findAuthorities(served.version)).toEqual(
       [EAST_AUTHORITY, NEXT_EAST_AUTHORITY].map(idOf).sort(),
     );
-    expect(source.authoritiesOf('another')).toBeUndefined();
+    expect(source.findAuthorities('another')).toBeUndefined();
   });
 
   it('names what it does not send for the proxies that would have it', () => {

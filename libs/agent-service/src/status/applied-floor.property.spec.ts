@@ -58,7 +58,7 @@ class Replica {
     return { revision: this.revision, point: { incarnation: 'i', revision: this.revision } };
   }
 
-  authoritiesOf(): undefined {
+  findAuthorities(): undefined {
     return undefined;
   }
 
@@ -66,7 +66,7 @@ class Replica {
     return new Set([...this.streams].map(({ proxy }) => proxy.id));
   }
 
-  streamsOf(proxy: string): readonly ObservedStream[] {
+  listStreams(proxy: string): readonly ObservedStream[] {
     return [...this.streams].filter((stream) => stream.proxy.id === proxy).map((stream) => this.observed(stream));
   }
 

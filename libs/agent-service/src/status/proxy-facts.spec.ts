@@ -14,7 +14,7 @@ function stream(kind: 'ZoneEgress' | 'Dataplane', versions: Readonly<Record<stri
 const frame = {
   revision: 1,
   shift: 0,
-  authoritiesOf: (version: string) => (/^[a-z]+$/.test(version) ? [...version] : undefined),
+  findAuthorities: (version: string) => (/^[a-z]+$/.test(version) ? [...version] : undefined),
 };
 const facts = (...streams: readonly [ObservedStream, ...ObservedStream[]]) => {
   const { authorities, authoritiesIn } = observeProxy(streams, frame).facts;

@@ -1,6 +1,6 @@
 import { type Violation, printableText } from '@causeway/resources';
 import type { ProxyFacts, ProxyFault, ProxyTypeFacts } from '@causeway/store';
-import { egressSecretOf, TRUST_SECRET } from '@causeway/xds-translation';
+import { parseEgressSecret, TRUST_SECRET } from '@causeway/xds-translation';
 import { type ProxyStatus, type ProxyTypeStatus, RESOURCE_TYPES } from '@causeway/xds-server';
 
 /** A stream of a proxy, with what is known of the proxy's certificate. */
@@ -14,7 +14,7 @@ export interface ObservationFrame {
   readonly revision: number;
   readonly shift: number;
   /** Returns the authorities in a trust secret of this version. */
-  readonly authoritiesOf: (version: string) => readonly string[] | undefined;
+  readonly findAuthorities: (version: string) => readonly string[] | undefined;
 }
 
 /** A proxy at one moment, from all its streams at this replica. */
@@ -43,7 +43,7 @@ export function observeProxy(
   const statuses = streams.flatMap((stream) => stream.types);
   const traffic = statuses.filter(({ type }) => type !== RESOURCE_TYPES.secret);
   const applied = traffic.length === 0 ? -1 : Math.min(...traffic.map(({ appliedRevision }) => appliedRevision));
-  const kind = kindOf(latest);
+  const kind = getKind(latest);
   const { notAfter: end, uri } = certificate ?? {};
   return {
     facts: {
@@ -57,9 +57,9 @@ export function observeProxy(
       since: Math.min(...streams.map(({ since }) => since)),
       streams: streams.length,
       types: types.map((type) => typeFacts(type, statuses, frame)),
-      ...acceptedTrust(kind, trustOf(streams, frame)),
+      ...acceptedTrust(kind, collectTrust(streams, frame)),
       ...(end !== undefined && { certificate: { end, ...(uri !== undefined && { uri }) } }),
-      rejected: faults(statuses.flatMap(rejectedOf)),
+      rejected: faults(statuses.flatMap(toFaults)),
       refused: faults(streams.flatMap(({ refused }) => refused.map(refusedFault))),
     },
     applied: inLog(applied, frame),
@@ -69,7 +69,7 @@ export function observeProxy(
   };
 }
 
-function kindOf({ owner }: ObservedStream): ProxyFacts['kind'] {
+function getKind({ owner }: ObservedStream): ProxyFacts['kind'] {
   if (owner?.kind === 'ZoneIngress') return 'ingress';
   return owner?.kind === 'ZoneEgress' ? 'egress' : 'dataplane';
 }
@@ -94,11 +94,14 @@ function typeFacts(type: string, statuses: readonly ProxyTypeStatus[], frame: Ob
 /** The authorities that a stream accepted, by the name of the secret; undefined for a version that was not served lately. */
 type TrustOfStream = ReadonlyMap<string, readonly string[] | undefined>;
 
-function trustOf(streams: readonly ObservedStream[], { authoritiesOf }: ObservationFrame): readonly TrustOfStream[] {
+function collectTrust(
+  streams: readonly ObservedStream[],
+  { findAuthorities }: ObservationFrame,
+): readonly TrustOfStream[] {
   return streams.flatMap(({ types }) => {
     const secrets = types.find(({ type }) => type === RESOURCE_TYPES.secret);
     if (!secrets) return [];
-    return [new Map(Object.entries(secrets.versions ?? {}).map(([name, version]) => [name, authoritiesOf(version)]))];
+    return [new Map(Object.entries(secrets.versions ?? {}).map(([name, version]) => [name, findAuthorities(version)]))];
   });
 }
 
@@ -113,7 +116,7 @@ function acceptedTrust(
   }
   const names = new Set(streams.flatMap((trust) => [...trust.keys()]));
   const byMesh = [...names].sort().flatMap((name) => {
-    const asked = egressSecretOf(name);
+    const asked = parseEgressSecret(name);
     if (asked?.type !== TRUST_SECRET) return [];
     const sets = streams.filter((trust) => trust.has(name)).map((trust) => trust.get(name));
     return [[asked.mesh, inAll(sets) ?? []] as const];
@@ -127,7 +130,7 @@ function inAll(sets: readonly (readonly string[] | undefined)[]): readonly strin
   return first.filter((id) => others.every((set) => set?.includes(id)));
 }
 
-function rejectedOf({ type, rejected }: ProxyTypeStatus): readonly ProxyFault[] {
+function toFaults({ type, rejected }: ProxyTypeStatus): readonly ProxyFault[] {
   return rejected.map(({ name, version, text, at }) => ({
     type,
     name,

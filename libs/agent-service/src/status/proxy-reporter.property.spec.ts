@@ -111,7 +111,7 @@ class World {
   async rest(): Promise<void> {
     await until('all is answered', () => {
       for (const client of this.clients) while (this.answer(client)) continue;
-      const types = [...this.server.ids()].flatMap((id) => this.server.streamsOf(id).flatMap((each) => each.types));
+      const types = [...this.server.ids()].flatMap((id) => this.server.listStreams(id).flatMap((each) => each.types));
       return types.every(({ responses: { sent, acked, rejected } }) => sent === acked + rejected);
     });
     for (let look = 0; look < 3; look++) {
@@ -162,11 +162,11 @@ class World {
     let wholes = 0;
     return {
       ids: () => server.ids(),
-      streamsOf: (id) => {
+      listStreams: (id) => {
         count();
         const end = notAfter.get(id);
         const certificate = end === undefined ? {} : { certificate: { notAfter: end } };
-        return server.streamsOf(id).map((stream) => ({ ...stream, ...certificate }));
+        return server.listStreams(id).map((stream) => ({ ...stream, ...certificate }));
       },
       onMoved: (listens) => {
         certified.add(listens);
@@ -179,7 +179,7 @@ class World {
       get generation() {
         return isWhole ? (wholes += 1) : source.generation;
       },
-      authoritiesOf: (version) => source.authoritiesOf(version),
+      findAuthorities: (version) => source.findAuthorities(version),
     };
   }
 }

@@ -8,8 +8,8 @@ export interface ObservedProxies {
   /** Returns every admitted proxy of this replica. */
   ids(): Iterable<string>;
   /** Returns the streams of one of them; none of others. */
-  streamsOf(proxy: string): readonly ObservedStream[];
-  /** Calls `listener` with each Dataplane's proxy whose `streamsOf` may have changed; a revision that grows is no change. */
+  listStreams(proxy: string): readonly ObservedStream[];
+  /** Calls `listener` with each Dataplane's proxy whose `listStreams` may have changed; a revision that grows is no change. */
   onMoved(listener: (proxy: string) => void): () => void;
   /** Grows whenever a proxy may be observed differently although none of its streams moved. */
   readonly generation: number;
@@ -17,7 +17,7 @@ export interface ObservedProxies {
   onLeaving(listener: (stream: ObservedStream) => void): () => void;
   /** The revision of the source of the streams, and the one of the log; undefined before the index was loaded. */
   readonly position: { readonly revision: number; readonly point: StorePoint } | undefined;
-  authoritiesOf(version: string): readonly string[] | undefined;
+  findAuthorities(version: string): readonly string[] | undefined;
 }
 
 export interface ProxyReporterOptions {
@@ -41,7 +41,7 @@ const MAX_SESSIONS = 1_000;
 const RETENTION = 48 * 3_600_000;
 
 /** A proxy as it was reported last. */
-interface Known {
+interface ReportedProxy {
   /** The facts but for counters, as text. */
   text: string;
   counts: string;
@@ -64,7 +64,7 @@ interface Known {
  * observed again until one of its streams moves.
  */
 export class ProxyReporter {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, ReportedProxy>();
   /** When known proxies left, by `Clock.elapsed`, the first one first. */
   private readonly gone = new Map<string, number>();
   /** The proxies to observe. */
@@ -131,15 +131,15 @@ export class ProxyReporter {
     const frame: ObservationFrame = {
       revision,
       shift: revision - point.revision,
-      authoritiesOf: (version) => observed.authoritiesOf(version),
+      findAuthorities: (version) => observed.findAuthorities(version),
     };
     for (const proxy of this.takeDue(frame, point)) {
-      const [first, ...others] = observed.streamsOf(proxy);
+      const [first, ...others] = observed.listStreams(proxy);
       const isAtRest = !first || this.settle(proxy, observeProxy([first, ...others], frame), point);
       if (!isAtRest) this.moved.add(proxy);
     }
     for (const [proxy, own] of byProxy(this.left.splice(0)))
-      if (observed.streamsOf(proxy).length === 0) this.leave(proxy, observeProxy(own, frame));
+      if (observed.listStreams(proxy).length === 0) this.leave(proxy, observeProxy(own, frame));
     this.observedAt = point.revision;
     const longAgo = clock.elapsed() - RETENTION;
     for (const [proxy, goneAt] of this.gone) {
@@ -164,7 +164,7 @@ export class ProxyReporter {
    * what it was sent since the observation before. Returns whether it stays as it is until it moves.
    */
   private settle(proxy: string, { facts, applied, newest, isAtRest }: ProxyObservation, point: StorePoint): boolean {
-    const known = this.knownOf(proxy);
+    const known = this.getOrCreateKnown(proxy);
     this.gone.delete(proxy);
     known.observations = known.newest === newest ? known.observations + 1 : 1;
     known.newest = newest;
@@ -176,12 +176,12 @@ export class ProxyReporter {
     this.compare(proxy, true, { ...facts, isSettled, ...(isCurrent ? {} : { applied: least }) });
     // A proxy without traffic resources falls behind by itself.
     const keepsUp = known.observations > 1 && applied === point.revision;
-    if (!isAtRest || !keepsUp || known.counts !== countsOf(facts)) return false;
+    if (!isAtRest || !keepsUp || known.counts !== formatCounts(facts)) return false;
     return (known.isAtRest = true);
   }
 
   private leave(proxy: string, { facts, applied, newest }: ProxyObservation): void {
-    const known = this.knownOf(proxy);
+    const known = this.getOrCreateKnown(proxy);
     if (known.newest !== newest) known.sentSince = Math.min(known.sentSince, this.observedAt);
     if (known.newest === newest && known.observations > 1 && applied >= 0)
       Object.assign(known, { applied, sentSince: Infinity });
@@ -195,9 +195,9 @@ export class ProxyReporter {
   }
 
   private compare(proxy: string, connected: boolean, facts: ProxyFacts): void {
-    const known = this.knownOf(proxy);
+    const known = this.getOrCreateKnown(proxy);
     const now = this.options.clock.elapsed();
-    const counts = countsOf(facts);
+    const counts = formatCounts(facts);
     const types = facts.types.map(({ responses: _, ...rest }) => rest);
     const text = JSON.stringify([connected, { ...facts, types }]);
     if (known.text === text && (known.counts === counts || now - known.countsAt < COUNTERS_INTERVAL)) return;
@@ -227,8 +227,8 @@ export class ProxyReporter {
     if (session) this.pending.set(session.proxy, session);
   }
 
-  private knownOf(proxy: string): Known {
-    const known: Known = this.known.get(proxy) ?? {
+  private getOrCreateKnown(proxy: string): ReportedProxy {
+    const known: ReportedProxy = this.known.get(proxy) ?? {
       text: '',
       counts: '',
       countsAt: -Infinity,
@@ -245,7 +245,7 @@ export class ProxyReporter {
   }
 }
 
-function countsOf({ types }: Pick<ProxyFacts, 'types'>): string {
+function formatCounts({ types }: Pick<ProxyFacts, 'types'>): string {
   return JSON.stringify(types.map(({ responses }) => responses));
 }
 

@@ -70,7 +70,7 @@ describe('a plane is notified', () => {
       minVersion: 'TLSv1.2',
     });
     expect(redis).toMatchObject({ connectTimeout: 5_000, panicPercent: 0, ejection: undefined, http: undefined });
-    const [east] = redis ? decoded.endpointsOf(redis) : [];
+    const [east] = redis ? decoded.listEndpoints(redis) : [];
     expect(east).toMatchObject({
       zone: 'east',
       endpoints: [{ address: '198.51.100.1', port: 10001, isHealthy: true }],
@@ -199,7 +199,7 @@ describe('a plane is notified', () => {
       belief: { type: 'authorities', pem: { text: authority.certificate } },
       names: [{ type: 'DNS', match: 'exact', value: 'api.example' }],
     });
-    expect(plan && decoded.endpointsOf(plan)[0]?.endpoints).toMatchObject([{ address: 'api.example', port: 8443 }]);
+    expect(plan && decoded.listEndpoints(plan)[0]?.endpoints).toMatchObject([{ address: 'api.example', port: 8443 }]);
     zone.delete(api);
   });
 

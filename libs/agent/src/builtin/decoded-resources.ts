@@ -1,8 +1,8 @@
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
-import { decodeCluster, type ClusterPlan } from './decode/clusters';
+import { decodeCluster, type DecodedCluster } from './decode/clusters';
 import { decodeEndpoints, type EndpointLocality } from './decode/endpoints';
-import { decodeListener, type ListenerPlan } from './decode/listeners';
-import { decodeRoutes, type RoutePlan } from './decode/routes';
+import { decodeListener, type DecodedListener } from './decode/listeners';
+import { decodeRoutes, type DecodedRoute } from './decode/routes';
 import { decodeSecret, type Secret } from './decode/secrets';
 
 /** Resources of a Dataplane as a dataplane program reads them, encoded as received. */
@@ -30,20 +30,20 @@ export class DecodedResources {
 
   constructor(private readonly resources: Pick<PlaneResources, 'get' | 'names'>) {}
 
-  cluster(name: string): ClusterPlan | undefined {
+  cluster(name: string): DecodedCluster | undefined {
     return this.clusters.get(this.resources, name)?.value;
   }
 
-  endpointsOf(plan: ClusterPlan): readonly EndpointLocality[] {
+  listEndpoints(plan: DecodedCluster): readonly EndpointLocality[] {
     if ('localities' in plan.endpoints) return plan.endpoints.localities;
     return this.endpoints.get(this.resources, plan.endpoints.name)?.value ?? [];
   }
 
-  listener(name: string): ListenerPlan | undefined {
+  listener(name: string): DecodedListener | undefined {
     return this.listeners.get(this.resources, name)?.value;
   }
 
-  route(name: string): RoutePlan | undefined {
+  route(name: string): DecodedRoute | undefined {
     return this.routes.get(this.resources, name)?.value;
   }
 

@@ -1,8 +1,8 @@
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { Clock } from '@causeway/runtime';
 import type { CacheChange } from '../resources/resource-cache';
-import type { ClusterPlan } from './decode/clusters';
-import type { ListenerPlan } from './decode/listeners';
+import type { DecodedCluster } from './decode/clusters';
+import type { DecodedListener } from './decode/listeners';
 import { DecodedResources, type PlaneResources } from './decoded-resources';
 import { ConnectionRoom, PlaneListener, type ListenerTools } from './listen/plane-listener';
 import { YoungGarbage } from './listen/young-garbage';
@@ -57,7 +57,7 @@ export class PlaneCore implements PlaneEngine {
     const failures = [];
     for (const type of [cluster, listener])
       failures.push(await this.take({ type, names: [...this.decoded.names(type)] }));
-    return textOf(failures.filter((failure) => failure !== undefined));
+    return joinFailures(failures.filter((failure) => failure !== undefined));
   }
 
   take(change: CacheChange): Promise<string | undefined> {
@@ -98,20 +98,20 @@ export class PlaneCore implements PlaneEngine {
     if (this.isStopped) return undefined;
     if (type === secret) this.contexts.forget();
     if (type === cluster)
-      for (const name of names) this.needs.set(`cluster ${name}`, this.needsOf(this.decoded.cluster(name)));
+      for (const name of names) this.needs.set(`cluster ${name}`, this.listNeeds(this.decoded.cluster(name)));
     this.upstreams.changed(type, names);
     const problems = names.flatMap((name) => {
       const problem = this.decoded.problem(type, name);
       return problem === undefined ? [] : [`${name}: ${problem}`];
     });
-    if (type !== listener) return textOf(problems);
+    if (type !== listener) return joinFailures(problems);
     // Those that go first: another one may have their address.
     const gone = names.filter((name) => !this.decoded.listener(name));
     const there = names.filter((name) => this.decoded.listener(name));
     for (const name of gone) this.closeListener(name);
     const failures = await Promise.all(there.map((name) => this.openListener(name)));
     this.counters.of('listener_manager', '').set('total_listeners_active', this.listeners.size);
-    return textOf([...problems, ...failures.filter((failure) => failure !== undefined)]);
+    return joinFailures([...problems, ...failures.filter((failure) => failure !== undefined)]);
   }
 
   private closeListener(name: string): void {
@@ -142,10 +142,10 @@ export class PlaneCore implements PlaneEngine {
     return `${name}: ${failure}`;
   }
 
-  private needsOf(plan: ClusterPlan | undefined): readonly Need[] {
+  private listNeeds(plan: DecodedCluster | undefined): readonly Need[] {
     if (!plan) return [];
     const ofEndpoints = 'name' in plan.endpoints ? [{ type: endpoints, name: plan.endpoints.name }] : [];
-    const ofTls = plan.transports.flatMap(({ transport }) => (transport === 'plaintext' ? [] : secretsOf(transport)));
+    const ofTls = plan.transports.flatMap(({ transport }) => (transport === 'plaintext' ? [] : listSecrets(transport)));
     return [...ofEndpoints, ...ofTls];
   }
 
@@ -163,26 +163,26 @@ export class PlaneCore implements PlaneEngine {
       destinations: {
         of: (name) => this.upstreams.of(name),
         ofRoutes: (name) => this.decoded.route(name)?.clusters ?? [],
-        httpOf: (name) => this.decoded.cluster(name)?.http,
+        findHttpVersion: (name) => this.decoded.cluster(name)?.http,
       },
     };
   }
 }
 
-function listenerNeeds({ chains }: ListenerPlan): readonly Need[] {
+function listenerNeeds({ chains }: DecodedListener): readonly Need[] {
   return [...chains.values()].flatMap(({ tls, forwarding: { choice } }) => [
-    ...(tls ? secretsOf(tls) : []),
+    ...(tls ? listSecrets(tls) : []),
     ...(choice.type === 'by routes' ? [{ type: routes, name: choice.routes }] : []),
   ]);
 }
 
-function secretsOf({ own, belief }: Parameters<TlsContexts['of']>[0]): readonly Need[] {
+function listSecrets({ own, belief }: Parameters<TlsContexts['of']>[0]): readonly Need[] {
   return [
     ...(own && 'secret' in own ? [{ type: secret, name: own.secret }] : []),
     ...(belief.type === 'secret' ? [{ type: secret, name: belief.name }] : []),
   ];
 }
 
-function textOf(failures: readonly (string | undefined)[]): string | undefined {
+function joinFailures(failures: readonly (string | undefined)[]): string | undefined {
   return failures.length === 0 ? undefined : failures.join('; ');
 }

@@ -79,7 +79,7 @@ export function prometheusText(snapshot: StatSnapshot): string {
   const metrics = new Map<string, string[]>();
   for (const [group, name, values] of snapshot)
     for (const [stat, value] of Object.entries(values)) {
-      const metric = metricOf(group, name, stat);
+      const metric = formatMetric(group, name, stat);
       const lines = metrics.get(metric) ?? [`# TYPE ${metric} ${GAUGE.test(stat) ? 'gauge' : 'counter'}`];
       const { label } = GROUPS[group];
       lines.push(`${metric}${label === '' ? '' : `{${label}="${escaped(name)}"}`} ${value}`);
@@ -89,7 +89,7 @@ export function prometheusText(snapshot: StatSnapshot): string {
 }
 
 /** Envoy knows no label for the prefix of an access filter: the prefix stands in the name. */
-function metricOf(group: StatGroup, name: string, stat: string): string {
+function formatMetric(group: StatGroup, name: string, stat: string): string {
   const front = group === 'rbac' ? `${name}_rbac` : group;
   return `envoy_${front}_${stat}`.replace(/[^A-Za-z0-9_]/g, '_');
 }

@@ -8,7 +8,7 @@ import {
   ROUTE_PROTOCOL,
   listCaptureRoutes,
   renderRuleset,
-  type Capture,
+  type NetworkCapture,
   type CaptureRoute,
   type NetworkPlan,
 } from './ruleset';
@@ -24,7 +24,7 @@ export interface MachineNetworkOptions {
 /** Rules and routes that the agent installed on its machine, for status. */
 export interface NetworkStatus {
   /** Capture of connections to virtual IPs, and its ranges; absent: no rule captures. */
-  readonly capture?: { readonly type: Capture['type']; readonly ranges: readonly string[] };
+  readonly capture?: { readonly type: NetworkCapture['type']; readonly ranges: readonly string[] };
   /** Ports that only the proxy reaches. */
   readonly guarded: readonly number[];
   /** Why rules and routes are not installed; absent if they are. */
@@ -131,7 +131,7 @@ export class MachineNetwork {
 
   /** Says that a table of this agent is about to be made. Rejects where another agent has it. */
   async claim(table: string): Promise<void> {
-    const owner = await this.ownerOf(table);
+    const owner = await this.findOwner(table);
     if (owner !== undefined && owner !== this.options.instance)
       throw new Error(
         `the table inet ${table} is that of another agent of this machine (${owner}): end that one, or \`nft delete table inet ${table}\``,
@@ -201,7 +201,7 @@ export class MachineNetwork {
 
   /** Takes back the table that an earlier run of this agent, with another plane, has left. */
   private async leftBy(table: string): Promise<string> {
-    const isOwn = (await this.ownerOf(table)) === this.options.instance;
+    const isOwn = (await this.findOwner(table)) === this.options.instance;
     return isOwn ? `delete table inet ${table}\n` : '';
   }
 
@@ -235,7 +235,7 @@ export class MachineNetwork {
   private async clear(): Promise<void> {
     const { instance, folder } = this.options;
     const owners = new Map<string, string | undefined>();
-    for (const table of TABLES) owners.set(table, await this.ownerOf(table));
+    for (const table of TABLES) owners.set(table, await this.findOwner(table));
     if ([instance, undefined].includes(owners.get(CAPTURE_TABLE))) await this.flushRoutes();
     const lines = TABLES.filter((table) => owners.get(table) === instance).map(
       (table) => `delete table inet ${table}\n`,
@@ -255,7 +255,7 @@ export class MachineNetwork {
       }
   }
 
-  private async ownerOf(table: string): Promise<string | undefined> {
+  private async findOwner(table: string): Promise<string | undefined> {
     try {
       const text = await this.tools.run('nft', ['-t', 'list', 'table', 'inet', table]);
       return OWNER.exec(text)?.[1] ?? 'unknown';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** Result of a program. */
-interface Answer {
+interface ProgramResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -36,7 +36,7 @@ export class NetworkFailure extends Error {
 /** The programs of this machine. */
 export const systemTools: NetworkTools = {
   async run(program, args, input = '') {
-    const { code, stdout, stderr } = await answerOf(program, args, input);
+    const { code, stdout, stderr } = await runProgram(program, args, input);
     if (code === 0) return stdout;
     const said = stderr.trim();
     const first = said.split('\n')[0] ?? '';
@@ -47,7 +47,7 @@ export const systemTools: NetworkTools = {
   },
 };
 
-function answerOf(program: 'nft' | 'ip', args: readonly string[], input: string): Promise<Answer> {
+function runProgram(program: 'nft' | 'ip', args: readonly string[], input: string): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: ENVIRONMENT, stdio: 'pipe', timeout: TIMEOUT, killSignal: 'SIGKILL' });
     const output = { stdout: '', stderr: '' };

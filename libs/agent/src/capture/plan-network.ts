@@ -33,10 +33,10 @@ export function planNetwork(
 ): NetworkPlan {
   const { capture, redirect, dataplanes, ingress } = config;
   if (ingress || dataplanes.length === 0) return {};
-  const guard = guardOf(dataplanes, uid);
+  const guard = readGuard(dataplanes, uid);
   const ranges = redirect?.ranges ?? zoneRanges ?? VIRTUAL_RANGES;
   if (capture !== 'redirect') return guard;
-  if (plane === 'direct') return { capture: { type: 'translate', ranges, sources: sourcesOf(dataplanes) } };
+  if (plane === 'direct') return { capture: { type: 'translate', ranges, sources: listSources(dataplanes) } };
   // A program of Node cannot read the address that a redirected connection was for.
   if (plane === 'builtin') {
     const refused = dataplanes.flatMap(({ clients }) => clients?.users ?? []);
@@ -81,7 +81,7 @@ export function leadsToVirtualIps(capture: AgentConfig['capture']): boolean {
 }
 
 /** The first address of each family: by it servers and networks know this machine. */
-function sourcesOf(dataplanes: AgentConfig['dataplanes']): readonly string[] {
+function listSources(dataplanes: AgentConfig['dataplanes']): readonly string[] {
   const addresses = dataplanes.map(({ address }) => address);
   return [4, 6].flatMap((family) => addresses.find((address) => isIP(address) === family) ?? []);
 }
@@ -103,7 +103,7 @@ function listening(
   };
 }
 
-function guardOf(dataplanes: AgentConfig['dataplanes'], uid: number): { readonly guard?: Guard } {
+function readGuard(dataplanes: AgentConfig['dataplanes'], uid: number): { readonly guard?: Guard } {
   const services = dataplanes.flatMap(({ address, services }) => services.map((one) => ({ ...one, address })));
   const ports = services.flatMap(({ guardInbound, port, servicePort }) => (guardInbound ? [servicePort ?? port] : []));
   if (ports.length === 0) return {};

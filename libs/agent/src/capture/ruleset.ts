@@ -12,7 +12,7 @@ export interface LocalAddress {
 }
 
 /** Capture of connections to virtual IPs on this machine. */
-export type Capture =
+export type NetworkCapture =
   /**
    * The kernel leads to one port of loopback, where the proxy reads the address that was dialled: what users of `byUser` dial to that of
    * theirs, all else to `port`, without which it is refused.
@@ -39,23 +39,23 @@ export interface Guard {
 
 /** Rules and routes to install on a machine. */
 export interface NetworkPlan {
-  readonly capture?: Capture;
+  readonly capture?: NetworkCapture;
   /** Ranges that this machine cannot catch, with the reason. */
   readonly uncaught?: { readonly ranges: readonly string[]; readonly reason: string };
   readonly guard?: Guard;
 }
 
 /** A family of IP as nft and ip name it. */
-interface Family {
+interface IpFamily {
   readonly ip: 'ip' | 'ip6';
   readonly type: 'ipv4_addr' | 'ipv6_addr';
   readonly set: '4' | '6';
   readonly includes: (address: string) => boolean;
 }
 
-const FAMILIES: readonly Family[] = [
-  { ip: 'ip', type: 'ipv4_addr', set: '4', includes: (address) => !isIPv6(hostOf(address)) },
-  { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(hostOf(address)) },
+const FAMILIES: readonly IpFamily[] = [
+  { ip: 'ip', type: 'ipv4_addr', set: '4', includes: (address) => !isIPv6(parseHost(address)) },
+  { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(parseHost(address)) },
 ];
 
 /** The mark of the tables of an agent instance. */
@@ -83,11 +83,11 @@ export function renderRuleset({ capture, guard }: NetworkPlan, instance: string)
   ].join('\n');
 }
 
-function captureLines(capture: Capture): readonly string[] {
+function captureLines(capture: NetworkCapture): readonly string[] {
   const families = FAMILIES.map((family) => ({ ...family, ranges: capture.ranges.filter(family.includes) }));
   const used = families.filter(({ ranges }) => ranges.length > 0);
   const sets = used.flatMap(({ set, type, ranges }) => intervalSet(`virtual${set}`, type, ranges));
-  const rules = (of: (family: Family) => readonly string[]): readonly string[] => used.flatMap(of);
+  const rules = (of: (family: IpFamily) => readonly string[]): readonly string[] => used.flatMap(of);
   if (capture.type === 'listen')
     return [
       ...sets,
@@ -108,7 +108,7 @@ function captureLines(capture: Capture): readonly string[] {
     ];
   const redirect =
     capture.type === 'redirect'
-      ? chain('connect', 'type nat hook output priority -100', rules(redirectsOf(capture)))
+      ? chain('connect', 'type nat hook output priority -100', rules(formatRedirects(capture)))
       : [];
   // After the translation of addresses: what still goes to a virtual IP goes nowhere.
   const refuse = chain('refuse', 'type filter hook output priority filter', [
@@ -120,8 +120,8 @@ function captureLines(capture: Capture): readonly string[] {
   return [...sets, ...redirect, ...refuse];
 }
 
-function redirectsOf({ port, byUser = [] }: Extract<Capture, { type: 'redirect' }>) {
-  return ({ ip, set }: Family): readonly string[] => {
+function formatRedirects({ port, byUser = [] }: Extract<NetworkCapture, { type: 'redirect' }>) {
+  return ({ ip, set }: IpFamily): readonly string[] => {
     const which = `${ip} daddr @virtual${set} meta l4proto tcp`;
     return [
       ...byUser.map((one) => `${which} ${usersIn(one.users)} redirect to :${one.port}`),
@@ -179,7 +179,7 @@ export function listCaptureRoutes({ capture }: NetworkPlan): readonly CaptureRou
   return capture.ranges.flatMap((range) => {
     if (range.startsWith('127.')) return [];
     const isV6 = range.includes(':');
-    const source = sourceOf(capture, isV6);
+    const source = formatSource(capture, isV6);
     const type = capture.type === 'listen' ? 'local ' : '';
     const from = source === undefined ? '' : ` src ${source}`;
     const line = `route add ${type}${range} dev lo proto ${ROUTE_PROTOCOL}${from}`;
@@ -187,7 +187,7 @@ export function listCaptureRoutes({ capture }: NetworkPlan): readonly CaptureRou
   });
 }
 
-function sourceOf(capture: Capture, isV6: boolean): string | undefined {
+function formatSource(capture: NetworkCapture, isV6: boolean): string | undefined {
   if (capture.type !== 'translate') return isV6 ? '::1' : '127.0.0.1';
   return capture.sources.find((source) => isIPv6(source) === isV6);
 }
@@ -208,6 +208,6 @@ function sorted(numbers: readonly number[]): readonly number[] {
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-function hostOf(range: string): string {
+function parseHost(range: string): string {
   return range.split('/')[0] ?? range;
 }

@@ -68,7 +68,7 @@ export class ServiceMaps {
    */
   change(services: ReadonlyMap<string, DirectService | undefined>): string {
     const lines = new ChangeLines();
-    for (const [key, service] of services) this.changeOne(key, service ? slotsOf(service) : [], lines);
+    for (const [key, service] of services) this.changeOne(key, service ? formatSlots(service) : [], lines);
     return lines.text();
   }
 
@@ -142,11 +142,11 @@ class ChangeLines {
   }
 
   add(map: string, element: string): void {
-    listOf(this.added, map).push(element);
+    getOrCreateList(this.added, map).push(element);
   }
 
   remove(map: string, element: string): void {
-    listOf(this.removed, map).push(element);
+    getOrCreateList(this.removed, map).push(element);
   }
 
   text(): string {
@@ -157,14 +157,14 @@ class ChangeLines {
   }
 }
 
-function listOf(lists: Map<string, string[]>, key: string): string[] {
+function getOrCreateList(lists: Map<string, string[]>, key: string): string[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
 }
 
 /** The endpoints of the service's family, each as often as its weight says. */
-function slotsOf({ at, endpoints }: DirectService): readonly string[] {
+function formatSlots({ at, endpoints }: DirectService): readonly string[] {
   const isV6 = isIPv6(at.address);
   const reachable = endpoints.filter(({ address }) => isIPv6(address) === isV6);
   const divisor = reachable.reduce((found, { weight }) => greatestDivisor(found, weight), 0);

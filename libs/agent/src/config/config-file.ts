@@ -14,15 +14,15 @@ export interface ConfigSource {
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
-export type LoadedConfig =
+export type LoadedAgentConfig =
   | { readonly ok: true; readonly config: AgentConfig }
   /** A line for each problem, with file, line and column. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads a configuration. Never throws. */
-export function loadConfig({ file, flags }: ConfigSource): LoadedConfig {
+export function loadConfig({ file, flags }: ConfigSource): LoadedAgentConfig {
   try {
-    const result = readConfig(file === undefined ? '' : textOf(file), flags);
+    const result = readConfig(file === undefined ? '' : readText(file), flags);
     return result.ok ? result : { ok: false, problems: problemLines(file ?? 'flags', result.problems) };
   } catch (error) {
     return { ok: false, problems: [`${file}: ${errorText(error)}`] };
@@ -40,7 +40,7 @@ export class ConfigFile {
     private readonly source: ConfigSource,
     private readonly options: { readonly clock: Clock; readonly logger: Logger },
   ) {
-    this.stamp = stampOf(source.file);
+    this.stamp = readStamp(source.file);
   }
 
   /** Has the file read now, also where it looks the same. */
@@ -56,7 +56,7 @@ export class ConfigFile {
     while (file !== undefined && !signal.aborted) {
       this.pause = new AbortController();
       await underSignals([signal, this.pause.signal], (either) => clock.sleep(POLL_INTERVAL, either));
-      const stamp = stampOf(file);
+      const stamp = readStamp(file);
       if (stamp === this.stamp || signal.aborted) continue;
       this.stamp = stamp;
       const loaded = loadConfig(this.source);
@@ -74,7 +74,7 @@ export class ConfigFile {
 }
 
 /** Another one for another content, also where an editor puts a new file in its place. */
-function stampOf(file: string | undefined): string {
+function readStamp(file: string | undefined): string {
   if (file === undefined) return '';
   try {
     const { ino, size, mtimeMs } = statSync(file);
@@ -84,7 +84,7 @@ function stampOf(file: string | undefined): string {
   }
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   const stat = statSync(file);
   if (!stat.isFile() || stat.size > MAX_BYTES) throw new Error(`must be a file of at most ${MAX_BYTES} bytes`);
   return readFileSync(file, 'utf8');

@@ -62,7 +62,7 @@ export function checkConfig(value: unknown): ConfigResult {
   const filled = schema.withDefaults(value);
   schema.check(filled, TOP, found);
   if (!schema.fits(filled)) return refused(found.first.map(saidElsewhere));
-  const problems = [...rulesOf(filled)];
+  const problems = [...checkRules(filled)];
   return problems.length > 0 ? refused(problems) : { ok: true, config: filled };
 }
 
@@ -84,7 +84,7 @@ function refused(problems: readonly ConfigProblem[]): ConfigResult {
 }
 
 /** Checks rules that the schema cannot express. */
-function* rulesOf(config: AgentConfig): Iterable<Violation> {
+function* checkRules(config: AgentConfig): Iterable<Violation> {
   const { dataplanes, ingress, bundle, controlPlanes, dns, metrics } = config;
   if (bundle === undefined && controlPlanes === undefined)
     yield TOP.violation('controlPlanes or bundle: one of them is required', 'required');
@@ -93,14 +93,14 @@ function* rulesOf(config: AgentConfig): Iterable<Violation> {
   if (!ingress && dataplanes.length === 0)
     yield TOP.field('dataplanes').violation('must have an item, unless there is an ingress', 'too-few');
   for (const [i, address] of (controlPlanes ?? []).entries())
-    yield* portOf(address, TOP.field('controlPlanes').index(i));
+    yield* checkPort(address, TOP.field('controlPlanes').index(i));
   for (const [i, address] of (dns?.upstream ?? []).entries())
-    yield* portOf(address, TOP.field('dns').field('upstream').index(i));
+    yield* checkPort(address, TOP.field('dns').field('upstream').index(i));
   if (dns && !isLoopback(dns.address))
     yield TOP.field('dns')
       .field('address')
       .violation(`must be an address of loopback; got ${JSON.stringify(dns.address)}`, 'not-allowed');
-  if (metrics) yield* addressOf(metrics.address, TOP.field('metrics').field('address'));
+  if (metrics) yield* checkAddress(metrics.address, TOP.field('metrics').field('address'));
   yield* dialRules(config);
   yield* directRules(config);
   yield* grpcRules(config);
@@ -145,7 +145,7 @@ function* clientRules(config: AgentConfig): Iterable<Violation> {
 function* directRules(config: AgentConfig): Iterable<Violation> {
   const { plane, trustedNetworks, capture, ingress, dataplanes } = config;
   for (const [i, range] of (trustedNetworks ?? []).entries())
-    yield* rangeOf(range, TOP.field('trustedNetworks').index(i), '10.0.0.0/8');
+    yield* checkRange(range, TOP.field('trustedNetworks').index(i), '10.0.0.0/8');
   if (plane !== 'direct') return;
   const why = 'where plane is direct';
   if (!trustedNetworks)
@@ -199,7 +199,7 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
   if (redirect && redirect.port === redirect.reentryPort)
     yield TOP.field('redirect').field('reentryPort').violation('must not be redirect.port', 'not-unique');
   for (const [i, range] of (redirect?.ranges ?? []).entries())
-    yield* rangeOf(range, TOP.field('redirect').field('ranges').index(i), '241.0.0.0/8');
+    yield* checkRange(range, TOP.field('redirect').field('ranges').index(i), '241.0.0.0/8');
   const names = new Set<string>();
   const places = new Set<string>();
   for (const [i, { name, namespace, address, services, outbounds }] of dataplanes.entries()) {
@@ -210,11 +210,11 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
     if (names.has(qualified))
       yield at.field('name').violation(`is the name of another one: ${JSON.stringify(qualified)}`, 'not-unique');
     names.add(qualified);
-    yield* addressOf(address, at.field('address'));
+    yield* checkAddress(address, at.field('address'));
     for (const [j, service] of services.entries()) {
       const inner = at.field('services').index(j);
       yield* taken(places, `${address}:${service.port}`, inner.field('port'));
-      yield* addressOf(service.serviceAddress, inner.field('serviceAddress'));
+      yield* checkAddress(service.serviceAddress, inner.field('serviceAddress'));
       if (
         plane !== 'direct' &&
         plane !== 'grpc' &&
@@ -229,7 +229,7 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
     for (const [j, outbound] of outbounds.entries()) {
       const inner = at.field('outbounds').index(j);
       yield* taken(places, `${outbound.address}:${outbound.port}`, inner.field('port'));
-      yield* addressOf(outbound.address, inner.field('address'));
+      yield* checkAddress(outbound.address, inner.field('address'));
       if ((outbound.backend.name === undefined) === (outbound.backend.labels === undefined))
         yield inner.field('backend').violation('must have either name or labels', 'required');
     }
@@ -259,16 +259,16 @@ function* taken(places: Set<string>, place: string, at: FieldPath): Iterable<Vio
   places.add(place);
 }
 
-function* addressOf(address: string, at: FieldPath): Iterable<Violation> {
+function* checkAddress(address: string, at: FieldPath): Iterable<Violation> {
   if (isIP(address) === 0) yield at.violation(`must be an IP address; got ${JSON.stringify(address)}`, 'wrong-form');
 }
 
-function* portOf(address: string, at: FieldPath): Iterable<Violation> {
+function* checkPort(address: string, at: FieldPath): Iterable<Violation> {
   const port = Number(address.slice(address.lastIndexOf(':') + 1));
   if (port < 1 || port > 65_535) yield at.violation(`must have a port of 1 to 65535; got ${port}`, 'out-of-range');
 }
 
-function* rangeOf(range: string, at: FieldPath, example: string): Iterable<Violation> {
+function* checkRange(range: string, at: FieldPath, example: string): Iterable<Violation> {
   if (!isRange(range))
     yield at.violation(`must be a range such as ${example}; got ${JSON.stringify(range)}`, 'wrong-form');
 }

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '@causeway/runtime';
 const REFRESH = 5_000;
 const MAX_WAIT = 5_000;
 
-interface Name {
+interface ResolvedHost {
   addresses: readonly string[];
   /** Settles with the first answer, or without one when it takes too long. */
   readonly first: Promise<void>;
@@ -14,7 +14,7 @@ interface Name {
 
 /** Asks the DNS of this machine for host names, again and again while they are in use; keeps what it knew while none answers. */
 export class AddressResolver {
-  private readonly names = new Map<string, Name>();
+  private readonly names = new Map<string, ResolvedHost>();
   private readonly timers = new Set<Timer>();
 
   constructor(
@@ -43,16 +43,16 @@ export class AddressResolver {
     for (const timer of this.timers) timer.cancel();
   }
 
-  private of(host: string): Name {
+  private of(host: string): ResolvedHost {
     const known = this.names.get(host);
     if (known) return known;
-    const asked: Name = { addresses: [], first: Promise.race([this.ask(host), this.clock.sleep(MAX_WAIT)]) };
+    const asked: ResolvedHost = { addresses: [], first: Promise.race([this.ask(host), this.clock.sleep(MAX_WAIT)]) };
     this.names.set(host, asked);
     return asked;
   }
 
   private async ask(host: string): Promise<void> {
-    const found = await addressesOf(host);
+    const found = await listAddresses(host);
     const name = this.names.get(host);
     if (!name) return;
     if (found.length > 0 && found.join() !== name.addresses.join()) {
@@ -68,7 +68,7 @@ export class AddressResolver {
 }
 
 /** IPv4 addresses, or those of IPv6 where there are no others; none where the name is not known. */
-async function addressesOf(host: string): Promise<readonly string[]> {
+async function listAddresses(host: string): Promise<readonly string[]> {
   try {
     const found = await lookup(host, { all: true });
     const four = found.filter(({ family }) => family === 4);

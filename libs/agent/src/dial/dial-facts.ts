@@ -32,7 +32,7 @@ export interface DialFacts {
 export type DialConfig = Pick<AgentConfig, 'dataplanes' | 'mayDial'>;
 
 /** The rules of a configuration that was checked. */
-function dialRulesOf({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRules {
+function readDialRules({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRules {
   const parsed = texts && parseDialRules(texts);
   return parsed?.ok ? parsed.rules : DEFAULT_DIAL_RULES;
 }
@@ -54,21 +54,21 @@ export function readDialFacts(
   const onLoopback = (port: number): readonly LocalAddress[] =>
     ['127.0.0.1', '::1'].map((address) => ({ address, port }));
   const reentry = redirect ? onLoopback(redirect.reentryPort) : [];
-  const all = config.dataplanes.flatMap(servicesOf);
+  const all = config.dataplanes.flatMap(listServices);
   return {
     address: dataplane?.address,
-    services: dataplane ? servicesOf(dataplane) : [],
+    services: dataplane ? listServices(dataplane) : [],
     listens: [
       ...(dataplane?.outbounds.map(({ address, port }) => ({ address, port })) ?? []),
       ...(redirect ? [...onLoopback(redirect.port), ...reentry] : []),
     ],
     own: [...all.flatMap(({ at, process }) => [at, process]), ...reentry],
-    rules: dialRulesOf(config),
+    rules: readDialRules(config),
     files: authoritiesFile === undefined ? [] : [authoritiesFile],
   };
 }
 
-function servicesOf({ address, services }: AgentConfig['dataplanes'][number]): readonly OwnService[] {
+function listServices({ address, services }: AgentConfig['dataplanes'][number]): readonly OwnService[] {
   return services.map(({ port, servicePort = port, serviceAddress }) => ({
     at: { address, port },
     process: { address: serviceAddress, port: servicePort },

@@ -9,11 +9,11 @@ const { cluster, endpoints } = RESOURCE_TYPES;
 /** The name of the endpoints of a cluster whose hosts have names. */
 const RESOLVED = 'resolved:';
 
-type Locality = ClusterLoadAssignment['endpoints'][number];
-type Host = Locality['lbEndpoints'][number];
+type LocalityEndpoints = ClusterLoadAssignment['endpoints'][number];
+type PermittedHost = LocalityEndpoints['lbEndpoints'][number];
 
 /** Host names to addresses, as they are known now. */
-export type HostAddresses = (host: string) => readonly string[];
+export type AddressLookup = (host: string) => readonly string[];
 
 /** A resource as a plane gets it, and what it was left out of it. */
 export interface PermittedHosts {
@@ -63,7 +63,7 @@ export function permittedHosts(resource: EncodedResource, facts: DialFacts): Per
 export function resolvedEndpoints(
   resource: EncodedResource,
   facts: DialFacts,
-  addresses: HostAddresses,
+  addresses: AddressLookup,
 ): PermittedHosts | undefined {
   const found = Cluster.decode(resource.bytes);
   if (!found.loadAssignment || hostNamesIn(found).length === 0) return undefined;
@@ -82,7 +82,7 @@ export function hostNamesIn({ clusterDiscoveryType: discovery, loadAssignment }:
   const isResolved = discovery?.$case === 'type' && discovery.value === Cluster_DiscoveryType.STRICT_DNS;
   if (!isResolved || !loadAssignment) return [];
   const hosts = loadAssignment.endpoints.flatMap(({ lbEndpoints }) =>
-    lbEndpoints.map((one) => socketOf(one)?.address ?? ''),
+    lbEndpoints.map((one) => findSocket(one)?.address ?? ''),
   );
   return [...new Set(hosts)].filter((host) => host !== '' && isIP(host) === 0);
 }
@@ -99,10 +99,10 @@ function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts
   const left = assignment.endpoints.map((locality) => ({
     ...locality,
     lbEndpoints: locality.lbEndpoints.filter((host) => {
-      const socket = socketOf(host);
+      const socket = findSocket(host);
       const at = socket && readSocketAddress(socket);
       if (at && isDialled(facts, at)) return true;
-      dropped.push(labelOf(host));
+      dropped.push(formatLabel(host));
       return false;
     }),
   }));
@@ -115,28 +115,32 @@ function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts
   return { assignment: { ...assignment, endpoints: placed }, dropped };
 }
 
-function withAddresses(host: Host, addresses: HostAddresses): readonly Host[] {
+function withAddresses(host: PermittedHost, addresses: AddressLookup): readonly PermittedHost[] {
   const { hostIdentifier } = host;
-  const socket = socketOf(host);
+  const socket = findSocket(host);
   if (hostIdentifier?.$case !== 'endpoint' || !socket) return [];
   if (isIP(socket.address) !== 0) return [host];
   return addresses(socket.address).map((address) => {
-    const value = { ...hostIdentifier.value, hostname: socket.address, address: addressOf({ ...socket, address }) };
+    const value = {
+      ...hostIdentifier.value,
+      hostname: socket.address,
+      address: toProtoAddress({ ...socket, address }),
+    };
     return { ...host, hostIdentifier: { $case: 'endpoint' as const, value } };
   });
 }
 
-function addressOf(value: NonNullable<ReturnType<typeof socketOf>>) {
+function toProtoAddress(value: NonNullable<ReturnType<typeof findSocket>>) {
   return { address: { $case: 'socketAddress' as const, value } };
 }
 
-function socketOf({ hostIdentifier }: Host) {
+function findSocket({ hostIdentifier }: PermittedHost) {
   const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
   return at?.$case === 'socketAddress' ? at.value : undefined;
 }
 
-function labelOf(host: Host): string {
-  const socket = socketOf(host);
+function formatLabel(host: PermittedHost): string {
+  const socket = findSocket(host);
   const name = host.hostIdentifier?.$case === 'endpoint' ? host.hostIdentifier.value.hostname : '';
   const place = formatAddress(socket && readSocketAddress(socket));
   return name === '' ? place : `${place} (${name})`;

@@ -31,7 +31,7 @@ export interface PermittedResourcesOptions {
   readonly logger: Logger;
 }
 
-interface Known {
+interface KnownResource {
   readonly facts: DialFacts;
   readonly resource: EncodedResource;
 }
@@ -53,7 +53,7 @@ const MAX_REFUSED = 1_000;
 export class PermittedResources implements ResourceReader {
   private readonly listeners = new Set<(change: CacheChange) => void>();
   private readonly resolver: AddressResolver;
-  private readonly permitted = new WeakMap<EncodedResource, Known>();
+  private readonly permitted = new WeakMap<EncodedResource, KnownResource>();
   /** By type and name: hosts that are left out, and why resources are not taken. */
   private readonly dropped = new Map<string, RefusedPart>();
   private readonly refusals = new Map<string, RefusedPart>();
@@ -199,7 +199,7 @@ export class PermittedResources implements ResourceReader {
   /** Returns why a resource is refused. */
   private findRefusalReason(resource: EncodedResource): string | undefined {
     const { type, name } = resource;
-    const key = keyOf(type, name);
+    const key = formatKey(type, name);
     const reason = findRefusal(resource, this.facts);
     if (reason === undefined) {
       this.refusals.delete(key);
@@ -264,7 +264,7 @@ export class PermittedResources implements ResourceReader {
   }
 
   private noteDropped(type: string, name: string, hosts: readonly string[]): void {
-    const key = keyOf(type, name);
+    const key = formatKey(type, name);
     if (hosts.length === 0) return void this.dropped.delete(key);
     const shown = [...hosts].sort().slice(0, MAX_HOSTS);
     const more = hosts.length > shown.length ? ` and ${hosts.length - shown.length} more` : '';
@@ -276,12 +276,12 @@ export class PermittedResources implements ResourceReader {
   }
 
   private forget(type: string, name: string): void {
-    this.refusals.delete(keyOf(type, name));
+    this.refusals.delete(formatKey(type, name));
     this.dropResolved(name, type);
   }
 
   private dropResolved(name: string, type: string): void {
-    this.dropped.delete(keyOf(type, name));
+    this.dropped.delete(formatKey(type, name));
     if (type === cluster) this.resolved.delete(name);
   }
 
@@ -292,7 +292,7 @@ export class PermittedResources implements ResourceReader {
   }
 }
 
-function keyOf(type: string, name: string): string {
+function formatKey(type: string, name: string): string {
   return `${type} ${name}`;
 }
 

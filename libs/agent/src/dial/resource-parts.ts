@@ -1,6 +1,6 @@
 import { RESOURCE_TYPES, type MessageVisitor } from '@causeway/xds-server';
 
-type Fields = Parameters<MessageVisitor>[1];
+type VisitedFields = Parameters<MessageVisitor>[1];
 
 /** The number of the field that has the name of a resource, by type. */
 const NAME_FIELD: Readonly<Record<string, number>> = { [RESOURCE_TYPES.filterChain]: 7 };
@@ -93,7 +93,7 @@ export class ResourceParts {
     return this.refusal(message, fields);
   };
 
-  private refusal(message: string, fields: Fields): string | undefined {
+  private refusal(message: string, fields: VisitedFields): string | undefined {
     const refused = REFUSED[message];
     if (refused !== undefined) return refused;
     for (const [number, reason] of Object.entries(REFUSED_FIELDS[message] ?? {}))
@@ -106,7 +106,7 @@ export class ResourceParts {
   }
 }
 
-function textIn(fields: Fields, number: number): string {
+function textIn(fields: VisitedFields, number: number): string {
   const value = fields.get(number)?.[0];
   return typeof value === 'string' ? value : '';
 }

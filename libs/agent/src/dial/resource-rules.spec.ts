@@ -11,7 +11,7 @@ import {
   TrafficDirection,
 } from '@causeway/proto-gen';
 import { encodeMessage, packFilter, RESOURCE_TYPES, type MessageCodec } from '@causeway/xds-server';
-import { typeUrlOf } from '@causeway/xds-server/testing';
+import { formatTypeUrl } from '@causeway/xds-server/testing';
 import { checkConfig } from '../config/read-config';
 import { readDialFacts, type DialFacts } from './dial-facts';
 import { findRefusal } from './resource-rules';
@@ -53,7 +53,7 @@ const STATIC = { $case: 'type' as const, value: Cluster_DiscoveryType.STATIC };
 
 function refused<T, P>(type: MessageCodec<T, P>, message: unknown, name: string, facts = FACTS): string | undefined {
   const bytes = encodeMessage(type, Object(message));
-  return findRefusal({ type: typeUrlOf(type), name, version: '1', bytes }, facts);
+  return findRefusal({ type: formatTypeUrl(type), name, version: '1', bytes }, facts);
 }
 const ofCluster = (name: string, more: object, facts = FACTS): string | undefined =>
   refused(Cluster, { name, clusterDiscoveryType: STATIC, ...more }, name, facts);

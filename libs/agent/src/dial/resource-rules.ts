@@ -50,7 +50,7 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
     return isNamed && places.every((at) => at !== undefined && isSamePlace(at, process));
   };
   if (type === STATIC && facts.services.some(isProcess)) return undefined;
-  return `agent.yaml names no service with the process ${places.map(formatAddress).join(', ') || name}: inbounds lead to ${processesOf(facts)}`;
+  return `agent.yaml names no service with the process ${places.map(formatAddress).join(', ') || name}: inbounds lead to ${describeProcesses(facts)}`;
 }
 
 function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts): string | undefined {
@@ -107,7 +107,7 @@ export function readSocketAddress({ address, portSpecifier }: WireAddress): Loca
   return typeof port === 'number' ? { address, port } : undefined;
 }
 
-function processesOf({ services }: DialFacts): string {
+function describeProcesses({ services }: DialFacts): string {
   return services.map(({ process }) => formatAddress(process)).join(', ') || 'nothing, it names none';
 }
 

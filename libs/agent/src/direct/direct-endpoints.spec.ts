@@ -1,11 +1,11 @@
-import type { ClusterPlan } from '../builtin/decode/clusters';
-import type { Endpoint, EndpointLocality } from '../builtin/decode/endpoints';
+import type { DecodedCluster } from '../builtin/decode/clusters';
+import type { UpstreamEndpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import type { ClientTls } from '../builtin/decode/tls-settings';
 import { directEndpoints, parseTrustedRanges } from './direct-endpoints';
 
 const AT = { address: '241.0.0.1', port: 80 };
 const TLS = {} as ClientTls;
-const plan = (given: Partial<ClusterPlan> = {}): ClusterPlan => ({
+const plan = (given: Partial<DecodedCluster> = {}): DecodedCluster => ({
   name: 'vip:241.0.0.1:80',
   endpoints: { name: 'e' },
   isResolved: false,
@@ -22,14 +22,14 @@ const plan = (given: Partial<ClusterPlan> = {}): ClusterPlan => ({
   ],
   ...given,
 });
-const plain = (address: string, port = 8080, isHealthy = true): Endpoint => ({
+const plain = (address: string, port = 8080, isHealthy = true): UpstreamEndpoint => ({
   address,
   port,
   isHealthy,
   match: { tls: 'off' },
 });
-const tls = (address: string): Endpoint => ({ ...plain(address), match: {} });
-const locality = (endpoints: readonly Endpoint[], given: Partial<EndpointLocality> = {}): EndpointLocality => ({
+const tls = (address: string): UpstreamEndpoint => ({ ...plain(address), match: {} });
+const locality = (endpoints: readonly UpstreamEndpoint[], given: Partial<EndpointLocality> = {}): EndpointLocality => ({
   zone: 'west',
   priority: 0,
   weight: endpoints.length,

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import type { ClusterPlan } from '../builtin/decode/clusters';
-import type { Endpoint, EndpointLocality } from '../builtin/decode/endpoints';
+import type { DecodedCluster } from '../builtin/decode/clusters';
+import type { UpstreamEndpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import type { LocalAddress } from '../capture/ruleset';
 import type { WeightedEndpoint } from '../capture/service-maps';
 
@@ -40,7 +40,7 @@ export function parseTrustedRanges(ranges: readonly string[]): IsTrusted {
  */
 export function directEndpoints(
   at: LocalAddress,
-  plan: ClusterPlan,
+  plan: DecodedCluster,
   localities: readonly EndpointLocality[],
   isTrusted: IsTrusted,
 ): DirectEndpoints {
@@ -67,12 +67,12 @@ export function directEndpoints(
 
 interface Facts {
   readonly at: LocalAddress;
-  readonly plan: ClusterPlan;
+  readonly plan: DecodedCluster;
   readonly zone: string;
   readonly isTrusted: IsTrusted;
 }
 
-function reasonAgainst({ address, match }: Endpoint, { at, plan, zone, isTrusted }: Facts): string | undefined {
+function reasonAgainst({ address, match }: UpstreamEndpoint, { at, plan, zone, isTrusted }: Facts): string | undefined {
   const found = plan.transports.find((each) =>
     Object.entries(each.match).every(([key, value]) => match[key] === value),
   );
@@ -84,7 +84,7 @@ function reasonAgainst({ address, match }: Endpoint, { at, plan, zone, isTrusted
 }
 
 function weighted(
-  localities: readonly { readonly weight: number; readonly endpoints: readonly Endpoint[] }[],
+  localities: readonly { readonly weight: number; readonly endpoints: readonly UpstreamEndpoint[] }[],
   isWeighted: boolean,
 ): readonly WeightedEndpoint[] {
   const found = new Map<string, WeightedEndpoint>();

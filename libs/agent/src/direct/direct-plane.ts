@@ -131,7 +131,7 @@ export class DirectPlane implements Plane {
       this.note(name, this.decoded.problem(cluster, name));
       return [key, undefined];
     }
-    const localities = this.decoded.endpointsOf(plan);
+    const localities = this.decoded.listEndpoints(plan);
     const { endpoints: found, lost } = directEndpoints(at, plan, localities, this.isTrusted);
     this.note(name, lost);
     return [key, found.length === 0 ? undefined : { at, endpoints: found }];

@@ -32,15 +32,15 @@ const run = promisify(execFile);
 /** Finds Envoy and asks it for its version. Never rejects. */
 export async function findEnvoy({ path, setting, searched = '' }: EnvoyPlaces): Promise<FoundEnvoy> {
   const said = path ?? (setting === '' ? undefined : setting);
-  if (said !== undefined) return versionOf(said);
+  if (said !== undefined) return readVersion(said);
   for (const folder of searched.split(':').filter((one) => isAbsolute(one))) {
     const candidate = join(folder, 'envoy');
-    if (await isExecutable(candidate)) return versionOf(candidate);
+    if (await isExecutable(candidate)) return readVersion(candidate);
   }
   return { ok: false, isMissing: true, reason: 'there is no Envoy on the PATH' };
 }
 
-async function versionOf(path: string): Promise<FoundEnvoy> {
+async function readVersion(path: string): Promise<FoundEnvoy> {
   const refuse = (reason: string): FoundEnvoy => ({ ok: false, isMissing: false, reason: `${path}: ${reason}` });
   if (!(await isExecutable(path))) return refuse('there is no program that may be run');
   try {

@@ -55,7 +55,7 @@ export class KeptProcess {
   static async start(options: KeptProcessOptions): Promise<KeptProcess> {
     const noted = await readNote(options.file);
     if (noted && beganAt(noted.pid) === noted.began) {
-      const found = new KeptProcess(noted, endOf(noted, options), true, options);
+      const found = new KeptProcess(noted, waitForEnd(noted, options), true, options);
       if (noted.fingerprint === options.fingerprint) return found;
       options.logger.info('a process of an earlier configuration is ended', { pid: noted.pid });
       await found.end(5_000);
@@ -64,7 +64,7 @@ export class KeptProcess {
     const pid = await launch(options);
     const note: Noted = { pid, began: beganAt(pid) ?? '', fingerprint: options.fingerprint };
     await writeFile(options.file, JSON.stringify(note), { mode: 0o600 });
-    return new KeptProcess(note, endOf(note, options), false, options);
+    return new KeptProcess(note, waitForEnd(note, options), false, options);
   }
 
   get isAlive(): boolean {
@@ -140,7 +140,7 @@ async function readNote(file: string): Promise<Noted | undefined> {
 }
 
 /** Resolves with the last output of a process, when it has ended: it is no child, so its end must be polled. */
-async function endOf(
+async function waitForEnd(
   { pid, began }: Noted,
   { clock, log }: Pick<KeptProcessOptions, 'clock' | 'log'>,
 ): Promise<string> {

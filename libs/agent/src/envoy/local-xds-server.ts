@@ -6,7 +6,7 @@ import { LocalSource } from '../resources/local-source';
 import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 
 /** A change that a proxy has not acked yet. */
-interface Waiting {
+interface UnackedChange {
   readonly proxy: string;
   readonly change: CacheChange;
   readonly revision: number;
@@ -22,7 +22,7 @@ export class LocalXdsServer {
   private readonly stops = new Map<string, () => void>();
   private readonly source = new LocalSource((proxy) => this.review(proxy));
   private readonly server: XdsServer<ResourceReader>;
-  private readonly waiting = new Set<Waiting>();
+  private readonly waiting = new Set<UnackedChange>();
   /** Proxies that are leaving: nothing waits for them. */
   private readonly leaving = new Set<string>();
 
@@ -70,7 +70,7 @@ export class LocalXdsServer {
     return new Promise((settle) => {
       const waiting = { proxy, change, revision: this.source.revision, settle };
       this.waiting.add(waiting);
-      this.reviewOne(waiting, this.typesOf(proxy));
+      this.reviewOne(waiting, this.findTypes(proxy));
     });
   }
 
@@ -97,11 +97,11 @@ export class LocalXdsServer {
   }
 
   private review(proxy: string): void {
-    const types = this.typesOf(proxy);
+    const types = this.findTypes(proxy);
     for (const each of this.waiting) if (each.proxy === proxy) this.reviewOne(each, types);
   }
 
-  private reviewOne(waiting: Waiting, types: readonly ProxyTypeStatus[] | undefined): void {
+  private reviewOne(waiting: UnackedChange, types: readonly ProxyTypeStatus[] | undefined): void {
     if (!types) return;
     const { change, revision } = waiting;
     const known = types.find(({ type }) => type === change.type);
@@ -111,13 +111,13 @@ export class LocalXdsServer {
     this.settle(waiting, rejected?.text);
   }
 
-  private settle(waiting: Waiting, refusal: string | undefined): void {
+  private settle(waiting: UnackedChange, refusal: string | undefined): void {
     this.waiting.delete(waiting);
     waiting.settle(refusal);
   }
 
   /** Of the newest stream of a proxy; undefined while there is none. */
-  private typesOf(proxy: string): readonly ProxyTypeStatus[] | undefined {
+  private findTypes(proxy: string): readonly ProxyTypeStatus[] | undefined {
     return this.server
       .proxies()
       .filter(({ id }) => id === proxy)

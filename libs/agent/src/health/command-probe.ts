@@ -15,7 +15,7 @@ export interface CommandProbe {
 const MAX_OUTPUT = 4_096;
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
-interface Ids {
+interface UserIds {
   readonly uid: number;
   readonly gid: number;
 }
@@ -25,7 +25,7 @@ interface Ids {
  * has ended or `signal` aborts: it leaves nothing behind.
  */
 export async function probeCommand({ command, user }: CommandProbe, signal: AbortSignal): Promise<CheckResult> {
-  const ids = user === undefined ? undefined : await idsOf(user).catch(() => undefined);
+  const ids = user === undefined ? undefined : await findIds(user).catch(() => undefined);
   if (user !== undefined && !ids) return failure(`there is no user ${JSON.stringify(user)}`);
   if (signal.aborted) return failure('no answer in time');
   return run(command, ids, signal);
@@ -33,7 +33,7 @@ export async function probeCommand({ command, user }: CommandProbe, signal: Abor
 
 function run(
   [program = '', ...args]: readonly string[],
-  ids: Ids | undefined,
+  ids: UserIds | undefined,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   return new Promise((resolve) => {
@@ -83,7 +83,7 @@ function firstLine(text: string): string {
 }
 
 /** Of the machine's own user table. */
-async function idsOf(user: string): Promise<Ids | undefined> {
+async function findIds(user: string): Promise<UserIds | undefined> {
   const table = await readFile('/etc/passwd', 'utf8');
   for (const line of table.split('\n')) {
     const [name, , uid, gid] = line.split(':');

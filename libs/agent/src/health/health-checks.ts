@@ -65,7 +65,7 @@ export class HealthChecks {
   /** From now on these are looked after. One that is as before keeps what is known of it. */
   set(services: readonly CheckedService[]): void {
     const { clock, random = Math.random } = this.options;
-    const wanted = new Map(services.map((service) => [keyOf(service), service]));
+    const wanted = new Map(services.map((service) => [formatKey(service), service]));
     const changed = new Set(services.map(({ dataplane }) => dataplane));
     for (const [key, { service }] of this.all) {
       if (JSON.stringify(wanted.get(key)) === JSON.stringify(service)) continue;
@@ -131,7 +131,7 @@ export class HealthChecks {
   private async check(one: Watched, signal: AbortSignal): Promise<void> {
     const { clock, failed, random = Math.random } = this.options;
     const { service } = one;
-    const { interval, timeout, thresholds } = timesOf(service.check);
+    const { interval, timeout, thresholds } = readTimes(service.check);
     one.isRunning = true;
     this.running += 1;
     try {
@@ -140,7 +140,7 @@ export class HealthChecks {
         failed(error);
         return failure(errorText(error));
       });
-      if (signal.aborted || this.all.get(keyOf(service)) !== one) return;
+      if (signal.aborted || this.all.get(formatKey(service)) !== one) return;
       this.take(one, nextHealth(one.state, result, thresholds, clock.now()));
     } finally {
       this.running -= 1;
@@ -180,11 +180,11 @@ export class HealthChecks {
   }
 }
 
-function keyOf({ dataplane, inbound }: CheckedService): string {
+function formatKey({ dataplane, inbound }: CheckedService): string {
   return `${dataplane}#${inbound}`;
 }
 
-function timesOf(check: HealthCheckConfig | undefined) {
+function readTimes(check: HealthCheckConfig | undefined) {
   return {
     interval: durationMs(check?.interval ?? '') ?? INTERVAL,
     timeout: durationMs(check?.timeout ?? '') ?? TIMEOUT,

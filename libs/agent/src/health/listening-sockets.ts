@@ -23,7 +23,7 @@ export async function listeningSockets(): Promise<readonly ListeningSocket[] | u
   const found: ListeningSocket[] = [];
   let tables = 0;
   for (const table of TABLES) {
-    const text = await beginningOf(table).catch(() => undefined);
+    const text = await readStartTime(table).catch(() => undefined);
     if (text === undefined) continue;
     tables += 1;
     found.push(...readTable(text));
@@ -96,7 +96,7 @@ export function readTable(text: string): readonly ListeningSocket[] {
   return found;
 }
 
-async function beginningOf(path: string): Promise<string> {
+async function readStartTime(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
     const chunks: Buffer[] = [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { joinBundleText } from '@causeway/identity';
 import { silentLogger } from '@causeway/runtime';
 import { KnownZone } from '../machine/zone-facts';
-import { ZoneAccess } from './zone-access';
+import { ZoneClientAccess } from './zone-access';
 
 describe('how an agent reaches its zone', () => {
   let folder: string;
@@ -17,7 +17,8 @@ describe('how an agent reaches its zone', () => {
 
   const place = { controlPlanes: ['10.0.0.1:5678'], zone: 'east', authority: 'PEM' };
   const bundle = (token: string): void => writeFileSync(file, joinBundleText({ ...place, mesh: 'default', token }));
-  const access = (fields: object = { bundle: file }): ZoneAccess => new ZoneAccess(fields, folder, silentLogger);
+  const access = (fields: object = { bundle: file }): ZoneClientAccess =>
+    new ZoneClientAccess(fields, folder, silentLogger);
 
   it('is read again each time, and as it was where it cannot be read', () => {
     bundle('one');
@@ -40,7 +41,7 @@ describe('how an agent reaches its zone', () => {
     const own = join(folder, 'own');
     const logged: unknown[] = [];
     const logger = { ...silentLogger, warn: (_: string, fields: object = {}) => void logged.push(fields) };
-    const reached = new ZoneAccess({ bundle: file }, folder, logger);
+    const reached = new ZoneClientAccess({ bundle: file }, folder, logger);
     expect([reached.token(undefined), reached.token(own)]).toEqual(['one', undefined]);
     writeFileSync(own, 'two\n');
     expect(reached.token(own)).toBe('two');

@@ -27,7 +27,7 @@ const KEPT_FILE = 'control-planes.json';
  * read again for each connection, so a new bundle is enough for a machine that was away for too long. If a file cannot
  * be read, the former content is used, also across restarts: an agent that has joined no longer needs its bundle.
  */
-export class ZoneAccess {
+export class ZoneClientAccess {
   private last: ZoneCredentials;
   private kept: string | undefined;
   /** Tokens in files of their own, as they were read last, and why the newest could not be read. */
@@ -86,7 +86,7 @@ export class ZoneAccess {
     const { controlPlanes, bundle: file, tokenFile, authorityFile } = this.config;
     const bundle = file === undefined ? undefined : bundleIn(file);
     const token = tokenFile === undefined ? bundle?.token : tokenIn(tokenFile);
-    const authority = authorityFile === undefined ? bundle?.authority : textOf(authorityFile, 'authorityFile');
+    const authority = authorityFile === undefined ? bundle?.authority : readSourceFile(authorityFile, 'authorityFile');
     return {
       addresses: controlPlanes ?? bundle?.controlPlanes ?? [],
       ...(bundle && { zone: bundle.zone }),
@@ -141,7 +141,7 @@ export function unreadable({
   const reads: readonly (() => unknown)[] = [
     () => bundle !== undefined && bundleIn(bundle),
     () => tokenFile !== undefined && tokenIn(tokenFile),
-    () => authorityFile !== undefined && textOf(authorityFile, 'authorityFile'),
+    () => authorityFile !== undefined && readSourceFile(authorityFile, 'authorityFile'),
   ];
   return reads.flatMap((read) => {
     try {
@@ -170,32 +170,32 @@ function parsed(text: string): unknown {
 }
 
 function bundleIn(file: string): JoinBundle {
-  const read = readJoinBundle(textOf(file, 'bundle'));
+  const read = readJoinBundle(readSourceFile(file, 'bundle'));
   if (!read.ok) throw new Error(`bundle: ${file} ${read.violation.reason}`);
   return read.bundle;
 }
 
 /** Throws with the field where the file holds no bearer token (RFC 6750 §2.1). */
 function tokenIn(file: string): string {
-  const token = textOf(file, 'tokenFile').trim();
+  const token = readSourceFile(file, 'tokenFile').trim();
   if (token === '') throw new Error(`tokenFile: ${file} is empty`);
   if (!/^[\w.~+/-]+=*$/.test(token)) throw new Error(`tokenFile: ${file} must hold one token and nothing else`);
   return token;
 }
 
 /** Throws with the field that names the file. */
-function textOf(file: string, field: keyof ZoneSources): string {
+function readSourceFile(file: string, field: keyof ZoneSources): string {
   try {
     const stat = statSync(file);
     if (!stat.isFile() || stat.size > MAX_BUNDLE_LENGTH)
       throw new Error(`must be a file of at most ${MAX_BUNDLE_LENGTH} bytes`);
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`${field}: ${reasonOf(error, file)}`, { cause: error });
+    throw new Error(`${field}: ${formatReason(error, file)}`, { cause: error });
   }
 }
 
-function reasonOf(error: unknown, file: string): string {
+function formatReason(error: unknown, file: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return `there is no file ${file}`;
   return code === 'EACCES' ? `${file} cannot be read by this user` : `${file}: ${errorText(error)}`;

@@ -1,7 +1,7 @@
 import { AgentServiceService, type AttachRequest, type AttachResponse } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
-import { isOfConnection, type ClientConnection, type ClientConnections, type ClientTls } from '@causeway/xds-server';
+import { isOfConnection, type ClientConnection, type ClientConnections, type AdsClientTls } from '@causeway/xds-server';
 import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 
 /** Addresses of the zone's control planes and the credentials of the agent. Read again for each attempt. */
@@ -9,7 +9,7 @@ export interface LeaseEndpoint {
   /** `host:port` of the xDS ports of the zone's replicas, the preferred one first. */
   readonly addresses: () => readonly string[];
   /** Plain text where it is undefined. */
-  readonly tls: () => ClientTls | undefined;
+  readonly tls: () => AdsClientTls | undefined;
   /** The header `authorization`, where the certificate is not enough. */
   readonly authorization: () => string | undefined;
   /** Those that other streams of the same proxy use; of its own where it is absent. */
@@ -65,7 +65,7 @@ export class Attachment {
       if (!this.isOver) this.events.received(response);
     });
     this.call.on('error', (error: ServiceError) =>
-      isOfConnection(error.code) ? this.abandon(failureOf(error)) : this.end(failureOf(error)),
+      isOfConnection(error.code) ? this.abandon(formatFailure(error)) : this.end(formatFailure(error)),
     );
     this.call.on('end', () => this.abandon('it ended the stream'));
   }
@@ -95,6 +95,6 @@ export class Attachment {
   }
 }
 
-function failureOf({ code, details }: ServiceError): string {
+function formatFailure({ code, details }: ServiceError): string {
   return `${status[code] ?? code}: ${shortened(details, MAX_TEXT_LENGTH, '…')}`;
 }

@@ -149,7 +149,7 @@ export class LeaseHolder {
 
   /** From now on these are registered; those that are not among them any more are removed at once. */
   want(dataplanes: readonly LeasedDataplane[]): void {
-    const wanted = new Map(dataplanes.map((one) => [nameOf(one), one]));
+    const wanted = new Map(dataplanes.map((one) => [formatLeaseName(one), one]));
     for (const [name, { key }] of this.all) if (!wanted.has(name)) this.change(key, { wanted: undefined });
     for (const one of wanted.values()) this.change(one, { wanted: one });
   }
@@ -205,7 +205,7 @@ export class LeaseHolder {
   }
 
   private change(key: LeasedKey, news: Partial<Pick<Registered, 'wanted' | 'health' | 'unsupported'>>): void {
-    const name = nameOf(key);
+    const name = formatLeaseName(key);
     const before = this.all.get(name);
     const one: Registered = before ?? {
       key,
@@ -240,13 +240,13 @@ export class LeaseHolder {
       if (!this.terms || due.length === 0) return;
       for (const one of due) Object.assign(one, { sent: one.version, isLeaving: one.wanted === undefined });
       this.send({
-        registrations: due.flatMap((one) => (one.wanted ? [this.registrationOf(one, one.wanted)] : [])),
+        registrations: due.flatMap((one) => (one.wanted ? [this.toRegistration(one, one.wanted)] : [])),
         withdrawals: due.flatMap(({ key, wanted }) => (wanted ? [] : [nameOnWire(key)])),
       });
     });
   }
 
-  private registrationOf(
+  private toRegistration(
     { key, version, health, unsupported }: Registered,
     { labels, spec, clientDataplane = '' }: LeasedDataplane,
   ): Registration {
@@ -321,7 +321,7 @@ export class LeaseHolder {
 
   private answered({ dataplane, version, outcome, reason, violations }: RegistrationResult): void {
     const { mesh = '', namespace = '', name = '' } = dataplane ?? {};
-    const one = this.all.get(nameOf({ mesh, name, ...(namespace !== '' && { namespace }) }));
+    const one = this.all.get(formatLeaseName({ mesh, name, ...(namespace !== '' && { namespace }) }));
     const isWithdrawn = outcome === RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN;
     if (!one) return;
     if (one.sent !== 0 && (one.isLeaving ? version === 0 : version === one.sent)) {
@@ -331,15 +331,18 @@ export class LeaseHolder {
     // // The wanted state has changed since.
     if ((one.wanted === undefined) !== (version === 0)) return this.flush();
     const before = one.state;
-    one.state = this.stateOf(outcome, { reason, violations });
-    if (isWithdrawn && one.answered === one.version) this.all.delete(nameOf(one.key));
+    one.state = this.toLeaseState(outcome, { reason, violations });
+    if (isWithdrawn && one.answered === one.version) this.all.delete(formatLeaseName(one.key));
     if (one.state.type !== before.type && (one.state.type === 'refused' || one.state.type === 'other'))
       this.options.logger.warn('a Dataplane is not registered', { ...one.key, reason });
     this.tell();
     this.flush();
   }
 
-  private stateOf(outcome: RegistrationOutcome, why: Pick<RegistrationResult, 'reason' | 'violations'>): LeaseState {
+  private toLeaseState(
+    outcome: RegistrationOutcome,
+    why: Pick<RegistrationResult, 'reason' | 'violations'>,
+  ): LeaseState {
     switch (outcome) {
       case RegistrationOutcome.REGISTRATION_OUTCOME_WRITTEN:
         return { type: 'held', since: this.options.clock.now() };
@@ -375,7 +378,7 @@ export class LeaseHolder {
   }
 }
 
-function nameOf({ mesh, ...named }: LeasedKey): string {
+function formatLeaseName({ mesh, ...named }: LeasedKey): string {
   return `${mesh}/${qualifiedName(named)}`;
 }
 

@@ -5,7 +5,7 @@ import { EnvoyPlane } from '../envoy/envoy-plane';
 import { formatNodeId, type MachineProxy } from './machine-proxy';
 
 /** A metric of the agent; a name that ends with `_total` is a counter, others are gauges. */
-interface Metric<T> {
+interface AgentMetric<T> {
   readonly name: string;
   readonly help: string;
   /** Undefined where there is no such thing. */
@@ -13,7 +13,7 @@ interface Metric<T> {
 }
 
 /** Of the network of the machine. */
-export const NETWORK: readonly Metric<NetworkStatus>[] = [
+export const NETWORK: readonly AgentMetric<NetworkStatus>[] = [
   {
     name: 'network_ready',
     help: 'Whether rules and routes of the machine are as they should be',
@@ -27,7 +27,7 @@ export const NETWORK: readonly Metric<NetworkStatus>[] = [
 ];
 
 /** Of each proxy of the machine. */
-export const PROXY: readonly Metric<MachineProxy>[] = [
+export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   {
     name: 'connected',
     help: 'Whether a control plane is connected',
@@ -92,12 +92,12 @@ export const PREFIX = 'causeway_agent_';
 /** Renders the agent's metrics of these proxies, with the dataplane's own metrics of `one`. */
 export async function renderMetrics(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
   const labelled = proxies.map((proxy) => [`{proxy="${formatNodeId(proxy.plan)}"}`, proxy] as const);
-  return [...linesOf(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
+  return [...formatLines(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
 }
 
 /** Renders the metrics of the machine's network. */
 export function networkMetrics(network: NetworkStatus): string {
-  return linesOf(NETWORK, [['', network]]).join('\n');
+  return formatLines(NETWORK, [['', network]]).join('\n');
 }
 
 async function planeMetrics({ plane }: MachineProxy): Promise<string> {
@@ -105,8 +105,8 @@ async function planeMetrics({ plane }: MachineProxy): Promise<string> {
   return plane instanceof BuiltinPlane ? prometheusText(await plane.stats()) : '';
 }
 
-function linesOf<T>(
-  metrics: readonly Metric<T>[],
+function formatLines<T>(
+  metrics: readonly AgentMetric<T>[],
   all: readonly (readonly [labels: string, of: T])[],
 ): readonly string[] {
   return metrics.flatMap(({ name, help, read }) => [

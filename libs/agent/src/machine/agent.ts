@@ -4,7 +4,7 @@ import { aborted, errorText, type Clock, type Logger } from '@causeway/runtime';
 import { ConfigFile, type ConfigSource } from '../config/config-file';
 import type { AgentConfig } from '../config/schema';
 import { LocalXdsServer } from '../envoy/local-xds-server';
-import { ZoneAccess } from '../identity/zone-access';
+import { ZoneClientAccess } from '../identity/zone-access';
 import { agentInstance, leaseSecret } from '../lease/agent-instance';
 import { AgentSocket } from './agent-socket';
 import { MachineParts, type MachineFacts } from './machine-parts';
@@ -41,7 +41,7 @@ export class Agent {
   private readonly draining = new AbortController();
   private readonly xds: LocalXdsServer;
   private config: AgentConfig;
-  private access: ZoneAccess;
+  private access: ZoneClientAccess;
   private parts: MachineParts | undefined;
 
   constructor(private readonly options: AgentOptions) {
@@ -49,7 +49,7 @@ export class Agent {
     this.config = config;
     this.since = clock.now();
     this.file = new ConfigFile(source, { clock, logger });
-    this.access = new ZoneAccess(config, folder, logger);
+    this.access = new ZoneClientAccess(config, folder, logger);
     this.xds = new LocalXdsServer(`${folder}/xds.sock`, { clock, logger });
   }
 
@@ -93,7 +93,7 @@ export class Agent {
   /** Reads the configuration and the files that it names now. */
   reload(): void {
     this.file.look();
-    this.access.readTokens(tokenFilesOf(this.config));
+    this.access.readTokens(listTokenFiles(this.config));
   }
 
   status(): AgentStatus {
@@ -121,7 +121,7 @@ export class Agent {
   private async readTokens(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       await this.options.clock.sleep(TOKEN_PERIOD, end);
-      this.access.readTokens(tokenFilesOf(this.config));
+      this.access.readTokens(listTokenFiles(this.config));
     }
   }
 
@@ -141,7 +141,7 @@ export class Agent {
       tokenFile,
       authorityFile,
     });
-    if (!isDeepStrictEqual(reach(before), reach(config))) this.access = new ZoneAccess(config, folder, logger);
+    if (!isDeepStrictEqual(reach(before), reach(config))) this.access = new ZoneClientAccess(config, folder, logger);
     await this.parts?.apply(config, this.access).catch((error: unknown) => {
       logger.error('the configuration could not be applied', { error: errorText(error) });
     });
@@ -149,6 +149,6 @@ export class Agent {
 }
 
 /** Files of tokens that Dataplanes have of their own. */
-function tokenFilesOf({ dataplanes }: AgentConfig): readonly string[] {
+function listTokenFiles({ dataplanes }: AgentConfig): readonly string[] {
   return dataplanes.flatMap(({ tokenFile }) => (tokenFile === undefined ? [] : [tokenFile]));
 }

@@ -17,8 +17,8 @@ export function buildDataplane(
     spec: {
       networking: {
         address,
-        inbound: services.map((service) => inboundOf(service, { address, plane })),
-        ...(outbounds.length > 0 && { outbound: outbounds.map(outboundOf) }),
+        inbound: services.map((service) => toInbound(service, { address, plane })),
+        ...(outbounds.length > 0 && { outbound: outbounds.map(toOutbound) }),
         ...(backends && { transparentProxying: { reachableBackends: { refs: backends.map((one) => ({ ...one })) } } }),
       },
     },
@@ -33,7 +33,7 @@ function metricsLabel(metrics: AgentConfig['metrics'], address: string): Labels 
   return isReached ? { [Label.metricsPort]: String(metrics.port) } : {};
 }
 
-function inboundOf(
+function toInbound(
   { name, port, servicePort = port, serviceAddress, protocol, portName, tags }: ServiceConfig,
   { address, plane }: { readonly address: string; readonly plane: AgentConfig['plane'] },
 ): JsonObject {
@@ -48,6 +48,6 @@ function inboundOf(
   };
 }
 
-function outboundOf({ address, port, backend }: OutboundConfig): JsonObject {
+function toOutbound({ address, port, backend }: OutboundConfig): JsonObject {
   return { address, port, backendRef: { ...backend } };
 }

@@ -8,11 +8,11 @@ import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
 import { describeRefusedClients, describeUnansweredNames, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
-import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
+import { qualifiedName, type QualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
-import type { ZoneAccess } from '../identity/zone-access';
+import type { ZoneClientAccess } from '../identity/zone-access';
 import type { LeasedDataplane } from '../lease/lease-holder';
 import { choosePlane, createPlane, countProcesses, type ChosenPlane } from './chosen-plane';
 import { DataplaneLease } from './dataplane-lease';
@@ -73,7 +73,7 @@ export class MachineParts {
   private readonly readiness: ServiceReadiness;
   private readonly listeners: MachineListeners;
   private readonly watching: Promise<unknown>;
-  private applied: { readonly config: AgentConfig; readonly access: ZoneAccess } | undefined;
+  private applied: { readonly config: AgentConfig; readonly access: ZoneClientAccess } | undefined;
   /** One change after the other. */
   private last: Promise<unknown> = Promise.resolve();
   private isClosing = false;
@@ -86,10 +86,10 @@ export class MachineParts {
     this.readiness = new ServiceReadiness({
       clock,
       logger,
-      resource: (dataplane, type, name) => this.runningOf(dataplane)?.proxy.cache.get(type, name),
+      resource: (dataplane, type, name) => this.findRunning(dataplane)?.proxy.cache.get(type, name),
       isProxy: (at) => this.isProxy(at),
       isGuarded: (port) => this.network.guards(port),
-      changed: (dataplane, health) => this.runningOf(dataplane)?.lease?.report(health),
+      changed: (dataplane, health) => this.findRunning(dataplane)?.lease?.report(health),
     });
     const changed = (): void => this.readiness.look();
     this.watching = Promise.all([this.readiness.run(signal), this.network.watch(clock, logger, changed, signal)]);
@@ -118,7 +118,7 @@ export class MachineParts {
 
   private configuredParts({ mesh, ...named }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
     const qualified = qualifiedName(named);
-    const isOwn = (one: NamedDataplane): boolean => qualifiedName(one) === qualified;
+    const isOwn = (one: QualifiedName): boolean => qualifiedName(one) === qualified;
     const { services = [], clients } = this.applied?.config.dataplanes.find(isOwn) ?? {};
     return {
       services: this.readiness.statuses(`${mesh}/${qualified}`, services),
@@ -131,20 +131,20 @@ export class MachineParts {
   }
 
   /** `dataplane` is `mesh/name`, or `mesh/name.namespace`. */
-  private runningOf(dataplane: string): Running | undefined {
+  private findRunning(dataplane: string): Running | undefined {
     return this.running.get(dataplane.replace('/', '.'));
   }
 
   /** Whether a proxy of this machine listens there: with the plane `direct` processes themselves do. */
   private isProxy(at: LocalAddress): boolean {
     const proxies = this.proxies().filter(({ plane }) => plane.type !== 'direct');
-    return LISTENER_NAMES.some((nameOf) =>
-      proxies.some(({ cache }) => cache.names(RESOURCE_TYPES.listener).has(nameOf(at))),
+    return LISTENER_NAMES.some((formatName) =>
+      proxies.some(({ cache }) => cache.names(RESOURCE_TYPES.listener).has(formatName(at))),
     );
   }
 
   /** Resolves when what is to run has been started: not when it serves. One after the other. */
-  apply(config: AgentConfig, access: ZoneAccess): Promise<void> {
+  apply(config: AgentConfig, access: ZoneClientAccess): Promise<void> {
     this.applied = { config, access };
     const done = this.last.then(() => this.bring(config, access));
     this.last = done.catch(() => undefined);
@@ -163,7 +163,7 @@ export class MachineParts {
     }
   }
 
-  private async bring(config: AgentConfig, access: ZoneAccess): Promise<void> {
+  private async bring(config: AgentConfig, access: ZoneClientAccess): Promise<void> {
     if (this.isClosing) return;
     const failures: string[] = [];
     const { mesh, dataplanes, ingress } = config;
@@ -227,7 +227,7 @@ export class MachineParts {
       access,
       plane,
       config,
-    }: { readonly access: ZoneAccess; readonly plane: ChosenPlane; readonly config: AgentConfig },
+    }: { readonly access: ZoneClientAccess; readonly plane: ChosenPlane; readonly config: AgentConfig },
   ): Promise<void> {
     const { version, clock, logger, instance, secret, machine } = this.options;
     const { network, processes } = this;

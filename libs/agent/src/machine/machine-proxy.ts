@@ -5,14 +5,14 @@ import {
   ClientConnections,
   RESOURCE_TYPES,
   type AdsClientState,
-  type ClientTls,
+  type AdsClientTls,
 } from '@causeway/xds-server';
 import { NODE_NAMESPACE, RESOLVES_NAMES } from '@causeway/xds-translation';
 import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';
 import type { DialFacts } from '../dial/dial-facts';
-import type { ZoneAccess } from '../identity/zone-access';
+import type { ZoneClientAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
 import { ResourceCache, type ResourceReader } from '../resources/resource-cache';
 
@@ -40,7 +40,7 @@ export interface ProxyPlan {
 /** A `MachineProxy` before its start. */
 export interface MachineProxyOptions {
   readonly plan: ProxyPlan;
-  readonly access: ZoneAccess;
+  readonly access: ZoneClientAccess;
   /** Addresses to which it may connect. */
   readonly dial: DialFacts;
   /** Creates the dataplane that carries the traffic, from the resources that the zone sent and the machine permits. */
@@ -161,7 +161,7 @@ export class MachineProxy {
   }
 
   /** TLS settings of its calls to the zone; undefined: plain text. Presents the certificate while it is valid. */
-  tls(): ClientTls | undefined {
+  tls(): AdsClientTls | undefined {
     const { authority } = this.options.access.current();
     if (authority === undefined) return undefined;
     const { certificate } = this;

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { listCatchers } from '../config/clients';
-import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
+import { qualifiedName, type QualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
 import { readDialFacts, type DialFacts } from '../dial/dial-facts';
@@ -19,7 +19,7 @@ export interface PlannedProxy {
 }
 
 /** Facts, besides the configuration, from which proxies are planned. */
-export interface ProxyFacts {
+export interface PlanningFacts {
   readonly plane: ChosenPlane;
   /** The state folder. */
   readonly folder: string;
@@ -36,16 +36,16 @@ const CERTIFIES: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
  * The proxies of a configuration, in its order: the first Dataplane's catches the connections of the machine, but for those of users whom
  * another Dataplane names, where the plane can tell them apart.
  */
-export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly PlannedProxy[] {
+export function planProxies(config: AgentConfig, machine: PlanningFacts): readonly PlannedProxy[] {
   const { plane, folder, authoritiesFile } = machine;
   const { mesh, dataplanes, ingress, capture } = config;
   const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
   const shared = [plane, config.envoy, config.builtin, config.trustedNetworks, reach];
-  const dialOf = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
+  const toDial = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
     readDialFacts(config, { dataplane, redirect, authoritiesFile });
   if (ingress) {
-    const plan = { ...placeOf(folder, '', ingress), type: 'ingress' as const, capture: 'none' as const };
-    return [{ plan, dial: dialOf(undefined), facts: [plan, shared] }];
+    const plan = { ...toProxyPlace(folder, '', ingress), type: 'ingress' as const, capture: 'none' as const };
+    return [{ plan, dial: toDial(undefined), facts: [plan, shared] }];
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
   const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
@@ -63,7 +63,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
     const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
-      ...placeOf(folder, mesh, one),
+      ...toProxyPlace(folder, mesh, one),
       type: 'dataplane',
       capture: how,
       ...(how === 'redirect' && ports && { redirect: { ...ports, ipv6: hasIpv6() } }),
@@ -74,14 +74,14 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
     const client = isShared ? others : undefined;
     const registered = { ...buildDataplane(config, one), ...(client !== undefined && { clientDataplane: client }) };
-    return { plan, registered, dial: dialOf(qualified, plan.redirect), facts: [plan, shared] };
+    return { plan, registered, dial: toDial(qualified, plan.redirect), facts: [plan, shared] };
   });
 }
 
-function placeOf(
+function toProxyPlace(
   folder: string,
   mesh: string,
-  { name, namespace }: NamedDataplane,
+  { name, namespace }: QualifiedName,
 ): Pick<ProxyPlan, 'mesh' | 'name' | 'namespace' | 'folder'> {
   const named = { name, ...(namespace !== undefined && { namespace }) };
   return { mesh, ...named, folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${qualifiedName(named)}` };

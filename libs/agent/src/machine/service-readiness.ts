@@ -110,8 +110,8 @@ export class ServiceReadiness {
     this.exposed = new Map();
     const changed = new Set<string>();
     for (const served of this.services) {
-      const key = keyOf(served);
-      const [found, known] = [this.exposureOf(served), before.get(key)];
+      const key = formatKey(served);
+      const [found, known] = [this.findExposure(served), before.get(key)];
       if (found) this.exposed.set(key, known?.reason === found.reason ? known : { ...found, since: clock.now() });
       if (found?.reason !== known?.reason) changed.add(served.dataplane);
     }
@@ -121,7 +121,7 @@ export class ServiceReadiness {
   /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */
   readiness(dataplane: string): readonly InboundReadiness[] {
     return this.health.readiness(dataplane).map((one) => {
-      const exposure = this.exposed.get(keyOf({ dataplane, inbound: one.inbound }));
+      const exposure = this.exposed.get(formatKey({ dataplane, inbound: one.inbound }));
       if (!exposure) return one;
       const reason = shortened(
         one.ready ? exposure.reason : `${exposure.reason}; ${one.reason}`,
@@ -150,10 +150,10 @@ export class ServiceReadiness {
     return this.health.run(signal);
   }
 
-  private exposureOf(served: Served): Omit<Exposure, 'since'> | undefined {
+  private findExposure(served: Served): Omit<Exposure, 'since'> | undefined {
     const open = this.plaintextReason(served);
     if (open !== undefined) return { reason: open, isPlaintext: true };
-    const isCallersWord = !this.setsClientCert && this.wantedOf(served)?.needsClientCertHeader === true;
+    const isCallersWord = !this.setsClientCert && this.findWanted(served)?.needsClientCertHeader === true;
     return isCallersWord ? { reason: LACKS_CLIENT_CERT, isPlaintext: false } : undefined;
   }
 
@@ -165,7 +165,7 @@ export class ServiceReadiness {
         servicePort,
         isProxy,
         isDirect: this.isDirect,
-        takesPlaintext: this.wantedOf({ dataplane, proxy })?.takesPlaintext,
+        takesPlaintext: this.findWanted({ dataplane, proxy })?.takesPlaintext,
         // Without a proxy, clients reach the process where a proxy would be.
         serviceAddress: this.isDirect ? proxy.address : serviceAddress,
         // A rule that is about to be taken back counts no longer.
@@ -175,7 +175,7 @@ export class ServiceReadiness {
     );
   }
 
-  private wantedOf({ dataplane, proxy }: Pick<Served, 'dataplane' | 'proxy'>): Wanted | undefined {
+  private findWanted({ dataplane, proxy }: Pick<Served, 'dataplane' | 'proxy'>): Wanted | undefined {
     const found = this.options.resource(dataplane, RESOURCE_TYPES.listener, inboundListenerName(proxy));
     if (found === undefined || found === 'pending') return undefined;
     if (!this.wanted.has(found)) this.wanted.set(found, wantedBy(found.bytes));
@@ -195,7 +195,7 @@ export class ServiceReadiness {
   }
 }
 
-function keyOf({ dataplane, inbound }: Pick<Served, 'dataplane' | 'inbound'>): string {
+function formatKey({ dataplane, inbound }: Pick<Served, 'dataplane' | 'inbound'>): string {
   return `${dataplane}#${inbound}`;
 }
 

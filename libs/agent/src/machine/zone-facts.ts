@@ -48,7 +48,7 @@ export class KnownZone {
   async learn({ virtualRanges, dnsSuffixes }: ZoneFacts): Promise<boolean> {
     const facts = { virtualRanges, dnsSuffixes };
     if (isDeepStrictEqual(facts, this.known)) return false;
-    const found = problemsOf(facts);
+    const found = listProblems(facts);
     if (found.length > 0) throw new Error(`the zone tells what cannot be: ${found.join('; ')}`);
     const draft = `${this.path}.${process.pid}`;
     await writeFile(draft, JSON.stringify(facts), { mode: 0o600 });
@@ -61,14 +61,14 @@ export class KnownZone {
 function read(text: string): ZoneFacts | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    return schema.fits(parsed) && problemsOf(parsed).length === 0 ? parsed : undefined;
+    return schema.fits(parsed) && listProblems(parsed).length === 0 ? parsed : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Returns why facts are rejected: a zone cannot claim the addresses of half the internet. */
-function problemsOf(facts: ZoneFacts): readonly string[] {
+function listProblems(facts: ZoneFacts): readonly string[] {
   const found = new Violations();
   schema.check(facts, FieldPath.at(), found);
   const ranges = facts.virtualRanges.filter((range) => !isRange(range)).map((range) => `"${range}" is no range`);

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { createMachineDns, type DnsServer, type NamedService, type NameSource } from '@causeway/dns';
+import { createMachineDns, type DnsServer, type NamedService, type LearnedNameSource } from '@causeway/dns';
 import type { Clock, Logger } from '@causeway/runtime';
 import { outboundListenerName, readHostName, vipClusterName, type HostNameMeaning } from '@causeway/xds-translation';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
@@ -31,7 +31,7 @@ const POLL_INTERVAL = 10;
  * on disk, so that it is answered without any control plane and after a restart. A virtual IP is returned once the
  * dataplane has applied its listener for at least one port; until then the name is pending.
  */
-export class AgentNames implements NameSource {
+export class AgentNames implements LearnedNameSource {
   /** Those asked for, the one unused for longest first. */
   private readonly asked = new Map<string, readonly string[]>();
   private readonly known = new WeakMap<EncodedResource, { meaning: HostNameMeaning; named: NamedService }>();

@@ -234,7 +234,7 @@ async function writeLike({ path, text, like }: Extract<SetupStep, { readonly do:
 /** Returns the content of a file of the agent with a marker and a hash, so that a change by others is detected. */
 function marked(lines: readonly string[]): Buffer {
   const content = `${lines.join('\n')}\n`;
-  return Buffer.from(`${MARK}\n# sha256 ${hashOf(content)}\n${content}`);
+  return Buffer.from(`${MARK}\n# sha256 ${computeHash(content)}\n${content}`);
 }
 
 function isMarked(text: Buffer): boolean {
@@ -243,10 +243,10 @@ function isMarked(text: Buffer): boolean {
 
 function isOurs(text: Buffer): boolean {
   const [mark, hash, ...lines] = text.toString().split('\n');
-  return mark === MARK && hash === `# sha256 ${hashOf(lines.join('\n'))}`;
+  return mark === MARK && hash === `# sha256 ${computeHash(lines.join('\n'))}`;
 }
 
-function hashOf(content: string): string {
+function computeHash(content: string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 

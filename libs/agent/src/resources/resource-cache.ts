@@ -1,5 +1,5 @@
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
-import { endpointsNameOf, RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
+import { readEndpointsName, RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
 import { ResourceFile, type FileEntry } from './resource-file';
 
 /** Change of a cache: resources of one type that were added, changed or removed. */
@@ -326,7 +326,7 @@ export class ResourceCache implements ResourceReader {
     const { held, names, wanted } = this.typeOf(type);
     names.add(name);
     this.heldBytes += bytes.length - (held.get(name)?.bytes.length ?? 0);
-    const endpointsName = endpointsNameOf(type, bytes);
+    const endpointsName = readEndpointsName(type, bytes);
     held.set(name, { ...resource, ...(endpointsName !== undefined && { endpointsName }) });
     if (wanted.has(name)) wanted.set(name, undefined);
   }

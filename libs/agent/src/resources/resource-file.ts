@@ -52,7 +52,7 @@ export class ResourceFile {
   /** Adds entries, durably. After a rejection the file must be written anew by `replace`. */
   async append(entries: readonly FileEntry[]): Promise<void> {
     if (!this.handle) throw new Error(`${this.path} is not open`);
-    await this.write(this.handle, recordOf(entries));
+    await this.write(this.handle, encodeRecord(entries));
     await this.handle.datasync();
   }
 
@@ -64,7 +64,7 @@ export class ResourceFile {
     this.size = 0;
     try {
       await this.write(handle, MAGIC);
-      for (const entries of batches) await this.write(handle, recordOf(entries));
+      for (const entries of batches) await this.write(handle, encodeRecord(entries));
       await handle.datasync();
       await rename(path, this.path);
       await syncFolder(dirname(this.path));
@@ -137,8 +137,8 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function recordOf(entries: readonly FileEntry[]): Buffer {
-  const parts = [Buffer.alloc(HEAD), ...entries.flatMap(partsOf)];
+function encodeRecord(entries: readonly FileEntry[]): Buffer {
+  const parts = [Buffer.alloc(HEAD), ...entries.flatMap(encodeParts)];
   const record = Buffer.concat(parts);
   const content = record.subarray(HEAD);
   record.writeUInt32LE(content.length, 0);
@@ -147,7 +147,7 @@ function recordOf(entries: readonly FileEntry[]): Buffer {
   return record;
 }
 
-function partsOf(entry: FileEntry): Buffer[] {
+function encodeParts(entry: FileEntry): Buffer[] {
   const code = Buffer.from([CODES[entry.type]]);
   if (entry.type !== 'put') {
     const count = Buffer.alloc(4);
@@ -183,7 +183,7 @@ function recordsIn(bytes: Buffer): { readonly entries: readonly FileEntry[]; rea
     const rest = bytes.subarray(at);
     const content = recordAt(rest);
     if (!content) return { entries, end: at };
-    for (const entry of entriesOf(content)) entries.push(entry);
+    for (const entry of readEntries(content)) entries.push(entry);
     at += HEAD + content.length;
   }
   return { entries, end: at };
@@ -206,7 +206,7 @@ function recordAt(rest: Buffer): Buffer | undefined {
   throw new Corrupt('a record has another checksum');
 }
 
-function* entriesOf(content: Buffer): Iterable<FileEntry> {
+function* readEntries(content: Buffer): Iterable<FileEntry> {
   let at = 0;
   const number = (): number => {
     at += 4;

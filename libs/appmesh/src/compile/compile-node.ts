@@ -1,9 +1,9 @@
 import { FieldPath, type Identity, type JsonObject, type Violation } from '@causeway/resources';
-import { selectorOf, type NodeListener, type VirtualNodeSpec } from '../model';
+import { findSelector, type NodeListener, type VirtualNodeSpec } from '../model';
 import { nodeServiceName } from '../names';
 import { period } from './durations';
 import { checkFields, type FieldRules } from './known-fields';
-import { generated, policyOf, type Generated } from './generated';
+import { generated, generatePolicy, type Generated } from './generated';
 
 /** Result of compiling a node: nothing of it is used where there are violations. */
 export interface CompiledNode {
@@ -50,7 +50,7 @@ export function compileNode(id: Identity, spec: VirtualNodeSpec, at = FieldPath.
   const found: Violation[] = [];
   checkFields(spec, NODE, at, found);
   const { listeners = [], backends = [], backendDefaults } = spec;
-  const selector = selectorOf(spec);
+  const selector = findSelector(spec);
   if (selector?.matchExpressions?.length) {
     const place = at.field(spec.podSelector ? 'podSelector' : 'dataplaneSelector').field('matchExpressions');
     found.push(place.violation('is not supported: MeshServices select by matchLabels', 'not-allowed'));
@@ -65,10 +65,10 @@ export function compileNode(id: Identity, spec: VirtualNodeSpec, at = FieldPath.
   const policies = listeners.flatMap((listener, i) => {
     const place = at.field('listeners').index(i);
     checkFields(listener, LISTENER, place, found);
-    return ejectionOf(listener, { name, id, at: place.field('outlierDetection'), found });
+    return compileOutlierDetection(listener, { name, id, at: place.field('outlierDetection'), found });
   });
   const selected = selector && { selector: { dataplaneLabels: { matchLabels: { ...selector.matchLabels } } } };
-  const ports = portsOf(listeners);
+  const ports = listGeneratedPorts(listeners);
   const service = generated(id, { kind: 'MeshService', name, from: 'VirtualNode' }, { ...selected, ports });
   return { service, policies, violations: found };
 }
@@ -89,7 +89,7 @@ export function nodeViolations(spec: VirtualNodeSpec, at: FieldPath): readonly V
 }
 
 /** The ports of a MeshService, one for each number, named by it. */
-export function portsOf(listeners: readonly Pick<NodeListener, 'portMapping'>[]): readonly JsonObject[] {
+export function listGeneratedPorts(listeners: readonly Pick<NodeListener, 'portMapping'>[]): readonly JsonObject[] {
   const ports = new Map<number, JsonObject>();
   for (const { portMapping } of listeners) {
     const { port, protocol } = portMapping;
@@ -98,7 +98,7 @@ export function portsOf(listeners: readonly Pick<NodeListener, 'portMapping'>[])
   return [...ports.values()];
 }
 
-function ejectionOf(
+function compileOutlierDetection(
   { portMapping: { port }, outlierDetection }: NodeListener,
   {
     name,
@@ -126,6 +126,8 @@ function ejectionOf(
   };
   const target = { group: 'kuma.io', kind: 'MeshService', name, sectionName: String(port) };
   return [
-    policyOf(id, { kind: 'CircuitBreakerPolicy', name: `${name}-${port}`, from: 'VirtualNode' }, target, { ejection }),
+    generatePolicy(id, { kind: 'CircuitBreakerPolicy', name: `${name}-${port}`, from: 'VirtualNode' }, target, {
+      ejection,
+    }),
   ];
 }

@@ -1,4 +1,4 @@
-import { FieldPath, isDnsLabel, type JsonObject, type Violation } from '@causeway/resources';
+import { FieldPath, isDnsLabel, type JsonObject, type Violation, type ViolationReport } from '@causeway/resources';
 import {
   listenerProtocols,
   type GrpcRouteBody,
@@ -13,7 +13,7 @@ import {
 import { checkFields } from './known-fields';
 import { grpcMatch, httpMatch } from './matches';
 import { priorityViolations, type OrderedRule } from './priorities';
-import { retryOf, timeoutsOf } from './route-policies';
+import { compileRetry, compileTimeouts } from './route-policies';
 
 /** One rule of the route that a listener becomes, but for its backends, which stand where the nodes do. */
 export interface RouterRule extends OrderedRule {
@@ -81,17 +81,12 @@ function compileAnew({ listeners = [], routes = [] }: VirtualRouterSpec, at = Fi
 
 const byPriority = (a: RouterRule, b: RouterRule): number => (a.priority ?? Infinity) - (b.priority ?? Infinity) || 0;
 
-interface Report {
-  readonly at: FieldPath;
-  readonly found: Violation[];
-}
-
 type Body = HttpRouteBody | GrpcRouteBody | TcpRouteBody;
 
 function compileRoute(
   route: RouterRoute,
   index: number,
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): (RouterRule & { readonly protocol: Protocol; readonly port?: number }) | undefined {
   checkFields(route, ROUTE, at, found);
   const bodies = listenerProtocols.flatMap((protocol) =>
@@ -107,9 +102,9 @@ function compileRoute(
   }
   const { protocol, body, place } = only;
   checkFields(body, BODY, place, found);
-  const matched = matchesOf(protocol, body, { at: place.field('match'), found });
-  const timeouts = body.timeout && timeoutsOf(body.timeout, protocol, { at: place.field('timeout'), found });
-  const retry = body.retryPolicy && retryOf(body.retryPolicy, protocol, { at: place.field('retryPolicy'), found });
+  const matched = compileMatches(protocol, body, { at: place.field('match'), found });
+  const timeouts = body.timeout && compileTimeouts(body.timeout, protocol, { at: place.field('timeout'), found });
+  const retry = body.retryPolicy && compileRetry(body.retryPolicy, protocol, { at: place.field('retryPolicy'), found });
   const targets = body.action?.weightedTargets ?? [];
   const targetsAt = place.field('action').field('weightedTargets');
   targets.forEach((target, i) => checkFields(target, TARGET, targetsAt.index(i), found));
@@ -127,7 +122,7 @@ function compileRoute(
   };
 }
 
-function matchesOf(protocol: Protocol, { match = {} }: Body, { at, found }: Report): JsonObject {
+function compileMatches(protocol: Protocol, { match = {} }: Body, { at, found }: ViolationReport): JsonObject {
   if (protocol === 'tcp') {
     checkFields(match, { known: ['port'], refused: {} }, at, found);
     return {};

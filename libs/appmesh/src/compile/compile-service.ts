@@ -1,9 +1,9 @@
 import { frontendOfVirtualService, Label, type Identity, type JsonObject } from '@causeway/resources';
 import type { PortMapping, Protocol, VirtualNodeSpec } from '../model';
 import { nodeServiceName, resolvedRef } from '../names';
-import { portsOf } from './compile-node';
+import { listGeneratedPorts } from './compile-node';
 import type { CompiledRouter, RouterRule } from './compile-router';
-import { generated, policyOf, type Generated } from './generated';
+import { generated, generatePolicy, type Generated } from './generated';
 
 /** Provider of a service: a node, a router with its rules, or none. */
 export type Provider =
@@ -34,16 +34,20 @@ const GATEWAY_API = 'gateway.networking.k8s.io';
  */
 export function compileService(id: Identity, hostname: string | undefined, provider: Provider): CompiledService {
   const name = frontendOfVirtualService(id.name);
-  const ports = provider.type !== 'none' && portsOf(listenersOf(provider).map((portMapping) => ({ portMapping })));
+  const ports =
+    provider.type !== 'none' && listGeneratedPorts(listPortMappings(provider).map((portMapping) => ({ portMapping })));
   const labels = hostname === undefined ? {} : { [Label.awsName]: hostname };
   const spec = { ...(ports && { ports }), export: { mode: 'None' } };
   return {
     service: generated(id, { kind: 'MeshService', name, from: 'VirtualService' }, spec, labels),
-    rules: provider.type === 'none' ? [] : distinct(listenersOf(provider)).flatMap((one) => routeOf(id, one, provider)),
+    rules:
+      provider.type === 'none'
+        ? []
+        : distinct(listPortMappings(provider)).flatMap((one) => compileDefaultRoute(id, one, provider)),
   };
 }
 
-function listenersOf(provider: Exclude<Provider, { type: 'none' }>): readonly PortMapping[] {
+function listPortMappings(provider: Exclude<Provider, { type: 'none' }>): readonly PortMapping[] {
   return provider.type === 'node'
     ? (provider.spec.listeners ?? []).map(({ portMapping }) => portMapping)
     : provider.router.listeners.map(({ listener }) => listener);
@@ -53,7 +57,7 @@ function listenersOf(provider: Exclude<Provider, { type: 'none' }>): readonly Po
 const distinct = (listeners: readonly PortMapping[]): readonly PortMapping[] =>
   listeners.filter(({ port }, i) => listeners.findIndex((one) => one.port === port) === i);
 
-function routeOf(
+function compileDefaultRoute(
   id: Identity,
   { port, protocol }: PortMapping,
   provider: Exclude<Provider, { type: 'none' }>,
@@ -86,7 +90,14 @@ function routeOf(
     const policy = (policyKind: string, policySpec: JsonObject | undefined): readonly Generated[] =>
       policySpec === undefined
         ? []
-        : [policyOf(id, { kind: policyKind, name: `${name}-${section}`, from: 'VirtualService' }, target, policySpec)];
+        : [
+            generatePolicy(
+              id,
+              { kind: policyKind, name: `${name}-${section}`, from: 'VirtualService' },
+              target,
+              policySpec,
+            ),
+          ];
     return [...policy('TimeoutPolicy', timeout), ...policy('RetryPolicy', retry)];
   });
   return [generated(id, { kind, name, from: 'VirtualService' }, spec), ...policies];

@@ -1,11 +1,11 @@
 import type { Duration } from '../model';
 
 /** Milliseconds. */
-export const millisecondsOf = ({ unit, value }: Duration): number => (unit === 's' ? value * 1_000 : value);
+export const toMilliseconds = ({ unit, value }: Duration): number => (unit === 's' ? value * 1_000 : value);
 
 /** The text of GEP-2257: at most five digits a part, so what is longer than a day is written in hours. */
 export function gatewayDuration(duration: Duration): string {
-  const ms = millisecondsOf(duration);
+  const ms = toMilliseconds(duration);
   if (ms < 1_000) return `${ms}ms`;
   const [hours, seconds, rest] = [Math.floor(ms / 3_600_000), Math.floor((ms % 3_600_000) / 1_000), ms % 1_000];
   return `${hours > 0 ? `${hours}h` : ''}${seconds > 0 ? `${seconds}s` : ''}${rest > 0 ? `${rest}ms` : ''}`;
@@ -13,7 +13,7 @@ export function gatewayDuration(duration: Duration): string {
 
 /** The text of a period in one unit, from 100ms to 24h, as policies take it; undefined where there is none. */
 export function period(duration: Duration): string | undefined {
-  const ms = millisecondsOf(duration);
+  const ms = toMilliseconds(duration);
   if (ms < 100 || ms > 86_400_000) return undefined;
   if (ms % 1_000 !== 0) return ms <= 99_999 ? `${ms}ms` : undefined;
   const seconds = ms / 1_000;

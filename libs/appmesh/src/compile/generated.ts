@@ -28,6 +28,6 @@ export function generated(
 }
 
 /** A policy of the shipped kinds on one target. */
-export function policyOf(source: Identity, making: Making, target: JsonObject, spec: JsonObject): Generated {
+export function generatePolicy(source: Identity, making: Making, target: JsonObject, spec: JsonObject): Generated {
   return generated(source, making, { targetRefs: [target], ...spec });
 }

@@ -58,13 +58,13 @@ function valueMatches(matches: readonly NamedMatch[], at: FieldPath, found: Viol
     if (Object.keys(match).length > 1)
       found.push(at.index(i).field('match').violation('must have one field', 'not-allowed'));
     return match.exact === undefined
-      ? { type: 'RegularExpression', name, value: expressionOf(match) }
+      ? { type: 'RegularExpression', name, value: formatExpression(match) }
       : { type: 'Exact', name, value: match.exact };
   });
 }
 
 /** Expressions match whole values; one without anything is of what is there at all. */
-function expressionOf({ regex, prefix, suffix }: TextMatch): string {
+function formatExpression({ regex, prefix, suffix }: TextMatch): string {
   if (regex !== undefined) return regex;
   if (prefix !== undefined) return `${literal(prefix)}.*`;
   return suffix === undefined ? '.*' : `.*${literal(suffix)}`;

@@ -23,7 +23,7 @@ export function priorityViolations(rules: readonly OrderedRule[], at: FieldPath)
   return rules.flatMap((first) =>
     rules.flatMap((second): Violation[] => {
       const isFirst = (first.priority ?? Infinity) < (second.priority ?? Infinity);
-      const [a, b] = [matchOf(first), matchOf(second)];
+      const [a, b] = [readRuleMatch(first), readRuleMatch(second)];
       if (!isFirst || areApart(a, b) || compare(strength(a), strength(b)) >= 0) return [];
       const reason = `puts the route before spec.routes[${second.index}], which matches more closely and is asked first`;
       return [
@@ -36,7 +36,7 @@ export function priorityViolations(rules: readonly OrderedRule[], at: FieldPath)
   );
 }
 
-const matchOf = ({ rule }: OrderedRule): JsonObject => {
+const readRuleMatch = ({ rule }: OrderedRule): JsonObject => {
   const { matches } = rule;
   const [only] = isJsonArray(matches) ? matches : [];
   return isJsonObject(only) ? only : {};
@@ -46,16 +46,16 @@ const textIn = (object: JsonValue | undefined, field: string): string => {
   const value = isJsonObject(object) ? object[field] : undefined;
   return typeof value === 'string' ? value : '';
 };
-const countOf = (list: JsonValue | undefined): number => (isJsonArray(list) ? list.length : 0);
+const countEntries = (list: JsonValue | undefined): number => (isJsonArray(list) ? list.length : 0);
 
 /** The precedence of the Gateway API before age: the larger first (docs/reference/routing.md). */
 function strength({ path, method, headers, queryParams }: JsonObject): readonly number[] {
   if (isJsonObject(method) || path === undefined)
-    return [textIn(method, 'service').length, textIn(method, 'method').length, countOf(headers)];
+    return [textIn(method, 'service').length, textIn(method, 'method').length, countEntries(headers)];
   const type = textIn(path, 'type');
   const length = type === 'PathPrefix' ? textIn(path, 'value').replace(/\/$/, '').length : 0;
   const kind = type === 'Exact' ? 2 : type === 'RegularExpression' ? 1 : 0;
-  return [kind, length, method === undefined ? 0 : 1, countOf(headers), countOf(queryParams)];
+  return [kind, length, method === undefined ? 0 : 1, countEntries(headers), countEntries(queryParams)];
 }
 
 const compare = (a: readonly number[], b: readonly number[]): number =>

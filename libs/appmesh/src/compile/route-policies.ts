@@ -1,6 +1,6 @@
 import type { FieldPath, JsonObject, Violation } from '@causeway/resources';
 import type { RouterRoute, RetryEvents, Protocol } from '../model';
-import { gatewayDuration, millisecondsOf } from './durations';
+import { gatewayDuration, toMilliseconds } from './durations';
 import { checkFields } from './known-fields';
 
 /** Names in RetryPolicy of the events of App Mesh, or the statuses that they stand for. */
@@ -26,7 +26,7 @@ type Timeouts = NonNullable<NonNullable<RouterRoute['http']>['timeout']>;
  * The time-outs of a route: `rule` is what the rule says itself, `policy` the spec of the TimeoutPolicy of the rest. A GRPCRoute has no
  * time-outs of its own, and connections have none that anything here ends.
  */
-export function timeoutsOf(
+export function compileTimeouts(
   timeout: Timeouts,
   protocol: Protocol,
   { at, found }: { readonly at: FieldPath; readonly found: Violation[] },
@@ -42,7 +42,7 @@ export function timeoutsOf(
     ['perRequest', perRequest],
     ['idle', idle],
   ] as const)
-    if (given && millisecondsOf(given) > MAX_DURATION) found.push(at.field(field).violation(TOO_LONG, 'out-of-range'));
+    if (given && toMilliseconds(given) > MAX_DURATION) found.push(at.field(field).violation(TOO_LONG, 'out-of-range'));
   const request = perRequest && { request: gatewayDuration(perRequest) };
   const ownRule = protocol !== 'grpc' && request ? { rule: request } : {};
   const rest = { ...(protocol === 'grpc' && request), ...(idle && { idle: gatewayDuration(idle) }) };
@@ -50,7 +50,7 @@ export function timeoutsOf(
 }
 
 /** The spec of the RetryPolicy of a route; undefined where nothing is repeated. */
-export function retryOf(
+export function compileRetry(
   retry: RetryEvents,
   protocol: Protocol,
   { at, found }: { readonly at: FieldPath; readonly found: Violation[] },
@@ -81,7 +81,7 @@ export function retryOf(
     const reason = `must be 1 to ${MAX_RETRIES}: what no server has begun is repeated in any case; got ${maxRetries}`;
     found.push(at.field('maxRetries').violation(reason, 'out-of-range'));
   }
-  if (perRetryTimeout && millisecondsOf(perRetryTimeout) > MAX_DURATION)
+  if (perRetryTimeout && toMilliseconds(perRetryTimeout) > MAX_DURATION)
     found.push(at.field('perRetryTimeout').violation(TOO_LONG, 'out-of-range'));
   if (on.size + statuses.size === 0) return undefined;
   return {

@@ -7,19 +7,19 @@ import {
   type Condition,
   type Identity,
 } from '@causeway/resources';
-import type { Binding } from '../binding';
+import type { NodeBinding } from '../binding';
 import { compileRouter } from '../compile/compile-router';
 import { compileService, type Provider } from '../compile/compile-service';
 import type { Generated } from '../compile/generated';
-import type { Member, Source } from '../model';
+import type { Member, VirtualSource } from '../model';
 import { isCovered, type Unnamed } from '../name-suffixes';
 import { resolvedRef } from '../names';
 import { Members } from './members';
-import { nameOf, Sources, type Named, type Row } from './sources';
-import { compiledNode, conditionsOf, listed, MEMBERSHIP_CONFLICT, refusalOf, resolve } from './verdict';
+import { toSourceRef, SourceIndex, type SourceRef, type Row } from './sources';
+import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefusal, resolve } from './evaluate-row';
 
 /** Keys that a change may affect: compiled sources and their conditions, and the nodes that Dataplanes belong to. */
-export interface Touched {
+export interface AppMeshChanges {
   readonly sources: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
 }
@@ -38,31 +38,31 @@ export interface Compiled {
   readonly members: number;
 }
 
-interface Marks {
+interface CollectedChanges {
   readonly sources: Set<string>;
   readonly members: Set<string>;
 }
 
-const newMarks = (): Marks => ({ sources: new Set(), members: new Set() });
+const newMarks = (): CollectedChanges => ({ sources: new Set(), members: new Set() });
 
 /**
  * All nodes, routers, services and Dataplanes that a control plane knows. Incremental: a change marks what it touches, and what
  * is marked is compiled when it is read. The state depends only on the current resources, never on the order in which they came.
  */
 export class AppMeshTable {
-  private readonly sources = new Sources();
+  private readonly sources = new SourceIndex();
   private readonly memberTable = new Members();
   private readonly compiled = new Map<string, Compiled>();
   private readonly suffixes = new Map<string, ReadonlySet<string>>();
-  private readonly changes = new ChangeCollector<Marks, Touched>(newMarks, newMarks());
+  private readonly changes = new ChangeCollector<CollectedChanges, AppMeshChanges>(newMarks, newMarks());
 
   /** Does several changes as one. Nothing may be read before it returns. */
-  batch(changes: () => void): Touched {
+  batch(changes: () => void): AppMeshChanges {
     return this.change(changes);
   }
 
   /** Keeps a node, a router or a service in place of its older version. */
-  put(source: Source): Touched {
+  put(source: VirtualSource): AppMeshChanges {
     return this.change((marks) => {
       const key = identityKey(source.id);
       const before = this.sources.get(key);
@@ -78,7 +78,7 @@ export class AppMeshTable {
   }
 
   /** Forgets a node, a router or a service. */
-  remove(id: Identity): Touched {
+  remove(id: Identity): AppMeshChanges {
     return this.change((marks) => {
       const key = identityKey(id);
       const row = this.sources.get(key);
@@ -90,7 +90,7 @@ export class AppMeshTable {
   }
 
   /** Sets under which suffixes a mesh names its services by their names at App Mesh; under none where this was never called. */
-  setSuffixes(mesh: string, suffixes: ReadonlySet<string>): Touched {
+  setSuffixes(mesh: string, suffixes: ReadonlySet<string>): AppMeshChanges {
     return this.change(({ sources }) => {
       this.suffixes.set(mesh, suffixes);
       for (const { key, source } of this.sources.all())
@@ -99,14 +99,14 @@ export class AppMeshTable {
   }
 
   /** Keeps a Dataplane in place of its older version. */
-  putMember(member: Member): Touched {
+  putMember(member: Member): AppMeshChanges {
     return this.change((marks) => {
       marks.members.add(identityKey(member.id));
       for (const node of this.memberTable.putMember(member)) marks.sources.add(node);
     });
   }
 
-  removeMember(id: Identity): Touched {
+  removeMember(id: Identity): AppMeshChanges {
     return this.change((marks) => {
       marks.members.add(identityKey(id));
       for (const node of this.memberTable.removeMember(identityKey(id))) marks.sources.add(node);
@@ -134,8 +134,8 @@ export class AppMeshTable {
   }
 
   /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none and may call everything. */
-  binding(id: Identity): Binding | undefined {
-    const node = this.memberTable.nodeOf(identityKey(id));
+  binding(id: Identity): NodeBinding | undefined {
+    const node = this.memberTable.findNode(identityKey(id));
     if (!node) return undefined;
     const backends = (node.spec.backends ?? []).map(({ virtualService }) => {
       const { namespace, name } = resolvedRef(node.id, virtualService.virtualServiceRef);
@@ -144,7 +144,7 @@ export class AppMeshTable {
     return { namespace: node.id.namespace, name: node.id.name, backends };
   }
 
-  private change(work: (marks: Marks) => void): Touched {
+  private change(work: (marks: CollectedChanges) => void): AppMeshChanges {
     return this.changes.collect(work, (marks) => {
       for (const key of marks.sources) this.compiled.delete(key);
       return marks;
@@ -155,18 +155,18 @@ export class AppMeshTable {
    * A source and those that want its name, and what refers to any of them: that says whether they are accepted. Where the source came
    * or went, what refers to it may be accepted now, or no longer (T003-12), and that is said by what refers to those.
    */
-  private mark(row: Row, { sources }: Marks, comesOrGoes: boolean): void {
+  private mark(row: Row, { sources }: CollectedChanges, comesOrGoes: boolean): void {
     for (const rival of this.sources.rivals(row)) {
       sources.add(rival.key);
-      for (const first of this.sources.referringTo(nameOf(rival))) {
+      for (const first of this.sources.referringTo(toSourceRef(rival))) {
         sources.add(first.key);
         if (!comesOrGoes || rival !== row) continue;
-        for (const second of this.sources.referringTo(nameOf(first))) sources.add(second.key);
+        for (const second of this.sources.referringTo(toSourceRef(first))) sources.add(second.key);
       }
     }
   }
 
-  private markMembers(keys: readonly string[], marks: Marks): void {
+  private markMembers(keys: readonly string[], marks: CollectedChanges): void {
     for (const key of keys) {
       marks.members.add(key);
       for (const node of this.memberTable.selecting(key)) marks.sources.add(node);
@@ -175,17 +175,17 @@ export class AppMeshTable {
 
   private compileRow(row: Row): Compiled {
     const { source, awsName } = row;
-    const conflict = this.conflictOf(row);
-    const conditions = [...conditionsOf(row, this.sources), ...(conflict ? [conflict] : [])];
+    const conflict = this.findConflict(row);
+    const conditions = [...evaluateConditions(row, this.sources), ...(conflict ? [conflict] : [])];
     const members = source.kind === 'VirtualNode' ? this.memberTable.selectedBy(row.key).size : 0;
     const said = { awsName, conditions, members };
-    if (source.kind === 'VirtualRouter' || refusalOf(row, this.sources)) return { ...said, rules: [] };
+    if (source.kind === 'VirtualRouter' || findRefusal(row, this.sources)) return { ...said, rules: [] };
     if (source.kind === 'VirtualNode') {
       const { service, policies } = compiledNode(row, source.spec);
       return { ...said, service, rules: policies };
     }
     const unnamed = this.unnamed(source.id, awsName);
-    const compiled = compileService(source.id, unnamed === undefined ? awsName : undefined, this.providerOf(row));
+    const compiled = compileService(source.id, unnamed === undefined ? awsName : undefined, this.resolveProvider(row));
     return { ...said, ...compiled, ...(unnamed === undefined ? {} : { unnamed }) };
   }
 
@@ -194,7 +194,7 @@ export class AppMeshTable {
     return isCovered(this.suffixes.get(mesh) ?? NONE, awsName, namespace) ? undefined : 'OutsideSuffixes';
   }
 
-  private providerOf(row: Row): Provider {
+  private resolveProvider(row: Row): Provider {
     const [ref] = row.refs;
     const found = ref && resolve(row, ref, this.sources);
     if (!found?.ok) return { type: 'none' };
@@ -204,7 +204,7 @@ export class AppMeshTable {
     return { type: 'none' };
   }
 
-  private conflictOf({ key, source: { kind, generation } }: Row): Condition | undefined {
+  private findConflict({ key, source: { kind, generation } }: Row): Condition | undefined {
     if (kind !== 'VirtualNode') return undefined;
     const shared = [...this.memberTable.selectedBy(key)].filter(
       (member) => this.memberTable.selecting(member).size > 1,
@@ -225,7 +225,8 @@ function haveSameBackends(a: Row | undefined, b: Row): boolean {
   return before.length === after.length && before.every((ref, i) => namesSame(ref, after[i]));
 }
 
-const namesSame = (a: Named, b: Named | undefined): boolean => a.namespace === b?.namespace && a.name === b.name;
+const namesSame = (a: SourceRef, b: SourceRef | undefined): boolean =>
+  a.namespace === b?.namespace && a.name === b.name;
 
 /** Why a Dataplane that these nodes select is refused; undefined where they are not several (T003-32). */
 export function membershipConflict({ namespace, name }: Identity, nodes: readonly Identity[]): string | undefined {

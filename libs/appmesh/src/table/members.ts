@@ -9,10 +9,10 @@ import {
   MultiMap,
   selectsLabels,
 } from '@causeway/resources';
-import { selectorOf, type Member, type Source } from '../model';
+import { findSelector, type Member, type VirtualSource } from '../model';
 import { compareRanks, meet } from './rank';
 
-type Node = Extract<Source, { kind: 'VirtualNode' }>;
+type NodeSource = Extract<VirtualSource, { kind: 'VirtualNode' }>;
 
 /** Labels that selectors may name and nobody stores. */
 const IMPLIED = [Label.namespace, Label.serviceName];
@@ -25,38 +25,38 @@ const ANY = '';
  */
 export class Members {
   private readonly members = new Map<string, { readonly member: Member; readonly labels: Labels }>();
-  private readonly nodes = new Map<string, { readonly node: Node; readonly term: string }>();
+  private readonly nodes = new Map<string, { readonly node: NodeSource; readonly term: string }>();
   private readonly membersByTerm = new MultiMap<string>();
   private readonly nodesByTerm = new MultiMap<string>();
   /** By Dataplane the nodes that select it, and the other way round. */
-  private readonly nodesOf = new Map<string, Set<string>>();
-  private readonly membersOf = new Map<string, Set<string>>();
+  private readonly nodesByMember = new Map<string, Set<string>>();
+  private readonly membersByNode = new Map<string, Set<string>>();
 
   /** Keeps a Dataplane; returns the keys of all nodes that select it, or did. */
   putMember(member: Member): readonly string[] {
     const key = identityKey(member.id);
     const before = this.removeMember(key);
-    const labels = labelsOf(member);
+    const labels = getMemberLabels(member);
     this.members.set(key, { member, labels });
-    for (const term of termsOf(member.id, labels)) this.membersByTerm.add(term, key);
-    const asked = termsOf(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
+    for (const term of listTerms(member.id, labels)) this.membersByTerm.add(term, key);
+    const asked = listTerms(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
     for (const each of asked) this.join(each, key);
-    return [...new Set([...before, ...(this.nodesOf.get(key) ?? [])])];
+    return [...new Set([...before, ...(this.nodesByMember.get(key) ?? [])])];
   }
 
   removeMember(key: string): readonly string[] {
     const known = this.members.get(key);
     if (!known) return [];
-    for (const term of termsOf(known.member.id, known.labels)) this.membersByTerm.delete(term, key);
-    const nodes = [...(this.nodesOf.get(key) ?? [])];
-    for (const node of nodes) this.membersOf.get(node)?.delete(key);
-    this.nodesOf.delete(key);
+    for (const term of listTerms(known.member.id, known.labels)) this.membersByTerm.delete(term, key);
+    const nodes = [...(this.nodesByMember.get(key) ?? [])];
+    for (const node of nodes) this.membersByNode.get(node)?.delete(key);
+    this.nodesByMember.delete(key);
     this.members.delete(key);
     return nodes;
   }
 
   /** Keeps a node; returns the keys of all Dataplanes that it selects, or did; none where it selects and ranks as before. */
-  putNode(node: Node): readonly string[] {
+  putNode(node: NodeSource): readonly string[] {
     const key = identityKey(node.id);
     const known = this.nodes.get(key);
     if (known && selectsAsBefore(known.node, node)) {
@@ -64,91 +64,92 @@ export class Members {
       return [];
     }
     const before = this.removeNode(key);
-    const selector = selectorOf(node.spec);
+    const selector = findSelector(node.spec);
     if (!selector) return before;
-    const term = this.rarestOf(node.id, selector);
+    const term = this.findRarestTerm(node.id, selector);
     this.nodes.set(key, { node, term });
     this.nodesByTerm.add(term, key);
     for (const member of this.membersByTerm.get(term)) this.join(key, member);
-    return [...new Set([...before, ...(this.membersOf.get(key) ?? [])])];
+    return [...new Set([...before, ...(this.membersByNode.get(key) ?? [])])];
   }
 
   removeNode(key: string): readonly string[] {
     const known = this.nodes.get(key);
     if (!known) return [];
     this.nodesByTerm.delete(known.term, key);
-    const members = [...(this.membersOf.get(key) ?? [])];
-    for (const member of members) this.nodesOf.get(member)?.delete(key);
-    this.membersOf.delete(key);
+    const members = [...(this.membersByNode.get(key) ?? [])];
+    for (const member of members) this.nodesByMember.get(member)?.delete(key);
+    this.membersByNode.delete(key);
     this.nodes.delete(key);
     return members;
   }
 
   /** Keys of the Dataplanes that a node selects. */
   selectedBy(node: string): ReadonlySet<string> {
-    return this.membersOf.get(node) ?? NONE;
+    return this.membersByNode.get(node) ?? NONE;
   }
 
   /** Keys of the nodes that select a Dataplane. */
   selecting(member: string): ReadonlySet<string> {
-    return this.nodesOf.get(member) ?? NONE;
+    return this.nodesByMember.get(member) ?? NONE;
   }
 
   /**
    * The node that a Dataplane belongs to; undefined where none selects it (T003-32). Where several do, it stays with the one that it
    * was bound to, else it goes with the one that ranks first (T003-33).
    */
-  nodeOf(member: string): Node | undefined {
+  findNode(member: string): NodeSource | undefined {
     const known = this.members.get(member)?.member;
-    const ranked = this.rowsOf(this.selecting(member)).sort(compareRanks);
+    const ranked = this.listRows(this.selecting(member)).sort(compareRanks);
     return ranked.find(({ id }) => `${id.namespace}/${id.name}` === known?.boundTo) ?? ranked[0];
   }
 
   /** The nodes that select a Dataplane as it is here, which need not be among the members. */
   nodesSelecting(member: Member): readonly Identity[] {
-    const labels = labelsOf(member);
-    const asked = termsOf(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
-    return this.rowsOf(asked).flatMap((node) => (selects(node, member.id, labels) ? [node.id] : []));
+    const labels = getMemberLabels(member);
+    const asked = listTerms(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
+    return this.listRows(asked).flatMap((node) => (selects(node, member.id, labels) ? [node.id] : []));
   }
 
-  private rowsOf(keys: Iterable<string>): Node[] {
+  private listRows(keys: Iterable<string>): NodeSource[] {
     return [...keys].flatMap((key) => this.nodes.get(key)?.node ?? []);
   }
 
   private join(nodeKey: string, memberKey: string): void {
     const [node, member] = [this.nodes.get(nodeKey), this.members.get(memberKey)];
     if (!node || !member || !selects(node.node, member.member.id, member.labels)) return;
-    getOrInsert(this.nodesOf, memberKey, () => new Set<string>()).add(nodeKey);
-    getOrInsert(this.membersOf, nodeKey, () => new Set<string>()).add(memberKey);
+    getOrInsert(this.nodesByMember, memberKey, () => new Set<string>()).add(nodeKey);
+    getOrInsert(this.membersByNode, nodeKey, () => new Set<string>()).add(memberKey);
   }
 
   /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */
-  private rarestOf(id: Identity, { matchLabels = {} }: LabelSelector): string {
-    const terms = Object.entries(matchLabels).map(([key, value]) => termOf(id, key, value));
+  private findRarestTerm(id: Identity, { matchLabels = {} }: LabelSelector): string {
+    const terms = Object.entries(matchLabels).map(([key, value]) => formatTerm(id, key, value));
     const size = (term: string): number => this.nodesByTerm.get(term).size;
     return (
       terms.reduce<string | undefined>(
         (best, term) => (best === undefined || size(term) < size(best) ? term : best),
         undefined,
-      ) ?? termOf(id, ANY, '')
+      ) ?? formatTerm(id, ANY, '')
     );
   }
 }
 
-const selectsAsBefore = (a: Node, b: Node): boolean => compareRanks(a, b) === 0 && selectorText(a) === selectorText(b);
+const selectsAsBefore = (a: NodeSource, b: NodeSource): boolean =>
+  compareRanks(a, b) === 0 && selectorText(a) === selectorText(b);
 
-const selectorText = ({ spec }: Node): string => JSON.stringify(selectorOf(spec) ?? null);
+const selectorText = ({ spec }: NodeSource): string => JSON.stringify(findSelector(spec) ?? null);
 
 const NONE: ReadonlySet<string> = new Set();
 
 /** A node selects in its own mesh and namespace, and in its zone where it has one. */
-function selects({ id, spec }: Node, member: Identity, labels: Labels): boolean {
+function selects({ id, spec }: NodeSource, member: Identity, labels: Labels): boolean {
   const isNear = id.mesh === member.mesh && id.namespace === member.namespace && meet(id.zone, member.zone);
-  const selector = isNear ? selectorOf(spec) : undefined;
+  const selector = isNear ? findSelector(spec) : undefined;
   return selector !== undefined && selectsLabels(selector, labels);
 }
 
-function labelsOf(member: Member): Labels {
+function getMemberLabels(member: Member): Labels {
   const implied = IMPLIED.flatMap((key): [string, string][] => {
     const value = effectiveLabel(member, key);
     return value === undefined ? [] : [[key, value]];
@@ -156,10 +157,10 @@ function labelsOf(member: Member): Labels {
   return { ...Object.fromEntries(implied), ...member.labels };
 }
 
-const termOf = ({ mesh, namespace }: Identity, key: string, value: string): string =>
+const formatTerm = ({ mesh, namespace }: Identity, key: string, value: string): string =>
   `${mesh}/${namespace} ${key}=${value}`;
 
-const termsOf = (id: Identity, labels: Labels): string[] => [
-  termOf(id, ANY, ''),
-  ...Object.entries(labels).map(([key, value]) => termOf(id, key, value)),
+const listTerms = (id: Identity, labels: Labels): string[] => [
+  formatTerm(id, ANY, ''),
+  ...Object.entries(labels).map(([key, value]) => formatTerm(id, key, value)),
 ];

@@ -1,10 +1,10 @@
 import { identityKey, MultiMap } from '@causeway/resources';
-import type { ObjectRef, RouterRoute, Source, SourceKind, VirtualRouterSpec } from '../model';
+import type { VirtualRef, RouterRoute, VirtualSource, SourceKind, VirtualRouterSpec } from '../model';
 import { derivedAwsName, resolvedRef } from '../names';
 import { compareRanks, meet } from './rank';
 
 /** Target of a reference: a kind, a namespace and a name. */
-export interface Named {
+export interface SourceRef {
   readonly kind: SourceKind;
   readonly namespace: string;
   readonly name: string;
@@ -13,16 +13,16 @@ export interface Named {
 /** Row by which a source is looked up. */
 export interface Row {
   readonly key: string;
-  readonly source: Source;
+  readonly source: VirtualSource;
   readonly awsName: string;
-  readonly refs: readonly Named[];
+  readonly refs: readonly SourceRef[];
 }
 
-const nameKey = ({ kind, namespace, name }: Named): string => `${kind}/${namespace}/${name}`;
+const nameKey = ({ kind, namespace, name }: SourceRef): string => `${kind}/${namespace}/${name}`;
 const awsKey = ({ source: { kind, id }, awsName }: Row): string => `${kind}/${id.mesh}/${awsName}`;
 
 /** Nodes, routers and services by name, by what they refer to, and by their names at App Mesh. */
-export class Sources {
+export class SourceIndex {
   private readonly rows = new Map<string, Row>();
   private readonly named = new MultiMap<Row>();
   private readonly referring = new MultiMap<Row>();
@@ -36,13 +36,13 @@ export class Sources {
     return this.rows.values();
   }
 
-  put(source: Source): Row {
+  put(source: VirtualSource): Row {
     const key = identityKey(source.id);
     this.remove(key);
     const awsName = source.spec.awsName || derivedAwsName(source.kind, source.id);
-    const row: Row = { key, source, awsName, refs: refsOf(source) };
+    const row: Row = { key, source, awsName, refs: listRefs(source) };
     this.rows.set(key, row);
-    this.named.add(nameKey(nameOf(row)), row);
+    this.named.add(nameKey(toSourceRef(row)), row);
     this.wanting.add(awsKey(row), row);
     for (const ref of row.refs) this.referring.add(nameKey(ref), row);
     return row;
@@ -52,14 +52,14 @@ export class Sources {
     const row = this.rows.get(key);
     if (!row) return undefined;
     this.rows.delete(key);
-    this.named.delete(nameKey(nameOf(row)), row);
+    this.named.delete(nameKey(toSourceRef(row)), row);
     this.wanting.delete(awsKey(row), row);
     for (const ref of row.refs) this.referring.delete(nameKey(ref), row);
     return row;
   }
 
   /** Returns the sources that refer to something of this name. */
-  referringTo(named: Named): Iterable<Row> {
+  referringTo(named: SourceRef): Iterable<Row> {
     return this.referring.get(nameKey(named));
   }
 
@@ -82,7 +82,7 @@ export class Sources {
    * Resolves a reference of `from`: to what was made where `from` was, else on the global, of its own mesh. Without it, the mesh in
    * which there is something of this name, if any (T003-12).
    */
-  find(from: Source, named: Named): Row | { readonly elsewhere: string } | undefined {
+  find(from: VirtualSource, named: SourceRef): Row | { readonly elsewhere: string } | undefined {
     let found: Row | undefined;
     let elsewhere: string | undefined;
     for (const row of this.named.get(nameKey(named))) {
@@ -95,21 +95,25 @@ export class Sources {
   }
 }
 
-export const nameOf = ({ source: { kind, id } }: Row): Named => ({ kind, namespace: id.namespace, name: id.name });
+export const toSourceRef = ({ source: { kind, id } }: Row): SourceRef => ({
+  kind,
+  namespace: id.namespace,
+  name: id.name,
+});
 
-function refsOf(source: Source): readonly Named[] {
-  const to = (kind: SourceKind, ref: ObjectRef): Named => ({ kind, ...resolvedRef(source.id, ref) });
+function listRefs(source: VirtualSource): readonly SourceRef[] {
+  const to = (kind: SourceKind, ref: VirtualRef): SourceRef => ({ kind, ...resolvedRef(source.id, ref) });
   if (source.kind === 'VirtualNode')
     return (source.spec.backends ?? []).map(({ virtualService }) =>
       to('VirtualService', virtualService.virtualServiceRef),
     );
-  if (source.kind === 'VirtualRouter') return targetsOf(source.spec).map((ref) => to('VirtualNode', ref));
+  if (source.kind === 'VirtualRouter') return listTargets(source.spec).map((ref) => to('VirtualNode', ref));
   const { virtualNode, virtualRouter } = source.spec.provider ?? {};
   if (virtualNode) return [to('VirtualNode', virtualNode.virtualNodeRef)];
   return virtualRouter ? [to('VirtualRouter', virtualRouter.virtualRouterRef)] : [];
 }
 
-function targetsOf({ routes = [] }: VirtualRouterSpec): readonly ObjectRef[] {
+function listTargets({ routes = [] }: VirtualRouterSpec): readonly VirtualRef[] {
   const bodies = ({ http, httpRoute, http2, http2Route, grpc, grpcRoute, tcp, tcpRoute }: RouterRoute) =>
     [http, httpRoute, http2, http2Route, grpc, grpcRoute, tcp, tcpRoute].flatMap((body) => (body ? [body] : []));
   const refs = routes.flatMap(bodies).flatMap(({ action }) => action?.weightedTargets ?? []);

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   AppMeshTable,
-  bindingOf,
-  memberOf,
+  readBinding,
+  toMember,
   sourceKinds,
   withBinding,
   type Compiled,
-  type Touched,
+  type AppMeshChanges,
 } from '@causeway/appmesh';
 import { MeshNaming, storedSource } from '@causeway/kinds';
 import { meshSuffixes, namesHere, type FollowedRoutes } from '@causeway/meshes';
@@ -31,7 +31,7 @@ import {
   type ControlLoop,
 } from '@causeway/loops';
 import { GeneratedObjects } from './generated-objects';
-import { frontendsOf, sourcesNamed, unnamedCondition } from './hostname-condition';
+import { listFrontends, sourcesNamed, unnamedCondition } from './hostname-condition';
 import { KeptSuffixesLoop } from './kept-suffixes-loop';
 import { planGenerated } from './plan-generated';
 import { nameTakenCondition, planSourceStatus, routedCondition } from './source-status';
@@ -83,7 +83,7 @@ class AppMeshReconciler implements KeyedReconciler {
       const moved =
         change === 'reloaded'
           ? [...this.objects.sources()]
-          : change.routes.flatMap((key) => [...this.objects.sourcesOf(key)]);
+          : change.routes.flatMap((key) => [...this.objects.listSources(key)]);
       for (const key of moved) this.stale.add(key);
     });
   }
@@ -106,7 +106,7 @@ class AppMeshReconciler implements KeyedReconciler {
     }
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
+  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
     if (id.kind === MeshNaming.name) {
       const { cp } = this.options;
       return namesHere(id, cp)
@@ -115,7 +115,7 @@ class AppMeshReconciler implements KeyedReconciler {
     }
     if (id.kind === 'Dataplane') {
       if (before && after && isSameMember(before, after)) return NO_KEYS;
-      return this.touch(after ? this.table.putMember(memberOf(after)) : this.table.removeMember(id));
+      return this.touch(after ? this.table.putMember(toMember(after)) : this.table.removeMember(id));
     }
     if (isSource(id.kind)) {
       const isSame = before && after && before.generation === after.generation && jsonEqual(before.spec, after.spec);
@@ -127,7 +127,7 @@ class AppMeshReconciler implements KeyedReconciler {
     const isWanted = this.objects.get(key) !== undefined;
     // A source says in a condition that somebody else's object has the name; it is asked again when that comes or goes.
     if (isWanted && versions.some(({ labels }) => !isGeneratedFrom(labels)))
-      return [key, ...this.objects.sourcesOf(key)];
+      return [key, ...this.objects.listSources(key)];
     if (!isWanted && !versions.some(({ labels }) => isGeneratedFrom(labels))) return NO_KEYS;
     // A service says in a condition why its frontend has no name.
     return before && after && jsonEqual(before.status?.['addresses'], after.status?.['addresses'])
@@ -172,15 +172,15 @@ class AppMeshReconciler implements KeyedReconciler {
     const routed = routes.hasLoaded ? routedCondition(keys, routes.table, source.generation) : undefined;
     const found = this.objects.objectsFrom(key).map((object) => index.byIdentityKey(object));
     const taken = nameTakenCondition(found, source.generation);
-    const unnamed = this.unnamedOf(source, compiled, index);
+    const unnamed = this.findUnnamed(source, compiled, index);
     const stored = [routed, taken, unnamed].filter((one) => one !== undefined);
     return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now) };
   }
 
-  private unnamedOf(source: Resource, compiled: Compiled, index: IndexReader): Condition | undefined {
+  private findUnnamed(source: Resource, compiled: Compiled, index: IndexReader): Condition | undefined {
     const { id, generation } = source;
     if (id.kind !== 'VirtualService' || !compiled.service || this.isHeldBack(identityKey(id))) return undefined;
-    return unnamedCondition(compiled, id.mesh, frontendsOf(id, index, this.options.cp), generation);
+    return unnamedCondition(compiled, id.mesh, listFrontends(id, index, this.options.cp), generation);
   }
 
   /** Whether it is not settled yet which names are kept; the key then waits for that. */
@@ -203,13 +203,13 @@ class AppMeshReconciler implements KeyedReconciler {
 
   /** Takes over a Dataplane or a source; one that cannot be read is as one that is not there. */
   private apply(resource: Resource): Keys {
-    if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(memberOf(resource)));
+    if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(toMember(resource)));
     const source = storedSource(resource);
     const touched = this.touch(source ? this.table.put(source) : this.table.remove(resource.id));
     return [...touched, identityKey(resource.id)];
   }
 
-  private touch({ sources, members }: Touched): Keys {
+  private touch({ sources, members }: AppMeshChanges): Keys {
     for (const key of sources) this.pending.add(key);
     return [...sources, ...members];
   }
@@ -217,7 +217,7 @@ class AppMeshReconciler implements KeyedReconciler {
 
 /** Whether two versions of a Dataplane are the same to nodes, and say the same of theirs. */
 function isSameMember(a: Resource, b: Resource): boolean {
-  const [before, after] = [a, b].map(bindingOf);
+  const [before, after] = [a, b].map(readBinding);
   return jsonEqual(a.labels, b.labels) && isDeepStrictEqual(before, after);
 }
 

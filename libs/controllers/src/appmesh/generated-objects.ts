@@ -19,7 +19,7 @@ export class GeneratedObjects {
 
   /** Takes over what a source becomes, nothing where it is gone; returns the keys of the objects that changed by that. */
   update(key: string, source: Resource | undefined, compiled: Compiled | undefined): readonly string[] {
-    const objects = source && compiled ? this.objectsOf(source, compiled) : [];
+    const objects = source && compiled ? this.listObjects(source, compiled) : [];
     const next = new Map(objects.map((one) => [identityKey(one.id), one]));
     const before = this.made.get(key) ?? [];
     const stale = [...new Set([...before, ...next.keys()])].filter((object) =>
@@ -38,7 +38,7 @@ export class GeneratedObjects {
   }
 
   /** Keys of what an object comes from. */
-  sourcesOf(object: string): Iterable<string> {
+  listSources(object: string): Iterable<string> {
     return this.wanted.get(object)?.keys() ?? [];
   }
 
@@ -52,7 +52,7 @@ export class GeneratedObjects {
     return this.made.keys();
   }
 
-  private objectsOf(source: Resource, { service, rules, members }: Compiled): readonly Generated[] {
+  private listObjects(source: Resource, { service, rules, members }: Compiled): readonly Generated[] {
     const { cp } = this;
     const isOurs = isMadeHere(source, cp);
     const here = cp.role === 'zone' && (isOurs || source.id.kind !== 'VirtualNode' || members > 0);

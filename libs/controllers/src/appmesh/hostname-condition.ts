@@ -20,7 +20,7 @@ export const NOT_NAMED = 'causeway.io/NotNamed';
 const MAX_ZONES = 3;
 
 /** The frontends of a VirtualService that was made here: that of this zone, or on the global those of all zones. */
-export function frontendsOf({ mesh, namespace, name }: Identity, index: IndexReader, cp: ControlPlane): Resource[] {
+export function listFrontends({ mesh, namespace, name }: Identity, index: IndexReader, cp: ControlPlane): Resource[] {
   const zones = cp.role === 'zone' ? [cp.zone] : [...index.ofKind(Zone.name)].map(({ id }) => id.name);
   const of = { kind: MeshService.name, mesh, namespace, name: frontendOfVirtualService(name) };
   return zones.flatMap((zone) => index.get({ ...of, zone }) ?? []);
@@ -56,7 +56,7 @@ export function unnamedCondition(
       `awsName "${awsName}" is no hostname: it lies under no suffix of mesh ${mesh}; a mesh operator adds one in a MeshNaming`,
     );
   const lost = frontends.flatMap(({ id, status }) => {
-    const reason = lossOf(status?.['addresses'], awsName);
+    const reason = findMissingAddress(status?.['addresses'], awsName);
     return reason === undefined ? [] : [`in zone ${id.zone}: ${reason}`];
   });
   if (lost.length === 0) return undefined;
@@ -65,7 +65,7 @@ export function unnamedCondition(
 }
 
 /** The reason in `status.addresses` for which a name is not Available. */
-function lossOf(addresses: unknown, hostname: string): string | undefined {
+function findMissingAddress(addresses: unknown, hostname: string): string | undefined {
   if (!Array.isArray(addresses) || !isJsonArray(addresses)) return undefined;
   const entries = addresses.filter(isJsonObject).filter((one) => one['hostname'] === hostname);
   if (entries.length === 0 || entries.some((one) => one['status'] === 'Available')) return undefined;

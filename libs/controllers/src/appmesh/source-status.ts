@@ -1,7 +1,7 @@
 import { MEMBERSHIP_CONFLICT } from '@causeway/appmesh';
 import { isGeneratedFrom, withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
 import { NOT_NAMED } from './hostname-condition';
-import { parentStatuses, ROUTED_BY_XROUTE, type RouteTable } from '@causeway/routing';
+import { parentStatuses, ROUTED_BY_XROUTE, type BindingTable } from '@causeway/routing';
 import type { PatchChange } from '@causeway/store';
 
 /** True on a VirtualService at whose ports routes that somebody wrote are bound in place of what its provider says. */
@@ -28,7 +28,7 @@ export function planSourceStatus(
 /** Returns the condition that names the routes which replace generated routes of a VirtualService; undefined where none does. */
 export function routedCondition(
   routes: Iterable<string>,
-  table: RouteTable,
+  table: BindingTable,
   observedGeneration: number,
 ): Condition | undefined {
   const messages = [...routes].flatMap((key) => {

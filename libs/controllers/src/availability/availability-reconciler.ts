@@ -4,7 +4,7 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   asDataplane,
   dataplaneValues,
-  selectorOf,
+  findSelector,
   type DataplaneResource,
   type DataplaneSelector,
   type ServiceResource,
@@ -50,7 +50,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesMeshAuthority(change) || movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.zone !== this.zone) return NO_KEYS;
@@ -67,7 +67,8 @@ export class AvailabilityReconciler implements KeyedReconciler {
     const services = this.matcher.setItem(key, before, after);
     const inbounds = InboundChange.of(before, after);
     // All services of a Dataplane have its ids, and by `Mesh.mtls` each inbound may give it one more.
-    if (!inbounds || !before || !after || !jsonEqual(this.ids.idsOf(before), this.ids.idsOf(after))) return services;
+    if (!inbounds || !before || !after || !jsonEqual(this.ids.listIds(before), this.ids.listIds(after)))
+      return services;
     return services.filter((each) => {
       const service = asService(index.byIdentityKey(each));
       return !service || inbounds.concerns(service);
@@ -91,8 +92,8 @@ export class AvailabilityReconciler implements KeyedReconciler {
       this.reportedAt.delete(key);
       return undefined;
     }
-    const dataplanes = [...this.dataplanesOf(selectorOf(service), index)];
-    const uris = dataplanes.flatMap((dataplane) => this.ids.idsOf(dataplane));
+    const dataplanes = [...this.listDataplanes(findSelector(service), index)];
+    const uris = dataplanes.flatMap((dataplane) => this.ids.listIds(dataplane));
     const facts = { uris, ...this.connections() };
     const change = planAvailability(service, dataplanes, facts);
     if (!change?.spec || change.spec['instances'] === service.spec.instances) return { change };
@@ -115,18 +116,18 @@ export class AvailabilityReconciler implements KeyedReconciler {
         yield NO_KEYS;
         continue;
       }
-      for (const _ of this.matcher.index(termsOf(service), () => this.allDataplanes(index))) yield NO_KEYS;
+      for (const _ of this.matcher.index(listTerms(service), () => this.allDataplanes(index))) yield NO_KEYS;
       yield this.keysOfService(identityKey(service.id), index);
     }
   }
 
   /** Reads the service from the index: it may have changed since the walk met it. */
   private keysOfService(key: string, index: IndexReader): Keys {
-    this.matcher.setSelector(key, termsOf(index.byIdentityKey(key)), () => this.allDataplanes(index));
+    this.matcher.setSelector(key, listTerms(index.byIdentityKey(key)), () => this.allDataplanes(index));
     return [key];
   }
 
-  private *dataplanesOf(selector: DataplaneSelector | undefined, index: IndexReader): Iterable<DataplaneResource> {
+  private *listDataplanes(selector: DataplaneSelector | undefined, index: IndexReader): Iterable<DataplaneResource> {
     if (!selector) return;
     for (const key of this.matcher.candidates(selector.terms)) {
       const dataplane = asDataplane(index.byIdentityKey(key));
@@ -142,9 +143,9 @@ export class AvailabilityReconciler implements KeyedReconciler {
   }
 }
 
-function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
+function listTerms(resource: Resource | undefined): readonly SelectorTerm[] {
   const service = asService(resource);
-  return (service && selectorOf(service)?.terms) ?? [];
+  return (service && findSelector(service)?.terms) ?? [];
 }
 
 function asService(resource: Resource | undefined): ServiceResource | undefined {

@@ -1,7 +1,12 @@
 import type { PatchChange } from '@causeway/store';
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@causeway/resources';
 import { instancesToReport } from '@causeway/sync';
-import { inboundsOf, type DataplaneInbound, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
+import {
+  listInbounds,
+  type DataplaneInbound,
+  type DataplaneResource,
+  type ServiceResource,
+} from '@causeway/dataplanes';
 import { identitiesPart, serviceIdentities } from './workload-ids';
 
 /** `status.dataplaneProxies` of a MeshService. */
@@ -41,7 +46,7 @@ export function planAvailability(
   const { identities: known = [], instances: reported, ...rest } = spec;
   const identities = serviceIdentities(uris);
   const instances = instancesPart(keepsInstances ? reported : instancesToReport(reported, count.healthy));
-  const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities), ...instances };
+  const wanted = { ...rest, state: toAvailabilityState(count), ...identitiesPart(identities), ...instances };
   const counted = jsonEqual(before, count);
   const isCounted = reported === instances['instances'];
   const stated = spec.state === wanted.state && jsonEqual(known, identities) && isCounted;
@@ -85,7 +90,7 @@ function isReady(inbound: DataplaneInbound): boolean {
 /** Ports and names of the ready inbounds: a target port is one of them; without one it is the service's own port. */
 function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
   const served = new Set<number | string>();
-  for (const inbound of inboundsOf(dataplane)) {
+  for (const inbound of listInbounds(dataplane)) {
     if (!isReady(inbound)) continue;
     served.add(inbound.port);
     if (inbound.name !== undefined) served.add(inbound.name);
@@ -94,6 +99,6 @@ function servedBy(dataplane: DataplaneResource): ReadonlySet<number | string> {
 }
 
 /** Whether a service counted so can be reached. */
-export function stateOf({ healthy }: ProxyCount): 'Available' | 'Unavailable' {
+export function toAvailabilityState({ healthy }: ProxyCount): 'Available' | 'Unavailable' {
   return healthy > 0 ? 'Available' : 'Unavailable';
 }

@@ -49,7 +49,7 @@ export class WorkloadIds {
    * The ids of a Dataplane: one, by its MeshIdentity, and while the form of ids changes the one of before; without a MeshIdentity those of `Mesh.mtls`, where this zone can sign for the mesh;
    * none where the MeshIdentity that selects it gives it no id.
    */
-  idsOf(dataplane: DataplaneResource): readonly string[] {
+  listIds(dataplane: DataplaneResource): readonly string[] {
     if (this.unread) this.read(this.unread);
     this.unread = undefined;
     const known = this.known.get(dataplane);

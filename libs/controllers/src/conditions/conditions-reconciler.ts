@@ -20,7 +20,7 @@ import { planConditions, type ConditionInputs, type MeshFault } from './plan-con
 export interface ConditionsConfig {
   readonly cp: ControlPlane;
   readonly registry: Registry;
-  readonly meshes: Pick<Meshes, 'state' | 'owner' | 'candidatesOf'>;
+  readonly meshes: Pick<Meshes, 'state' | 'owner' | 'listCandidates'>;
   /** Why a resource cannot be sent to Kuma zones; given on the global. */
   readonly unsupportedByKuma?: ConditionInputs['unsupportedByKuma'];
 }
@@ -48,10 +48,10 @@ class ConditionsReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
     if (change.id.kind === Enrolment.name) return [identityKey(enrolledDataplane(change.id))];
     const key = affectsConditions(change) ? [change.key] : [];
-    const dependents = dependentsOf(change);
+    const dependents = findDependents(change);
     if (!dependents) return key;
     this.wanted.push(dependents);
     return [RESCAN, ...key];
@@ -102,7 +102,7 @@ export function createConditionsReconciler(config: ConditionsConfig): KeyedLoop 
  * Which resources depend on a Mesh that came or went, selects other namespaces or has another `mtls`; on the labels of a Namespace; or on a
  * Zone that was lost or is back; undefined for other changes.
  */
-function dependentsOf({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
+function findDependents({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
   if (id.kind === 'Mesh') {
     const moves = !sameMembership(before, after);
     const authority = enabledBackend(before?.spec) !== enabledBackend(after?.spec);

@@ -48,7 +48,7 @@ export function withEntries(
   const stored = storedEntries(status, list);
   const own = stored.filter((entry) => isOwn(entry, controllerName));
   const room = Math.max(0, list.most - (stored.length - own.length));
-  const entries = wanted.slice(0, room).map((each) => entryOf(each, list, own, { controllerName, now }));
+  const entries = wanted.slice(0, room).map((each) => toEntry(each, list, own, { controllerName, now }));
   const next = inPlace(stored, entries, controllerName);
   if (jsonEqual(stored, next)) return status;
   const { [list.field]: _, ...rest } = status;
@@ -79,7 +79,7 @@ function isOwn(entry: JsonValue, controllerName: string): boolean {
 }
 
 /** The entry of one reference, made from the stored one of the same reference. */
-function entryOf(
+function toEntry(
   { ref, conditions }: WantedEntry,
   { refField }: EntryList,
   own: readonly JsonValue[],

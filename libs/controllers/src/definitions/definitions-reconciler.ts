@@ -1,5 +1,5 @@
 import { MetaresourceDefinition, type EvaluatedDefinition } from '@causeway/kinds';
-import { DeclaredKinds } from '@causeway/meshes';
+import { IndexedKinds } from '@causeway/meshes';
 import { identityKey, withCondition, type Condition } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -12,7 +12,7 @@ const KIND = MetaresourceDefinition.name;
  */
 class DefinitionsReconciler implements KeyedReconciler {
   readonly name = 'definitions';
-  private declared: { readonly of: IndexReader; readonly kinds: DeclaredKinds } | undefined;
+  private declared: { readonly of: IndexReader; readonly kinds: IndexedKinds } | undefined;
   private seen: readonly EvaluatedDefinition[] | undefined;
   private byKey: ReadonlyMap<string, EvaluatedDefinition> = new Map();
 
@@ -20,7 +20,7 @@ class DefinitionsReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(KIND)) yield [identityKey(id)];
   }
 
-  keysOf({ id }: IndexChange, index: IndexReader): Keys {
+  listKeys({ id }: IndexChange, index: IndexReader): Keys {
     return id.kind === KIND ? [...index.ofKind(KIND)].map((one) => identityKey(one.id)) : NO_KEYS;
   }
 
@@ -28,12 +28,12 @@ class DefinitionsReconciler implements KeyedReconciler {
     const evaluated = this.evaluatedIn(index).get(key);
     if (!evaluated) return undefined;
     const { id, revision, status: before = {} } = evaluated.definition;
-    const status = withCondition(before, conditionOf(evaluated), now);
+    const status = withCondition(before, toCondition(evaluated), now);
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
   private evaluatedIn(index: IndexReader): ReadonlyMap<string, EvaluatedDefinition> {
-    if (this.declared?.of !== index) this.declared = { of: index, kinds: new DeclaredKinds(index) };
+    if (this.declared?.of !== index) this.declared = { of: index, kinds: new IndexedKinds(index) };
     const { evaluated } = this.declared.kinds;
     if (evaluated !== this.seen) this.byKey = new Map(evaluated.map((one) => [identityKey(one.definition.id), one]));
     this.seen = evaluated;
@@ -41,7 +41,7 @@ class DefinitionsReconciler implements KeyedReconciler {
   }
 }
 
-function conditionOf({ definition, kind, reason, message }: EvaluatedDefinition): Condition {
+function toCondition({ definition, kind, reason, message }: EvaluatedDefinition): Condition {
   const status = kind ? 'True' : 'False';
   return { type: 'Accepted', status, reason, message, observedGeneration: definition.generation };
 }

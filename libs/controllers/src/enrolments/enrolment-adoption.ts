@@ -4,7 +4,7 @@ import { computedLabels, Label, type ControlPlane, type SpecOf } from '@causeway
 import { splitIntoBatches, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
 import { reachedSoon, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
 import { LEASED_BY } from '../leases/plan-lease-ends';
-import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
+import { asDataplane, findSelector, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
 import { REGISTERED_BY } from '../proxies/abandoned-dataplanes';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 
@@ -113,7 +113,7 @@ function adoptedSpec(
   const { id, labels } = dataplane;
   const isOfUser = labels[LEASED_BY] === undefined && labels[REGISTERED_BY] === undefined;
   const workload = labels[Label.workload];
-  const selecting = (named.get(placeOf(id)) ?? []).filter((service) => selectorOf(service)?.matches(dataplane));
+  const selecting = (named.get(formatScope(id)) ?? []).filter((service) => findSelector(service)?.matches(dataplane));
   const services = [
     ...new Set([...listServedServices(dataplane), ...selecting.map((service) => service.id.name)]),
   ].sort();
@@ -131,7 +131,7 @@ function servicesByPlace(index: IndexReader, zone: string): ReadonlyMap<string, 
   const places = new Map<string, ServiceResource[]>();
   for (const service of index.ofKind(MeshService.name)) {
     if (service.id.zone !== zone || !MeshService.is(service) || isByName(service)) continue;
-    const place = placeOf(service.id);
+    const place = formatScope(service.id);
     const known = places.get(place);
     if (known) known.push(service);
     else places.set(place, [service]);
@@ -145,6 +145,6 @@ function isByName({ id, spec: { selector } }: ServiceResource): boolean {
   return tags !== undefined && Object.keys(tags).length === 1 && tags[Label.service] === id.name;
 }
 
-function placeOf({ mesh, namespace }: { readonly mesh: string; readonly namespace: string }): string {
+function formatScope({ mesh, namespace }: { readonly mesh: string; readonly namespace: string }): string {
   return `${mesh}/${namespace}`;
 }

@@ -72,7 +72,7 @@ export class WorkloadRevoker {
   /** Throws NotFound where nothing of this name is enrolled. */
   async plan(dataplane: Identity): Promise<RevocationPlan> {
     const { index, tokens: issued } = this.options;
-    const enrolment = this.enrolmentOf(dataplane);
+    const enrolment = this.toEnrolment(dataplane);
     const tokens = new Set(enrolment.spec.tokens);
     for (const { id, facts, revoked } of await issued.list()) if (!revoked && isFor(facts, dataplane)) tokens.add(id);
     const others = [...index.ofKind(Enrolment.name)].filter(
@@ -112,7 +112,7 @@ export class WorkloadRevoker {
   /** False where others wrote at the same time. */
   private async end({ dataplane }: RevocationPlan): Promise<boolean> {
     const { cp, index, store, clock, validity } = this.options;
-    const enrolment = this.enrolmentOf(dataplane);
+    const enrolment = this.toEnrolment(dataplane);
     const id = { ...enrolmentId(dataplane), kind: WorkloadRevocation.name };
     const now = clock.now();
     // One that came back after an import has certificates of before, too.
@@ -153,7 +153,7 @@ export class WorkloadRevoker {
     return others.map(({ id }) => id.name).sort(compareText);
   }
 
-  private enrolmentOf(dataplane: Identity): EnrolmentResource {
+  private toEnrolment(dataplane: Identity): EnrolmentResource {
     const enrolment = findEnrolment(this.options.index, dataplane);
     if (enrolment) return enrolment;
     throw new NotFound(`${describeIdentity(dataplane)} is not enrolled in this zone (causeway workloads)`);

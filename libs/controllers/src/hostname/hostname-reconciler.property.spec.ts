@@ -112,7 +112,7 @@ test('I3 holds at every commit, whatever happens in between, and in the end ever
       }
       const claims = await new ClaimsView(zone.index, east).table(new AbortController().signal);
       for (const each of ids)
-        expect(await zone.addresses(each)).toEqual(zone.index.get(each) ? claims.addressesOf(identityKey(each)) : []);
+        expect(await zone.addresses(each)).toEqual(zone.index.get(each) ? claims.listAddresses(identityKey(each)) : []);
     }),
     { numRuns: 300 },
   );

@@ -126,7 +126,7 @@ export class HostnameReconciler implements ControlLoop {
     const row = index.byIdentityKey(key);
     if (!row) return;
     const shown = statusAddresses(row);
-    const wanted = claims.addressesOf(key);
+    const wanted = claims.listAddresses(key);
     if (jsonEqual(shown, wanted)) return;
     outdated.add(key);
     const kept = availableNames(wanted);
@@ -156,7 +156,7 @@ export class HostnameReconciler implements ControlLoop {
   private decideRow(key: string, index: IndexReader): Change | undefined {
     const row = index.byIdentityKey(key);
     if (!row) return undefined;
-    const wanted = this.work.claims.addressesOf(key);
+    const wanted = this.work.claims.listAddresses(key);
     const possible = this.withoutPending(key, row, wanted);
     // Two rows that swap names must not wait for each other: a row that releases a name is written at once.
     return possible === wanted || this.work.pending.has(key) ? addressPatch(row, possible) : undefined;

@@ -33,7 +33,7 @@ import {
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { IdentityPathReplicas } from './identity-path-replicas';
-import { IdsOfMesh, type IdBearer } from './ids-of-mesh';
+import { IdsOfMesh, type ConcernedDataplane } from './ids-of-mesh';
 
 /** Time for which the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
 const ANNOUNCED = 600_000;
@@ -77,24 +77,24 @@ class IdentityPathReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { zone } = this.options;
     const { id, key, before, after } = change;
     if (movesWorkloadIds(change, zone)) return [RESCAN];
-    if (id.kind === 'Mesh') return before && after ? NO_KEYS : [this.keyOf(id.name)];
-    if (id.kind === IdentityPath.name) return [this.keyOf(id.mesh)];
+    if (id.kind === 'Mesh') return before && after ? NO_KEYS : [this.formatKey(id.name)];
+    if (id.kind === IdentityPath.name) return [this.formatKey(id.mesh)];
     if (id.zone !== zone) return NO_KEYS;
     if (id.kind === IdentityPathState.name) return [key];
     if (id.kind !== Dataplane.name) return NO_KEYS;
     if (before && after && before.labels === after.labels && before.spec === after.spec) return NO_KEYS;
-    return this.file(index.byIdentityKey(key), key, index) ? [this.keyOf(id.mesh)] : NO_KEYS;
+    return this.file(index.byIdentityKey(key), key, index) ? [this.formatKey(id.mesh)] : NO_KEYS;
   }
 
   outsideKeys(index: IndexReader): Keys {
     const { areReady } = this.options.replicas;
     if (areReady === this.wereReady) return NO_KEYS;
     this.wereReady = areReady;
-    return [...index.ofKind('Mesh')].map(({ id }) => this.keyOf(id.name));
+    return [...index.ofKind('Mesh')].map(({ id }) => this.formatKey(id.name));
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
@@ -104,7 +104,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     if (!index.get(globalIdentity('Mesh', id.mesh)))
       return held && { change: { type: 'delete', id, expect: held.revision } };
     const ids = this.meshes.get(id.mesh);
-    const before = stepOf(held?.spec);
+    const before = getStep(held?.spec);
     const step = this.next(before, { mesh: id.mesh, ids, index, now });
     const spec = stateSpec(step, ids, held?.spec);
     const isKept = spec.signs !== 'Workload' || spec.step !== undefined || spec.shared !== undefined;
@@ -164,7 +164,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     }
     const states = [...index.ofKind(IdentityPathState.name)].filter(({ id }) => id.zone === this.options.zone);
     const meshes = [...[...index.ofKind('Mesh')].map(({ id }) => id.name), ...states.map(({ id }) => id.mesh)];
-    yield [...new Set(meshes)].map((mesh) => this.keyOf(mesh));
+    yield [...new Set(meshes)].map((mesh) => this.formatKey(mesh));
   }
 
   /** Files a Dataplane under its ids; true where the state of its mesh says something else now. */
@@ -175,7 +175,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     return ids.set(key, held && this.bearer(held, index));
   }
 
-  private bearer(held: Resource, index: Pick<IndexReader, 'get'>): IdBearer | undefined {
+  private bearer(held: Resource, index: Pick<IndexReader, 'get'>): ConcernedDataplane | undefined {
     const { mesh, namespace } = held.id;
     const identity = Dataplane.is(held) ? identityFor(held, this.identities.get(mesh) ?? []) : undefined;
     if (!identity) return undefined;
@@ -183,12 +183,12 @@ class IdentityPathReconciler implements KeyedReconciler {
     return { namespace, uris, isConcerned: isIdByPreset(held, identity) };
   }
 
-  private keyOf(mesh: string): string {
+  private formatKey(mesh: string): string {
     return identityKey(identityPathStateId({ mesh, zone: this.options.zone }));
   }
 }
 
-function stepOf(spec: IdentityPathStateSpec | undefined): PathStep {
+function getStep(spec: IdentityPathStateSpec | undefined): PathStep {
   const { namespaces: _, shared: __, ...step } = spec ?? { signs: 'Workload' };
   return step;
 }

@@ -45,14 +45,14 @@ export class IdentityPathReplicas {
   private async forget(notes: readonly MetadataEntry[], live: ReadonlySet<string>): Promise<void> {
     const { store, term, clock } = this.options;
     const before = clock.now() - KEPT;
-    const gone = notes.filter(({ key, value }) => !live.has(key) && sinceOf(value) < before);
+    const gone = notes.filter(({ key, value }) => !live.has(key) && readSince(value) < before);
     if (gone.length === 0) return;
     const forgotten = gone.map(({ key }) => ({ area: IDENTITY_PATH_REPLICAS, key, value: null }));
     await store.write({ changes: [], onRefusal: 'skip', metadata: forgotten, fence: term });
   }
 }
 
-function sinceOf(value: MetadataEntry['value']): number {
+function readSince(value: MetadataEntry['value']): number {
   const since = value?.['since'];
   return typeof since === 'number' ? since : 0;
 }

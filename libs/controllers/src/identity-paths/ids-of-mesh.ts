@@ -1,7 +1,7 @@
 import { compareText } from '@causeway/resources';
 
 /** A Dataplane, by what the state of its mesh says of it. */
-export interface IdBearer {
+export interface ConcernedDataplane {
   readonly namespace: string;
   readonly uris: readonly string[];
   /** Whether its ids depend on the form of preset paths. */
@@ -12,13 +12,13 @@ export interface IdBearer {
 export class IdsOfMesh {
   /** Dataplanes whose ids depend on the form of preset paths, by namespace. */
   readonly concerned = new Map<string, number>();
-  private readonly bearers = new Map<string, IdBearer>();
+  private readonly bearers = new Map<string, ConcernedDataplane>();
   private readonly byUri = new Map<string, Map<string, number>>();
   /** Ids that several namespaces have. */
   private readonly sharedUris = new Set<string>();
 
   /** Files a Dataplane, gone where it is undefined; true where namespaces or shared ids are others than before. */
-  set(key: string, bearer: IdBearer | undefined): boolean {
+  set(key: string, bearer: ConcernedDataplane | undefined): boolean {
     const before = this.bearers.get(key);
     const uris = new Set([...(before?.uris ?? []), ...(bearer?.uris ?? [])]);
     const [namespaces, shared] = [this.concerned.size, this.sharing(uris)];
@@ -45,7 +45,7 @@ export class IdsOfMesh {
     return JSON.stringify(places.map((place) => place.sort()));
   }
 
-  private add({ namespace, uris, isConcerned }: IdBearer, by: 1 | -1): void {
+  private add({ namespace, uris, isConcerned }: ConcernedDataplane, by: 1 | -1): void {
     if (isConcerned) count(this.concerned, namespace, by);
     for (const uri of uris) {
       const namespaces = this.byUri.get(uri) ?? new Map<string, number>();

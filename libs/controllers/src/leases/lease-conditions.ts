@@ -166,7 +166,7 @@ class LeaseConditionsPlanner implements StatusPlanner {
     return id.kind === 'Dataplane' && id.zone === this.zone;
   }
 
-  keysOf({ id, key, after }: IndexChange): Keys {
+  listKeys({ id, key, after }: IndexChange): Keys {
     return after && this.writes({ id }) ? [key] : NO_KEYS;
   }
 

@@ -35,7 +35,7 @@ export interface LeaseCounts {
 }
 
 /** Looks without a gap between them, by `Clock.elapsed`. */
-interface Watch {
+interface ExpiryWatch {
   readonly since: number;
   readonly at: number;
   readonly storeAt: number;
@@ -75,7 +75,7 @@ const RELEASE_ENTRY = { area: AREA, key: 'release' } as const;
  * that was away, nor a clock that jumped, ends a lease.
  */
 export class LeaseReaper {
-  private watched: Watch | undefined;
+  private watched: ExpiryWatch | undefined;
   private ended: { readonly at: number; readonly count: number }[] = [];
   private adoptedAt: number | undefined;
   private changesRead = 0;
@@ -111,7 +111,7 @@ export class LeaseReaper {
     this.count(survey);
   }
 
-  private watch({ now: storeAt, expiredTotal: expired }: LeaseSurvey): Watch {
+  private watch({ now: storeAt, expiredTotal: expired }: LeaseSurvey): ExpiryWatch {
     const at = this.options.clock.elapsed();
     const before = this.watched;
     const passed = before ? at - before.at : Infinity;
@@ -195,7 +195,7 @@ function* leasedDataplanes(index: IndexReader, zone: string, into: LeaseKey[]): 
 }
 
 /** State of a held mass end: since when, and how many leases it concerns. */
-export interface LeaseHold {
+export interface ReaperHold {
   /** ms since 1970 by the store's clock. */
   readonly since: number;
   readonly expired: number;
@@ -203,7 +203,7 @@ export interface LeaseHold {
 }
 
 /** The hold of the leader, whichever replica it is; undefined where it holds nothing. Throws Unavailable. */
-export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<LeaseHold | undefined> {
+export async function leaseHold(store: Pick<ResourceStore, 'readMetadata'>): Promise<ReaperHold | undefined> {
   const value: JsonObject | undefined = await store.readMetadata(HOLD_ENTRY.area, HOLD_ENTRY.key);
   if (!isJsonObject(value)) return undefined;
   const { since, expired, total } = value;

@@ -87,7 +87,7 @@ export class DefaultIdentityLoop implements ControlLoop {
     readonly changes: readonly Change[];
     readonly notes: readonly MetadataEntry[];
   } {
-    const named = meshesOf(index, MeshIdentity.name);
+    const named = listMeshes(index, MeshIdentity.name);
     let inUse: ReadonlySet<string> | undefined;
     const changes: Change[] = [];
     const notes: MetadataEntry[] = [];
@@ -100,7 +100,7 @@ export class DefaultIdentityLoop implements ControlLoop {
       const mesh = resource.id.name;
       if (!named.has(mesh)) changes.push(this.creation(MeshIdentity, mesh));
       // The ids of a mesh that is in use are not changed unasked.
-      inUse ??= new Set([...meshesOf(index, 'Dataplane'), ...meshesOf(index, IdentityPath.name)]);
+      inUse ??= new Set([...listMeshes(index, 'Dataplane'), ...listMeshes(index, IdentityPath.name)]);
       if (!inUse.has(mesh)) changes.push(this.creation(IdentityPath, mesh));
       notes.push({ area: NOTE_AREA, key: mesh, value: { uid: resource.uid } });
     }
@@ -134,6 +134,6 @@ export class DefaultIdentityLoop implements ControlLoop {
   }
 }
 
-function meshesOf(index: IndexReader, kind: string): ReadonlySet<string> {
+function listMeshes(index: IndexReader, kind: string): ReadonlySet<string> {
   return new Set([...index.ofKind(kind)].map(({ id }) => id.mesh));
 }

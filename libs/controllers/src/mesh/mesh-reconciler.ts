@@ -13,7 +13,7 @@ import {
 import { DefaultIdentityLoop } from './default-identity-loop';
 import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop';
 import { believedDomains, isTrustedHere } from '../trust/believed-domains';
-import { planMesh, type AccessVerdict, type MeshAcceptor } from './plan-mesh';
+import { planMesh, type MeshAccessStatus, type MeshAcceptor } from './plan-mesh';
 
 /** Configuration from which the status of Meshes is written. */
 interface MeshStatusConfig {
@@ -36,7 +36,7 @@ class MeshReconciler implements KeyedReconciler {
   }
 
   /** A Mesh that changes may free or take the address ranges of another: then all are looked at, as for a referent. */
-  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     if (id.kind === 'MeshParameters' || id.kind === 'ConfigMap') return [RESCAN];
     if (this.zone !== undefined && isTrustedHere(id, this.zone)) return [identityKey(globalIdentity('Mesh', id.mesh))];
     if (id.kind !== 'Mesh') return NO_KEYS;
@@ -48,7 +48,7 @@ class MeshReconciler implements KeyedReconciler {
     const { meshes, acceptor, features } = this.config;
     const state = mesh && meshes.state(mesh.id.name);
     if (!mesh || state?.claim !== 'ours') return undefined;
-    const access = state.access && { ...state.access, ...this.trustOf(mesh.id.name, index) };
+    const access = state.access && { ...state.access, ...this.evaluateTrust(mesh.id.name, index) };
     return { change: planMesh(mesh, { fault: state.fault, access, acceptor, features }, now) };
   }
 
@@ -58,7 +58,7 @@ class MeshReconciler implements KeyedReconciler {
     return controlPlane.role === 'zone' ? controlPlane.zone : undefined;
   }
 
-  private trustOf(mesh: string, index: IndexReader): Pick<AccessVerdict, 'trustDomains'> {
+  private evaluateTrust(mesh: string, index: IndexReader): Pick<MeshAccessStatus, 'trustDomains'> {
     return this.zone === undefined ? {} : { trustDomains: believedDomains(index, mesh, this.zone) };
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { globalIdentity, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
-import { planMesh, type MeshVerdict } from './plan-mesh';
+import { planMesh, type MeshEvaluation } from './plan-mesh';
 
 const NOW = 1_000;
 const acceptor = { controlPlane: { role: 'global' }, version: '1.2.3', storeId: '6f1c' } as const;
@@ -22,8 +22,8 @@ function mesh(status?: JsonObject): Resource {
   return { id: globalIdentity('Mesh', 'default'), ...row, revision: 7, origin, ...(status ? { status } : {}) };
 }
 
-const statusOf = (verdict: MeshVerdict, before?: JsonObject): JsonObject | undefined =>
-  planMesh(mesh(before), verdict, NOW)?.status;
+const statusOf = (evaluation: MeshEvaluation, before?: JsonObject): JsonObject | undefined =>
+  planMesh(mesh(before), evaluation, NOW)?.status;
 
 function acceptedOf(status: JsonObject | undefined): JsonObject {
   const conditions = [status?.['conditions']].flat().filter(isJsonObject);

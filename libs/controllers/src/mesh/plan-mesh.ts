@@ -25,16 +25,16 @@ export interface MeshAcceptor {
 }
 
 /** Who may call the workloads of a Mesh: its settings, and in a zone the trust domains that are believed there, sorted. */
-export interface AccessVerdict extends Pick<MeshAccess, 'mtls' | 'defaultAccess'> {
+export interface MeshAccessStatus extends Pick<MeshAccess, 'mtls' | 'defaultAccess'> {
   readonly trustDomains?: readonly string[];
 }
 
 /** Desired status of a Mesh of this control plane. */
-export interface MeshVerdict {
+export interface MeshEvaluation {
   /** Why its parameters are refused; undefined where it is accepted. */
   readonly fault?: string | undefined;
   /** Undefined while it cannot be known: what was said stays. */
-  readonly access?: AccessVerdict | undefined;
+  readonly access?: MeshAccessStatus | undefined;
   readonly acceptor: MeshAcceptor;
   /** `status.supportedFeatures` of an accepted Mesh, as it is stored. */
   readonly features: readonly JsonObject[];
@@ -45,8 +45,8 @@ export interface MeshVerdict {
  * write: an accepted Mesh always lists its features, none as an empty list; a rejected Mesh has no such list (rows T000-12,
  * T000-35).
  */
-export function planMesh(mesh: Resource, verdict: MeshVerdict, now: number): PatchChange | undefined {
-  const { fault, access, acceptor, features } = verdict;
+export function planMesh(mesh: Resource, evaluation: MeshEvaluation, now: number): PatchChange | undefined {
+  const { fault, access, acceptor, features } = evaluation;
   const stored = mesh.status ?? {};
   const before = access ? withAccess(stored, access) : stored;
   const { supportedFeatures, ...others } = before;
@@ -61,7 +61,7 @@ export function planMesh(mesh: Resource, verdict: MeshVerdict, now: number): Pat
  * `status.access`. Its `narrowed` counts how often a trust domain ceased to be believed: proxies close the connections that they
  * took before. Nothing else would tell them, for a connection is checked when it begins.
  */
-function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: AccessVerdict): JsonObject {
+function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: MeshAccessStatus): JsonObject {
   const said = isJsonObject(status['access']) ? status['access'] : {};
   const narrowed = typeof said['narrowed'] === 'number' ? said['narrowed'] : 0;
   const believed = new Set<JsonValue>(trustDomains);
@@ -72,10 +72,10 @@ function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: A
 }
 
 function acceptedCondition({ generation }: Resource, message: string, isAccepted: boolean): Condition {
-  const verdict = isAccepted
+  const evaluation = isAccepted
     ? ({ status: 'True', reason: 'Accepted' } as const)
     : ({ status: 'False', reason: 'InvalidParameters' } as const);
-  return { type: ACCEPTED, ...verdict, message, observedGeneration: generation };
+  return { type: ACCEPTED, ...evaluation, message, observedGeneration: generation };
 }
 
 function acceptance({ controlPlane, version, storeId }: MeshAcceptor): string {

@@ -17,7 +17,7 @@ export class MultizoneReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
+  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
     if (id.kind === MULTIZONE) return this.keysOfSelector(key, index);
     if (id.kind !== 'MeshService') return NO_KEYS;
     // A change of only the status leaves the labels as they are and wakes nobody.
@@ -28,23 +28,23 @@ export class MultizoneReconciler implements KeyedReconciler {
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const service = index.byIdentityKey(key);
-    return service && { change: planMultizone(service, this.matchesOf(service, index), now) };
+    return service && { change: planMultizone(service, this.listMatches(service, index), now) };
   }
 
   private *walk(index: IndexReader): Generator<Keys> {
     for (const service of index.ofKind(MULTIZONE)) {
-      for (const _ of this.matcher.index(termsOf(service), () => allServices(index))) yield NO_KEYS;
+      for (const _ of this.matcher.index(listTerms(service), () => allServices(index))) yield NO_KEYS;
       yield this.keysOfSelector(identityKey(service.id), index);
     }
   }
 
   /** Reads the selector from the index: it may have changed since the walk met it. */
   private keysOfSelector(key: string, index: IndexReader): Keys {
-    this.matcher.setSelector(key, termsOf(index.byIdentityKey(key)), () => allServices(index));
+    this.matcher.setSelector(key, listTerms(index.byIdentityKey(key)), () => allServices(index));
     return [key];
   }
 
-  private matchesOf(service: Resource, index: IndexReader): readonly Resource[] {
+  private listMatches(service: Resource, index: IndexReader): readonly Resource[] {
     const required = requiredLabels(service);
     if (!required) return [];
     return [...this.matcher.candidates(termsFor(service, required))].flatMap((key) => {
@@ -54,7 +54,7 @@ export class MultizoneReconciler implements KeyedReconciler {
   }
 }
 
-function termsOf(service: Resource | undefined): readonly SelectorTerm[] {
+function listTerms(service: Resource | undefined): readonly SelectorTerm[] {
   const required = service && requiredLabels(service);
   return required ? termsFor(service, required) : [];
 }

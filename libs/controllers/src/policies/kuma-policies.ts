@@ -4,7 +4,7 @@ export interface KumaPolicies {
    * Returns why a policy is not sent in full: empty if it is, or if it takes effect nowhere there; undefined if that is not known yet.
    * `key`: of the policy, by `identityKey`.
    */
-  reasonOf(key: string): string | undefined;
-  /** Returns the keys of the policies whose `reasonOf` has changed since the call before. */
+  findReason(key: string): string | undefined;
+  /** Returns the keys of the policies whose `findReason` has changed since the call before. */
   takeSaid(): readonly string[];
 }

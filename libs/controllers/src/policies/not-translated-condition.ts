@@ -16,7 +16,7 @@ export function notTranslatedCondition(
   const zones = progress?.kumaZones?.();
   if (!kuma || !zones) return undefined;
   if (zones.length === 0) return 'absent';
-  const why = kuma.reasonOf(identityKey(id));
+  const why = kuma.findReason(identityKey(id));
   if (why === undefined) return undefined;
   if (why === '') return 'absent';
   const who = formatNames(zones, zones.length);

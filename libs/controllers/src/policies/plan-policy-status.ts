@@ -9,7 +9,7 @@ const ANCESTORS: EntryList = { field: 'ancestors', refField: 'ancestorRef', most
 
 /** The parts of the status of a policy; conditions of other types stay as they are. */
 export interface WantedStatus {
-  readonly verdict: PolicyEvaluation;
+  readonly evaluation: PolicyEvaluation;
   readonly conditions: readonly Condition[];
   /** The condition about zones of Kuma; `absent` where there is none, undefined where the written one stays. */
   readonly unsupportedByKuma?: Condition | 'absent' | undefined;
@@ -18,12 +18,12 @@ export interface WantedStatus {
 /** Returns the patch that brings the status of a policy up to date; undefined where it is. */
 export function planPolicyStatus(
   { id, revision, generation, status: before = {} }: Resource,
-  { verdict, conditions, unsupportedByKuma }: WantedStatus,
+  { evaluation, conditions, unsupportedByKuma }: WantedStatus,
   writer: StatusWriter,
 ): PatchChange | undefined {
-  const entries = verdict.ancestors.map(({ ref, refused }) => ({
+  const entries = evaluation.ancestors.map(({ ref, refused }) => ({
     ref: refJson(ref),
-    conditions: [ancestorCondition(verdict, refused, generation)],
+    conditions: [ancestorCondition(evaluation, refused, generation)],
   }));
   const listed = withEntries(before, ANCESTORS, entries, writer);
   const isAbsent = unsupportedByKuma === 'absent';

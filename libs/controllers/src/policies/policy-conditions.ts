@@ -22,24 +22,24 @@ const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Over
 type Type = (typeof policyConditionTypes)[number];
 
 /** The reason and the message of a condition. */
-type Reason = Readonly<Record<'reason' | 'message', string>>;
+type ConditionReason = Readonly<Record<'reason' | 'message', string>>;
 
 const DECIDED = 'decided by the policies alone: this kind is sent to no proxy';
 
 /** Returns the conditions of a policy (T004-44 to -50). */
 export function policyConditions(
-  verdict: PolicyEvaluation,
+  evaluation: PolicyEvaluation,
   enforcement: Enforcement,
   generation: number,
 ): PolicyConditions {
-  const { policy, scopes } = verdict;
-  const refusal = refusalOf(verdict);
+  const { policy, scopes } = evaluation;
+  const refusal = findRefusal(evaluation);
   if (refusal) return done(all(refusal, generation));
-  const accepted = { reason: 'Accepted', message: describeTargets(verdict) };
+  const accepted = { reason: 'Accepted', message: describeTargets(evaluation) };
   const of = (type: Type | 'Unknown' | undefined, reason: string, message: string): Condition[] =>
     conditions({ accepted, type, reason, message, generation });
-  const rank = rankOf(verdict);
-  const said = describe(verdict);
+  const rank = computeRank(evaluation);
+  const said = describe(evaluation);
   if (scopes.total === 0)
     return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: nothing is below its targets`));
   if (rank === 0) return done(of('Overridden', 'Overridden', said));
@@ -57,7 +57,7 @@ export function policyConditions(
   const lacks = proxies.acked < proxies.total || (zones !== undefined && zones.acked < zones.total);
   if (unsupported.total > 0) {
     const { counts } = unsupported;
-    const message = `${applied}; ${formatAllUnsupported(unsupported)} cannot obey all of it: ${describeLack(counts)}`;
+    const message = `${applied}; ${formatAllUnsupported(unsupported)} cannot apply all of it: ${describeLack(counts)}`;
     const isNone = proxies.acked === 0 && !isPartial && appliesNothing(counts);
     return { ...pending(isNone ? undefined : 'PartiallyEnforced', 'NotSupported', message), isPending: lacks };
   }
@@ -70,7 +70,7 @@ export function policyConditions(
 }
 
 /** Returns why no target takes a policy; undefined where some target does. */
-function refusalOf({ policy: { violation }, ancestors }: PolicyEvaluation): Reason | undefined {
+function findRefusal({ policy: { violation }, ancestors }: PolicyEvaluation): ConditionReason | undefined {
   if (violation) return { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` };
   if (ancestors.some((each) => !each.refused)) return undefined;
   return ancestors[0]?.refused ?? { reason: 'TargetNotFound', message: 'it has no targets' };
@@ -87,7 +87,7 @@ const describeTcp = (said: string, { names }: TcpTargets): string =>
   `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
 
 /** Returns how much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
-export function rankOf({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {
+export function computeRank({ scopes: { total, enforced, partial } }: PolicyEvaluation): 0 | 1 | 2 {
   if (enforced + partial === 0) return 0;
   return enforced === total ? 2 : 1;
 }
@@ -103,13 +103,13 @@ export function writtenRank(status: JsonObject | undefined): number | undefined 
 
 const done = (conditions: readonly Condition[]): PolicyConditions => ({ conditions, isPending: false });
 
-function all(why: Reason, observedGeneration: number): Condition[] {
+function all(why: ConditionReason, observedGeneration: number): Condition[] {
   return policyConditionTypes.map((type) => ({ type, status: 'False', ...why, observedGeneration }));
 }
 
 /** `type` is the one that is True; `Unknown` that it is not known whether it is Enforced; undefined that none is. */
 function conditions(given: {
-  readonly accepted: Reason;
+  readonly accepted: ConditionReason;
   readonly type: Type | 'Unknown' | undefined;
   readonly reason: string;
   readonly message: string;
@@ -142,13 +142,13 @@ function describe({ policy: { strategy }, scopes: { total, enforced, partial }, 
       continue;
     }
     room -= names.length;
-    notes.push(noteOf(scope, names));
+    notes.push(formatNote(scope, names));
   }
   if (unnamed > 0) notes.push(`beaten in ${unnamed} more`);
   return [`${strategy}: enforced in ${enforced} of ${total} scopes${partly}`, ...notes].join('; ');
 }
 
-function noteOf({ state, enforced, superseded, by, count }: ScopeResult, names: readonly string[]): string {
+function formatNote({ state, enforced, superseded, by, count }: ScopeResult, names: readonly string[]): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const where = `${names.join(', ')}${more}`;
   const whom = listed(by);

@@ -9,11 +9,11 @@ import {
 } from '@causeway/policies';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import { asDataplane, selectorOf, type DataplaneResource } from '@causeway/dataplanes';
+import { asDataplane, findSelector, type DataplaneResource } from '@causeway/dataplanes';
 import { MeshExternalService, MeshService, TCPRoute, TLSRoute, UDPRoute } from '@causeway/kinds';
 import { looksIntoRequests, portKey } from '@causeway/routing';
-import type { ApplyRequirement, ProxySelection } from '../progress/apply-progress';
-import { proxyModeLabels, proxyModes, type ProxyMode } from '../progress/proxy-modes';
+import type { ApplyRequirement, ProxyScope } from '../progress/apply-progress';
+import { proxyModeLabels, proxyModes, type ZoneDataplaneMode } from '../progress/dataplane-modes';
 import type { UnsupportedCount } from '../progress/unsupported-proxies';
 
 /** The proxies that a policy selects, the features that it takes, and which of those the proxies of each mode lack. */
@@ -42,7 +42,7 @@ export function policyRequirement(kind: KindTable, key: string, index: IndexRead
   const policy = kind.policies.attachments.get(key)?.policy;
   const shipped = shippedKind(kind.definition);
   if (!policy || !shipped) return undefined;
-  const tcpTargets = shipped.effectiveTarget.level === 'Rule' ? tcpTargetsOf(kind, policy, index) : undefined;
+  const tcpTargets = shipped.effectiveTarget.level === 'Rule' ? findTcpTargets(kind, policy, index) : undefined;
   return {
     selection: selectedBy(kind, policy, shipped, index),
     ...requiredBy(shipped, policy),
@@ -50,9 +50,9 @@ export function policyRequirement(kind: KindTable, key: string, index: IndexRead
   };
 }
 
-function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): ProxySelection {
+function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): ProxyScope {
   if (shipped.at === 'server') {
-    return { ...serversOf(kind, policy, index), includesEgresses: leavesMesh(kind, policy, shipped, index) };
+    return { ...selectServers(kind, policy, index), includesEgresses: leavesMesh(kind, policy, shipped, index) };
   }
   const { mesh, namespace } = policy.id;
   return findCallers(kind, policy) === 'own' ? { mesh, namespace } : { mesh };
@@ -78,9 +78,9 @@ export function requiredBy(
   { spec }: Pick<Policy, 'spec'>,
 ): Pick<PolicyRequirement, 'features' | 'describeLack' | 'appliesNothing'> {
   const lacked = new Map(proxyModes.map((mode) => [mode, lackedBy(shipped, mode, spec)]));
-  const lackOf = (mode: UnsupportedCount['mode']): readonly UnsupportedField[] =>
+  const listMissingFeatures = (mode: UnsupportedCount['mode']): readonly UnsupportedField[] =>
     (mode === 'noEgress' || mode === 'unknown' ? undefined : lacked.get(mode)) ?? [];
-  const lacking = proxyModes.filter((mode) => lackOf(mode).length > 0);
+  const lacking = proxyModes.filter((mode) => listMissingFeatures(mode).length > 0);
   const needsRequests = shipped.effectiveTarget.level === 'Rule';
   return {
     features: {
@@ -89,20 +89,20 @@ export function requiredBy(
     },
     describeLack: (counts) => {
       const modes = proxyModes.filter((mode) => counts.some((one) => one.mode === mode));
-      const texts = modes.flatMap((mode) => describeMode(mode, lackOf(mode), needsRequests));
+      const texts = modes.flatMap((mode) => describeMode(mode, listMissingFeatures(mode), needsRequests));
       return texts.length > 0 ? texts.join('; ') : 'it is not supported there';
     },
     appliesNothing: (counts) =>
       counts.every(
         ({ mode, isTcpPassthrough }) =>
-          (needsRequests && isTcpPassthrough) || lackOf(mode).every(({ field }) => field === ''),
+          (needsRequests && isTcpPassthrough) || listMissingFeatures(mode).every(({ field }) => field === ''),
       ),
   };
 }
 
 /** `gRPC: /idle gRPC clients have no such timeout, and 1 more`. */
 function describeMode(
-  mode: ProxyMode,
+  mode: ZoneDataplaneMode,
   [first, ...more]: readonly UnsupportedField[],
   needsRequests: boolean,
 ): readonly string[] {
@@ -116,15 +116,15 @@ function describeMode(
  * Returns the services, ports and routes that a policy names and where connections pass through as TCP: the port is of no HTTP and no
  * route that looks into requests is bound there. Meshes and Namespaces have some of both in general, so they are left out.
  */
-function tcpTargetsOf(kind: KindTable, policy: Policy, index: IndexReader): TcpTargets | undefined {
-  const nodes = kind.policies.attachments.nodesOf(policy.key);
+function findTcpTargets(kind: KindTable, policy: Policy, index: IndexReader): TcpTargets | undefined {
+  const nodes = kind.policies.attachments.listNodes(policy.key);
   const parts = nodes.map(({ level, id, section }) => {
     if (!id || level === 'Mesh' || level === 'Namespace') return { names: [], hasOthers: true };
     if (level === 'Route' || level === 'Rule') {
       const isTcp = TCP_ROUTES.includes(id.kind);
       return { names: isTcp ? [`${id.kind} ${id.name}`] : [], hasOthers: !isTcp };
     }
-    return tcpPortsOf(kind, id, section, index);
+    return listTcpPorts(kind, id, section, index);
   });
   const names = [...new Set(parts.flatMap((part) => part.names))].sort();
   return names.length === 0 ? undefined : { names, isAll: parts.every(({ hasOthers }) => !hasOthers) };
@@ -134,7 +134,7 @@ function tcpTargetsOf(kind: KindTable, policy: Policy, index: IndexReader): TcpT
 const REQUEST_PROTOCOLS: readonly string[] = ['http', 'http2', 'grpc'];
 const TCP_ROUTES: readonly string[] = [TCPRoute.name, TLSRoute.name, UDPRoute.name];
 
-function tcpPortsOf(
+function listTcpPorts(
   kind: KindTable,
   id: Identity,
   section: string | undefined,
@@ -144,7 +144,7 @@ function tcpPortsOf(
   const frontend = kind.policies.targetIndex.frontend(id);
   const service = index.byIdentityKey(identityKey(id));
   if (!frontend || !service || !MeshService.is(service)) return { names: [], hasOthers: true };
-  const groups = routes.groupsOf(frontend);
+  const groups = routes.listGroups(frontend);
   const ports = (service.spec.ports ?? []).filter(({ port }) => section === undefined || String(port) === section);
   const tcp = ports.filter(({ port, appProtocol }) => {
     if (appProtocol !== undefined && REQUEST_PROTOCOLS.includes(appProtocol)) return false;
@@ -155,14 +155,14 @@ function tcpPortsOf(
 }
 
 /** No proxy applies a spec that does not fit. */
-function lackedBy(shipped: ShippedPolicy, mode: ProxyMode, spec: Policy['spec']): readonly UnsupportedField[] {
+function lackedBy(shipped: ShippedPolicy, mode: ZoneDataplaneMode, spec: Policy['spec']): readonly UnsupportedField[] {
   const read = shipped.read(spec);
   return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unsupported(mode, read);
 }
 
 /** Selects the proxies of the instances that a policy names: of services, of a namespace, or of the mesh. */
-function serversOf(kind: KindTable, policy: Policy, index: IndexReader): ProxySelection {
-  const nodes = kind.policies.attachments.nodesOf(policy.key);
+function selectServers(kind: KindTable, policy: Policy, index: IndexReader): ProxyScope {
+  const nodes = kind.policies.attachments.listNodes(policy.key);
   const { mesh, namespace } = policy.id;
   if (nodes.some(({ level }) => level === 'Mesh')) return { mesh };
   if (nodes.some(({ level }) => level === 'Namespace')) return { mesh, namespace };
@@ -180,7 +180,7 @@ function serversOf(kind: KindTable, policy: Policy, index: IndexReader): ProxySe
 function leavesMesh(kind: KindTable, policy: Policy, { declaredTargets }: ShippedPolicy, index: IndexReader): boolean {
   if (!declaredTargets.some((target) => target.kind === MeshExternalService.name)) return false;
   const { mesh, namespace } = policy.id;
-  return kind.policies.attachments.nodesOf(policy.key).some(({ level, id }) => {
+  return kind.policies.attachments.listNodes(policy.key).some(({ level, id }) => {
     if (level !== 'Mesh' && level !== 'Namespace') return id?.kind === MeshExternalService.name;
     if (level === 'Namespace' && namespace !== DEFAULT_NAMESPACE) return false;
     for (const external of index.ofKind(MeshExternalService.name)) if (external.id.mesh === mesh) return true;
@@ -188,11 +188,11 @@ function leavesMesh(kind: KindTable, policy: Policy, { declaredTargets }: Shippe
   });
 }
 
-const selectors = new WeakMap<Resource, ReturnType<typeof selectorOf> | 'none'>();
+const selectors = new WeakMap<Resource, ReturnType<typeof findSelector> | 'none'>();
 
 function isSelected(service: Resource | undefined, dataplane: DataplaneResource): boolean {
   if (!service || !MeshService.is(service)) return false;
-  const selector = selectors.get(service) ?? selectorOf(service) ?? 'none';
+  const selector = selectors.get(service) ?? findSelector(service) ?? 'none';
   selectors.set(service, selector);
   return selector !== 'none' && selector.matches(dataplane);
 }

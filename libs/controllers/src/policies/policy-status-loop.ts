@@ -28,9 +28,15 @@ import type { KumaPolicies } from './kuma-policies';
 import { notTranslatedCondition } from './not-translated-condition';
 import { planPolicyStatus } from './plan-policy-status';
 import { PolicyCounts } from './policy-counts';
-import { policyConditions, rankOf, writtenRank, type Enforcement, type PolicyConditions } from './policy-conditions';
+import {
+  policyConditions,
+  computeRank,
+  writtenRank,
+  type Enforcement,
+  type PolicyConditions,
+} from './policy-conditions';
 import { policyRequirement, type PolicyRequirement } from './policy-requirement';
-import { keysOfPolicies, type PolicySource } from './policy-source';
+import { keysOfPolicies, type PolicyChangeSource } from './policy-source';
 import { StatusMessageLimit } from './status-message-limit';
 
 /** Zones learn in this time of a change of another resource that brought a policy into force, ms: the policy's own revision does not show it. */
@@ -40,9 +46,9 @@ export interface PolicyStatusOptions {
   readonly cp: ControlPlane;
   readonly meshes: Pick<Meshes, 'owner'>;
   /** It follows the index since before the loop did. */
-  readonly policies: PolicySource;
+  readonly policies: PolicyChangeSource;
   /** The kinds that are known now: a policy that its kind refuses since that was changed is not accepted. */
-  readonly kindOf: (name: string) => Kind | undefined;
+  readonly findKind: (name: string) => Kind | undefined;
   /** Without it nothing is known of who has applied policies. */
   readonly progress?: ProgressSource;
   /** Knows which policies zones of Kuma are sent. Without it policies have no such condition. */
@@ -53,7 +59,7 @@ export interface PolicyStatusOptions {
 
 /** Evaluation of a policy, kept until a change affects it. */
 interface Evaluated {
-  readonly verdict: PolicyEvaluation;
+  readonly evaluation: PolicyEvaluation;
   /** Undefined for kinds that no proxy is sent. */
   readonly requirement: PolicyRequirement | undefined;
 }
@@ -81,7 +87,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   }
 
   /** Status that another writer changed. */
-  keysOf({ id, key, before, after }: IndexChange): Keys {
+  listKeys({ id, key, before, after }: IndexChange): Keys {
     if (!this.options.policies.table.kind(id.kind)) return NO_KEYS;
     return jsonEqual(before?.status, after?.status) ? NO_KEYS : [key];
   }
@@ -112,59 +118,60 @@ class PolicyStatusPlanner implements StatusPlanner {
     const evaluated = this.evaluated.get(key) ?? this.evaluate(key, resource, index);
     if (!evaluated) return { change: undefined };
     this.evaluated.set(key, evaluated);
-    const { conditions, ...rest } = this.conditionsOf(evaluated, resource, moment);
+    const { conditions, ...rest } = this.listConditions(evaluated, resource, moment);
     const { meshes, progress, kuma } = this.options;
     const { controllerName } = meshes.owner;
     const unsupportedByKuma = notTranslatedCondition(resource, progress, kuma);
-    const wanted = { verdict: evaluated.verdict, conditions, unsupportedByKuma };
+    const wanted = { evaluation: evaluated.evaluation, conditions, unsupportedByKuma };
     const change = planPolicyStatus(resource, wanted, { controllerName, now });
     const dueAt = change && this.messages.dueAt(key, resource.status, change.status, now);
     return dueAt === undefined ? { ...rest, change } : { ...rest, change: undefined, dueAt };
   }
 
   private evaluate(key: string, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
-    const { policies, kindOf } = this.options;
+    const { policies, findKind } = this.options;
     const kind = policies.table.kind(id.kind);
-    const verdict = kind && evaluatePolicy(kind, key);
-    if (!verdict) return undefined;
+    const evaluation = kind && evaluatePolicy(kind, key);
+    if (!evaluation) return undefined;
     // The definition of its kind may have changed since the policy was written.
-    const [first]: readonly (Violation | undefined)[] = kindOf(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
-    const violation = verdict.policy.violation ?? first;
+    const [first]: readonly (Violation | undefined)[] =
+      findKind(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
+    const violation = evaluation.policy.violation ?? first;
     return {
-      verdict: violation ? { ...verdict, policy: { ...verdict.policy, violation } } : verdict,
+      evaluation: violation ? { ...evaluation, policy: { ...evaluation.policy, violation } } : evaluation,
       requirement: policyRequirement(kind, key, index),
     };
   }
 
   /** Returns the conditions to write, without those that stay. */
-  private conditionsOf(
-    { verdict, requirement }: Evaluated,
+  private listConditions(
+    { evaluation, requirement }: Evaluated,
     resource: Resource,
     moment: StatusMoment,
   ): Pick<StatusPlan, 'isPending' | 'isReport'> & { readonly conditions: readonly Condition[] } {
     const { generation } = resource;
     const { progress: source } = this.options;
     const wait = moment.wait();
-    if (!requirement) return this.counted(resource, policyConditions(verdict, 'nobody', generation));
+    if (!requirement) return this.counted(resource, policyConditions(evaluation, 'nobody', generation));
     source?.unsupported.watch(resource, requirement);
     const progress = source?.of({ resource, ...requirement, since: wait.since });
-    const isEarly = this.isEarly(progress, verdict, resource, moment.now - wait.from);
+    const isEarly = this.isEarly(progress, evaluation, resource, moment.now - wait.from);
     const enforcement: Enforcement = progress && !isEarly ? { progress, ...requirement } : undefined;
-    const found = this.counted(resource, policyConditions(verdict, enforcement, generation));
+    const found = this.counted(resource, policyConditions(evaluation, enforcement, generation));
     if (!found.isPending) return found;
-    const isKept = !wait.mayReport && this.mayStay(verdict, resource, progress);
+    const isKept = !wait.mayReport && this.mayStay(evaluation, resource, progress);
     return { conditions: isKept ? found.conditions.slice(0, 1) : found.conditions, isPending: true, isReport: !isKept };
   }
 
   /** The written status may stay as long as it claims no more than what the policies leave, and no proxy is newly known to lack features. */
   private mayStay(
-    verdict: PolicyEvaluation,
+    evaluation: PolicyEvaluation,
     { status, generation }: Resource,
     progress: ApplyProgress | undefined,
   ): boolean {
     const written = writtenRank(status);
     const isNewlyUnsupported = (progress?.unsupported.total ?? 0) > 0 && !isUnsupportedWritten(status, generation);
-    return written !== undefined && written <= rankOf(verdict) && !isNewlyUnsupported;
+    return written !== undefined && written <= computeRank(evaluation) && !isNewlyUnsupported;
   }
 
   private counted({ id }: Resource, found: PolicyConditions): PolicyConditions {
@@ -176,13 +183,13 @@ class PolicyStatusPlanner implements StatusPlanner {
   /** Zones report the policy's own revision only: they have to learn first of another change that brought it into force. */
   private isEarly(
     progress: ApplyProgress | undefined,
-    verdict: PolicyEvaluation,
+    evaluation: PolicyEvaluation,
     { generation, status }: Resource,
     waited: number,
   ): boolean {
     if (progress?.zones === undefined || waited >= (this.options.patience?.zones ?? ZONE_DELAY)) return false;
     const written = writtenRank(status);
-    return written !== undefined && written < rankOf(verdict) && isWrittenOf(status, generation);
+    return written !== undefined && written < computeRank(evaluation) && isWrittenOf(status, generation);
   }
 }
 

@@ -7,7 +7,7 @@ import type { ApplyProgress, ApplyRequirement } from './apply-progress';
 import { GlobalProgress } from './global-progress';
 import { formatAllUnsupported } from './progress-text';
 import { routeInsightId } from './progress-reporter';
-import type { ProxyMode } from './proxy-modes';
+import type { ZoneDataplaneMode } from './dataplane-modes';
 import { UnsupportedWatch } from './unsupported-watch';
 import { ProxyProgress } from './proxy-progress';
 
@@ -45,7 +45,7 @@ function proxy(name: string, mode = 'envoy', more: Partial<ProxyFacts> = {}): Kn
 }
 
 /** A resource that only proxies of some modes support. */
-const supportedBy = (...modes: readonly ProxyMode[]): ApplyRequirement => ({
+const supportedBy = (...modes: readonly ZoneDataplaneMode[]): ApplyRequirement => ({
   selection: { mesh: 'default' },
   features: { key: modes.join(), isSupported: (mode) => modes.includes(mode) },
 });
@@ -117,7 +117,7 @@ describe('the progress on the global', () => {
       Object.entries(zones).map(([zone, spec]) => [zone, storedResource(routeInsightId(zone), { spec })]),
     );
     const progress = new GlobalProgress({
-      index: { get: ({ zone }) => reports.get(zone), versionOf: () => 1 },
+      index: { get: ({ zone }) => reports.get(zone), getVersion: () => 1 },
       zones: () => ({ connected: Object.keys(zones), kuma: [] }),
     });
     const found = progress.of({ resource });

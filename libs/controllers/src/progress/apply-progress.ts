@@ -1,5 +1,5 @@
 import type { Resource } from '@causeway/resources';
-import type { ProxyMode } from './proxy-modes';
+import type { ZoneDataplaneMode } from './dataplane-modes';
 import type { UnsupportedProxies } from './unsupported-proxies';
 
 /** A proxy that has not applied a resource yet. */
@@ -31,7 +31,7 @@ export interface ApplyProgress {
 }
 
 /** The proxies that apply a resource: all of a mesh, those of one namespace, or some of them. */
-export interface ProxySelection {
+export interface ProxyScope {
   readonly mesh: string;
   readonly namespace?: string | undefined;
   /** Some of them: by the identity key of the Dataplane; equal keys select the same. */
@@ -44,12 +44,12 @@ export interface ProxySelection {
 export interface RequiredFeatures {
   readonly key: string;
   /** `isTcpPassthrough`: of a proxy that passes all traffic through as TCP. */
-  readonly isSupported: (mode: ProxyMode, isTcpPassthrough: boolean) => boolean;
+  readonly isSupported: (mode: ZoneDataplaneMode, isTcpPassthrough: boolean) => boolean;
 }
 
 /** The proxies that are to apply a resource, and the features that this takes. */
 export interface ApplyRequirement {
-  readonly selection: ProxySelection;
+  readonly selection: ProxyScope;
   readonly features: RequiredFeatures;
 }
 

@@ -1,5 +1,5 @@
 /** Announces keys of resources whose status may have changed. */
-export interface KeySource {
+export interface ChangedKeySource {
   /** False while what the status is read from is not derived yet. */
   readonly hasLoaded: boolean;
   /** Calls `listener` with the keys that changed, or with `all`, until the returned function is called. */
@@ -12,16 +12,16 @@ interface AnnouncingTable<Change> {
   subscribe(listener: (change: Change | 'reloaded') => void): () => void;
 }
 
-/** Returns a derived table as a source of keys: those that `keysOf` reads from a change, or all after a reload. */
+/** Returns a derived table as a source of keys: those that `listKeys` reads from a change, or all after a reload. */
 export function keysOfTable<Change>(
   table: AnnouncingTable<Change>,
-  keysOf: (change: Change) => readonly string[],
-): KeySource {
+  listKeys: (change: Change) => readonly string[],
+): ChangedKeySource {
   return {
     get hasLoaded() {
       return table.hasLoaded;
     },
-    subscribe: (listener) => table.subscribe((change) => listener(change === 'reloaded' ? 'all' : keysOf(change))),
+    subscribe: (listener) => table.subscribe((change) => listener(change === 'reloaded' ? 'all' : listKeys(change))),
   };
 }
 
@@ -30,7 +30,7 @@ export class FollowedKeys {
   private keys = new Set<string>();
   private isReloaded = false;
 
-  constructor(private readonly sources: readonly KeySource[]) {}
+  constructor(private readonly sources: readonly ChangedKeySource[]) {}
 
   get hasLoaded(): boolean {
     return this.sources.every(({ hasLoaded }) => hasLoaded);

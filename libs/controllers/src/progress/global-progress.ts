@@ -2,7 +2,7 @@ import { RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { AckCount, ApplyProgress, ProgressQuery, ProgressSource, UnsupportedChanges } from './apply-progress';
-import { proxyModes } from './proxy-modes';
+import { proxyModes } from './dataplane-modes';
 import { routeInsightId } from './progress-reporter';
 import {
   MAX_NAMES,
@@ -30,7 +30,7 @@ interface ZoneReport {
 }
 
 export interface GlobalProgressOptions {
-  readonly index: Pick<IndexReader, 'get' | 'versionOf'>;
+  readonly index: Pick<IndexReader, 'get' | 'getVersion'>;
   /** Names of zones: of ours those that have a session, of Kuma all; undefined while that is not known. */
   readonly zones: () => { readonly connected: readonly string[]; readonly kuma: readonly string[] } | undefined;
 }
@@ -55,7 +55,7 @@ export class GlobalProgress implements ProgressSource {
     const kind = `${resource.id.kind} ${incarnation}`;
     const key = identityKey(resource.id);
     const reports = zones.connected.map((zone) => {
-      const report = this.reportOf(zone);
+      const report = this.findReport(zone);
       const counted = report?.counted.get(key);
       return {
         zone,
@@ -77,7 +77,7 @@ export class GlobalProgress implements ProgressSource {
 
   get version(): string {
     const { index, zones } = this.options;
-    return [index.versionOf(RouteInsight.name), ...(zones()?.connected ?? [])].join(' ');
+    return [index.getVersion(RouteInsight.name), ...(zones()?.connected ?? [])].join(' ');
   }
 
   kumaZones(): readonly string[] | undefined {
@@ -88,12 +88,12 @@ export class GlobalProgress implements ProgressSource {
   private fingerprints(): ReadonlyMap<string, string> {
     const all = new Map<string, string>();
     for (const zone of this.options.zones()?.connected ?? [])
-      for (const [key, { fingerprint }] of this.reportOf(zone)?.counted ?? [])
+      for (const [key, { fingerprint }] of this.findReport(zone)?.counted ?? [])
         all.set(key, `${all.get(key) ?? ''} ${zone} ${fingerprint}`);
     return all;
   }
 
-  private reportOf(zone: string): ZoneReport | undefined {
+  private findReport(zone: string): ZoneReport | undefined {
     const stored = this.options.index.get(routeInsightId(zone));
     if (!stored) return undefined;
     const known = this.reports.get(stored) ?? readReport(stored);
@@ -127,8 +127,8 @@ class ReportedChanges implements UnsupportedChanges {
 /** Reads what a zone says of itself; sync has bounded it. A report that does not fit the schema says nothing. */
 function readReport(stored: Resource): ZoneReport {
   if (!RouteInsight.is(stored)) return { applied: new Map(), kinds: new Set(), counted: new Map() };
-  const applied = listOf(stored.spec.applied);
-  const routes = listOf(stored.spec.routes);
+  const applied = listPresent(stored.spec.applied);
+  const routes = listPresent(stored.spec.routes);
   return {
     applied: new Map(applied.map(({ kind, incarnation, revision }) => [`${kind} ${incarnation}`, revision])),
     kinds: new Set(applied.map(({ kind }) => kind)),
@@ -143,13 +143,13 @@ type Received = {
 type ReportedRoute = NonNullable<RouteInsightSpec['routes']>[number];
 
 /** A list from a peer may be missing or null, and so may what is in it. */
-function listOf<Item>(list: readonly (Item | null)[] | null | undefined): readonly Item[] {
+function listPresent<Item>(list: readonly (Item | null)[] | null | undefined): readonly Item[] {
   return (list ?? []).filter((item) => item !== null);
 }
 
 function readCounts(received: Received): ReportedCounts {
   const { proxies, generation } = received;
-  const waiting = listOf(proxies?.waitingFor).map((proxy) => ({ proxy }));
+  const waiting = listPresent(proxies?.waitingFor).map((proxy) => ({ proxy }));
   const counts = {
     proxies: { acked: proxies?.acked ?? 0, total: proxies?.total ?? 0, waiting },
     unsupported: readUnsupported(received),
@@ -160,7 +160,7 @@ function readCounts(received: Received): ReportedCounts {
 /** A zone of an older version reports names and a number: those proxies are of an unknown mode. */
 function readUnsupported({ unable, unsupported }: Received): UnsupportedProxies {
   const total = unable?.total ?? 0;
-  const typed = listOf(unsupported).map(({ mode, tcpPassthrough = false, count }): UnsupportedCount => {
+  const typed = listPresent(unsupported).map(({ mode, tcpPassthrough = false, count }): UnsupportedCount => {
     const known = mode === 'noEgress' ? mode : proxyModes.find((one) => one === mode);
     return { mode: known ?? 'unknown', isTcpPassthrough: tcpPassthrough, count };
   });
@@ -169,7 +169,7 @@ function readUnsupported({ unable, unsupported }: Received): UnsupportedProxies 
   return {
     total,
     counts: sumUnsupported(missing > 0 ? [...typed, unknown] : typed),
-    first: listOf(unable?.waitingFor).map((text) => ({ type: 'reported', text })),
+    first: listPresent(unable?.waitingFor).map((text) => ({ type: 'reported', text })),
   };
 }
 

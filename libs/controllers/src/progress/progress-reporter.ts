@@ -14,7 +14,7 @@ import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import type { ApplyProgress, ApplyRequirement } from './apply-progress';
-import { FollowedKeys, type KeySource } from './followed-keys';
+import { FollowedKeys, type ChangedKeySource } from './followed-keys';
 import { formatUnsupported, formatWaiting } from './progress-text';
 import { ProxyProgress } from './proxy-progress';
 import { NONE_UNSUPPORTED } from './unsupported-proxies';
@@ -27,7 +27,7 @@ const MAX_APPLIED = 64;
 const MAX_NAME_LENGTH = 256;
 
 /** The counts of one resource in the report. */
-interface Counted {
+interface CountedProgress {
   readonly generation: number;
   readonly isApplied: boolean;
   /** Some proxies do not support it, which no revision shows. */
@@ -47,9 +47,9 @@ interface ReceivedPosition {
 export interface ReportedResources {
   readonly kinds: readonly string[];
   /** Announces those that came into force differently. */
-  readonly changes: KeySource;
+  readonly changes: ChangedKeySource;
   /** Undefined where no proxy of the zone has to apply a resource. */
-  requirementOf(resource: Resource): ApplyRequirement | undefined;
+  findRequirement(resource: Resource): ApplyRequirement | undefined;
   /** It matters also when proxies that do not support a resource connect after all others have applied it. */
   readonly mayBecomeUnsupported?: boolean;
 }
@@ -59,7 +59,7 @@ export interface ProgressReporterOptions {
   readonly reported: readonly ReportedResources[];
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow'>;
   /** Undefined while that is not known. */
-  readonly positionOf: (kind: string) => ReceivedPosition | undefined;
+  readonly findPosition: (kind: string) => ReceivedPosition | undefined;
 }
 
 /** Returns the identity of the report of a zone. */
@@ -80,7 +80,7 @@ export class ProgressReporter implements ControlLoop {
   /** By kind and incarnation of the global: the newest change of a resource that came here. */
   private readonly newest = new Map<string, number>();
   /** By the key of a resource: the counts that were taken last, in the order in which they were begun. */
-  private readonly counted = new Map<string, Counted>();
+  private readonly counted = new Map<string, CountedProgress>();
   /** Keys of those for which the report has no room although some proxies do not support them. */
   private readonly uncounted = new Set<string>();
   private readonly stale = new Set<string>();
@@ -110,7 +110,7 @@ export class ProgressReporter implements ControlLoop {
     for (const document of this.stored(index)?.routes ?? []) {
       const { route, generation, proxies, unable } = document;
       const isApplied = (proxies.acked ?? 0) >= (proxies.total ?? 0);
-      const mayBecomeUnsupported = this.reportedOf(parseIdentityKey(route).kind)?.mayBecomeUnsupported === true;
+      const mayBecomeUnsupported = this.findReported(parseIdentityKey(route).kind)?.mayBecomeUnsupported === true;
       const isUnsupported = mayBecomeUnsupported && (unable.total ?? 0) > 0;
       this.counted.set(route, { generation, isApplied, isUnsupported, document });
     }
@@ -119,7 +119,7 @@ export class ProgressReporter implements ControlLoop {
 
   observe({ changes }: IndexEvent): void {
     for (const { id, key, after } of changes) {
-      if (!this.reportedOf(id.kind)) continue;
+      if (!this.findReported(id.kind)) continue;
       if (after) this.expect(after);
       else this.forget(key);
     }
@@ -147,7 +147,7 @@ export class ProgressReporter implements ControlLoop {
     if (this.followed.takeReload()) this.expectAll();
     for (const key of this.followed.takeKeys()) {
       const resource = index.byIdentityKey(key);
-      if (resource && this.reportedOf(resource.id.kind)) this.expect(resource);
+      if (resource && this.findReported(resource.id.kind)) this.expect(resource);
     }
   }
 
@@ -164,7 +164,7 @@ export class ProgressReporter implements ControlLoop {
     this.pending.set(identityKey(id), this.index?.point?.revision ?? 0);
   }
 
-  private reportedOf(kind: string): ReportedResources | undefined {
+  private findReported(kind: string): ReportedResources | undefined {
     return this.options.reported.find(({ kinds }) => kinds.includes(kind));
   }
 
@@ -182,10 +182,10 @@ export class ProgressReporter implements ControlLoop {
 
   private count(index: IndexReader, key: string, since: number): void {
     const resource = index.byIdentityKey(key);
-    const reported = resource && this.reportedOf(resource.id.kind);
+    const reported = resource && this.findReported(resource.id.kind);
     if (!resource || !reported) return this.forget(key);
     const { mayBecomeUnsupported = false } = reported;
-    const requirement = reported.requirementOf(resource);
+    const requirement = reported.findRequirement(resource);
     if (requirement && mayBecomeUnsupported) this.unsupported.watch(resource, requirement);
     else this.unsupported.forget(key);
     const progress = requirement ? this.progress.of(requirement, since) : NOBODY;
@@ -200,7 +200,7 @@ export class ProgressReporter implements ControlLoop {
       ? known.isApplied && known.generation === generation && !mayBecomeUnsupported
       : this.isReported(index, resource) && !isUnsupported;
     if (isReported) return;
-    const document = documentOf(key, generation, progress);
+    const document = toDocument(key, generation, progress);
     this.counted.set(key, { generation, isApplied: acked >= total, isUnsupported, document });
     this.evict();
   }
@@ -257,7 +257,7 @@ export class ProgressReporter implements ControlLoop {
 
   /** Returns the revision of the global up to which all resources of a kind are in the index. */
   private received(kind: string, incarnation: string, index: IndexReader): number | undefined {
-    const position = this.options.positionOf(kind);
+    const position = this.options.findPosition(kind);
     if (!position || (index.point?.revision ?? -1) < position.stored) return undefined;
     // What the global changed in an earlier incarnation has come with the whole state of this one.
     return position.incarnation === incarnation ? position.revision : Infinity;
@@ -279,7 +279,7 @@ export class ProgressReporter implements ControlLoop {
 const NOBODY: ApplyProgress = { proxies: { acked: 0, total: 0, waiting: [] }, unsupported: NONE_UNSUPPORTED };
 
 /** `unable` is for globals of older versions, which read names; newer ones decide by `unsupported`. */
-function documentOf(route: string, generation: number, { proxies, unsupported }: ApplyProgress): JsonObject {
+function toDocument(route: string, generation: number, { proxies, unsupported }: ApplyProgress): JsonObject {
   const { counts, first, total } = unsupported;
   const typed = counts.map(({ mode, isTcpPassthrough, count }) => ({
     mode,

@@ -1,6 +1,6 @@
 import { shortened } from '@causeway/resources';
 import type { AckCount, ApplyProgress, WaitingProxy } from './apply-progress';
-import { proxyModeLabels } from './proxy-modes';
+import { proxyModeLabels } from './dataplane-modes';
 import type { UnsupportedProxies, UnsupportedProxy } from './unsupported-proxies';
 
 const MAX_SHOWN = 3;

@@ -3,7 +3,7 @@ import type { KnownProxy } from '../proxies/known-proxies';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import type { ApplyProgress, ApplyRequirement, WaitingProxy } from './apply-progress';
 import { formatUnsupported } from './progress-text';
-import { readProxyMode } from './proxy-modes';
+import { readDataplaneMode } from './dataplane-modes';
 import {
   MAX_NAMES,
   sumUnsupported,
@@ -18,7 +18,7 @@ interface AppliedProxy extends WaitingProxy {
 }
 
 /** The connected proxies of a selection, split by whether they support the required features. */
-interface ProxyView {
+interface SplitProxies {
   /** The one that lags furthest first. */
   readonly supporting: readonly AppliedProxy[];
   readonly unsupported: UnsupportedProxies;
@@ -29,7 +29,7 @@ interface ProxyView {
  * is made after each read of the directory.
  */
 export class ProxyProgress {
-  private readonly views = new Map<string, ProxyView>();
+  private readonly views = new Map<string, SplitProxies>();
   private byMesh = new Map<string, KnownProxy[]>();
   private egresses: KnownProxy[] = [];
   private readAt: number | undefined;
@@ -49,7 +49,7 @@ export class ProxyProgress {
     return { proxies: { acked: supporting.length - lacking, total: supporting.length, waiting }, unsupported };
   }
 
-  private view(requirement: ApplyRequirement): ProxyView {
+  private view(requirement: ApplyRequirement): SplitProxies {
     this.refresh();
     const key = viewKey(requirement);
     const known = this.views.get(key);
@@ -60,7 +60,7 @@ export class ProxyProgress {
       return some === undefined || some.has(identityKey(owner));
     });
     const selected = includesEgresses ? [...dataplanes, ...this.egresses] : dataplanes;
-    const view = viewOf(selected, requirement, includesEgresses && this.egresses.length === 0);
+    const view = countProxies(selected, requirement, includesEgresses && this.egresses.length === 0);
     this.views.set(key, view);
     return view;
   }
@@ -89,15 +89,15 @@ export function viewKey({ selection, features }: ApplyRequirement): string {
   return `${mesh} ${namespace} ${some?.key ?? ''} ${includesEgresses} ${features.key}`;
 }
 
-function viewOf(
+function countProxies(
   proxies: readonly KnownProxy[],
   { features }: Pick<ApplyRequirement, 'features'>,
   lacksEgress: boolean,
-): ProxyView {
+): SplitProxies {
   const supporting: AppliedProxy[] = [];
   const unsupported: UnsupportedProxy[] = lacksEgress ? [{ type: 'noEgress' }] : [];
   for (const { proxy, facts, revision } of proxies) {
-    const mode = readProxyMode(facts);
+    const mode = readDataplaneMode(facts);
     const reason = facts.bytesOnly;
     if (features.isSupported(mode, reason !== undefined))
       supporting.push({ proxy, revision: facts.isSettled ? (facts.applied ?? revision) : -1 });
@@ -113,12 +113,12 @@ function summarise(unsupported: readonly UnsupportedProxy[]): UnsupportedProxies
   named.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     total: unsupported.length,
-    counts: sumUnsupported(unsupported.map(countOf)),
+    counts: sumUnsupported(unsupported.map(toUnsupportedCount)),
     first: named.slice(0, MAX_NAMES).map(({ one }) => one),
   };
 }
 
-function countOf(unsupported: UnsupportedProxy): UnsupportedCount {
+function toUnsupportedCount(unsupported: UnsupportedProxy): UnsupportedCount {
   if (unsupported.type !== 'proxy')
     return { mode: unsupported.type === 'noEgress' ? 'noEgress' : 'unknown', isTcpPassthrough: false, count: 1 };
   const { mode, tcpPassthroughReason } = unsupported;

@@ -1,8 +1,13 @@
-import { proxyModes, type ProxyMode } from './proxy-modes';
+import { proxyModes, type ZoneDataplaneMode } from './dataplane-modes';
 
 /** A proxy that does not support a resource, for messages. */
 export type UnsupportedProxy = { readonly zone?: string } & (
-  | { readonly type: 'proxy'; readonly proxy: string; readonly mode: ProxyMode; readonly tcpPassthroughReason?: string }
+  | {
+      readonly type: 'proxy';
+      readonly proxy: string;
+      readonly mode: ZoneDataplaneMode;
+      readonly tcpPassthroughReason?: string;
+    }
   /** No egress is connected that would apply it to services outside the mesh. */
   | { readonly type: 'noEgress' }
   /** As a zone names it in its report. */
@@ -12,7 +17,7 @@ export type UnsupportedProxy = { readonly zone?: string } & (
 /** The number of proxies of one kind that do not support a resource. */
 export interface UnsupportedCount {
   /** `noEgress`: zones without an egress. `unknown`: proxies that an older zone reports without their mode. */
-  readonly mode: ProxyMode | 'noEgress' | 'unknown';
+  readonly mode: ZoneDataplaneMode | 'noEgress' | 'unknown';
   /** They pass all traffic through as TCP. */
   readonly isTcpPassthrough: boolean;
   readonly count: number;

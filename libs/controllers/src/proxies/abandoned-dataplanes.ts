@@ -51,7 +51,7 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
     }
   }
 
-  keysOf({ id, key, before, after }: IndexChange): Keys {
+  listKeys({ id, key, before, after }: IndexChange): Keys {
     if (id.kind !== 'Dataplane' || id.zone !== this.options.zone) return NO_KEYS;
     const [old, now] = [before?.labels[REGISTERED_BY], after?.labels[REGISTERED_BY]];
     if (old === now) return NO_KEYS;

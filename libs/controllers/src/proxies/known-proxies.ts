@@ -45,7 +45,7 @@ function standingSession(
   const connected = sessions.filter(isConnected);
   const [first = sessions[0], ...others] = connected.length > 0 ? connected : sessions;
   const age = ({ session, ...at }: SessionAtReplica): number =>
-    connected.length > 0 ? session.facts.since : lastSeenOf({ session, ...at });
+    connected.length > 0 ? session.facts.since : getLastSeen({ session, ...at });
   const standing = others.reduce((a, b) => (age(b) > age(a) ? b : a), first);
   return { ...standing, connected: connected.length > 0 };
 }
@@ -60,7 +60,7 @@ export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtRep
     facts: session.facts,
     instance: replica.instance,
     revision: replica.revision,
-    lastSeen: lastSeenOf(standing),
+    lastSeen: getLastSeen(standing),
     ...(!connected && !session.connected && replica.isLive && { leftAt: session.changedAt }),
   };
 }
@@ -89,14 +89,14 @@ function isConnected({ replica, session }: SessionAtReplica): boolean {
 }
 
 /** Returns when a replica saw the proxy last: now, or when it left, or when the replica reported last. */
-function lastSeenOf({ replica, session }: SessionAtReplica): number {
+function getLastSeen({ replica, session }: SessionAtReplica): number {
   return session.connected ? replica.seenAt : session.changedAt;
 }
 
 /** Returns until when a proxy that is gone may still use what it held, ms by the store's clock. */
 function heldUntil(at: SessionAtReplica): number {
   const { certificate } = at.session.facts;
-  return certificate ? certificate.end + CLOCK_SLACK : lastSeenOf(at) + HELD_WITHOUT_CERTIFICATE;
+  return certificate ? certificate.end + CLOCK_SLACK : getLastSeen(at) + HELD_WITHOUT_CERTIFICATE;
 }
 
 /** A stream whose proxy is gone without a word is ended after so long at the latest, ms; until then it seems to be connected. */
@@ -171,9 +171,9 @@ function sessionsInUse(sessions: readonly SessionAtReplica[], now: number): read
   const settled = sessions.filter(({ session }) => session.facts.isSettled);
   const isServed = settled.some(isConnected);
   const isBack = sessions.some(isConnected);
-  const latest = Math.max(...settled.map(lastSeenOf));
+  const latest = Math.max(...settled.map(getLastSeen));
   return sessions.filter((at) => {
-    const seen = lastSeenOf(at);
+    const seen = getLastSeen(at);
     if (isConnected(at) || seen + HALF_OPEN > now) return true;
     if (isServed) return false;
     if (!at.session.facts.isSettled) return heldUntil(at) > now;
@@ -194,7 +194,7 @@ const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.S
  * Returns the authorities that a connected proxy has accepted of the trust that it needs, by mesh: of its own, an egress of each that leaves through it. Empty
  * for a proxy that asks for none, as ingresses do: they read no certificate.
  */
-export function acceptedTrustOf({ connected, facts }: KnownProxy): ReadonlyMap<string, readonly string[]> {
+export function getAcceptedTrust({ connected, facts }: KnownProxy): ReadonlyMap<string, readonly string[]> {
   const isAsked = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
   if (!connected || !isAsked) return new Map();
   if (facts.kind === 'egress') return new Map(Object.entries(facts.authoritiesIn ?? {}));
@@ -212,7 +212,7 @@ export function proxiesWithoutAuthority(
 ): readonly string[] {
   const missing: string[] = [];
   for (const known of proxies) {
-    const trust = [...acceptedTrustOf(known)].filter(([mesh]) => isConcerned(mesh));
+    const trust = [...getAcceptedTrust(known)].filter(([mesh]) => isConcerned(mesh));
     if (trust.some(([, accepted]) => !accepted.includes(authority))) missing.push(known.proxy);
   }
   return missing.sort();

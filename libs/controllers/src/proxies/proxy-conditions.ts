@@ -34,14 +34,14 @@ const MAX_SHOWN = 3;
 const MAX_REASON_LENGTH = 300;
 
 /** The proxy of a resource at one moment. */
-interface ProxyView {
+interface ObservedProxy {
   /** Undefined where no proxy was seen, or none for long. */
   readonly proxy: KnownProxy | undefined;
   readonly isGone: boolean;
 }
 
 /** Returns the patch that brings the conditions of a proxy's resource up to date; undefined when they are. */
-function planProxyConditions(resource: Resource, view: ProxyView, now: number): PatchChange | undefined {
+function planProxyConditions(resource: Resource, view: ObservedProxy, now: number): PatchChange | undefined {
   const { id, revision, generation, status: before = {} } = resource;
   const facts = view.proxy?.facts;
   const faults: Condition[] = [
@@ -60,7 +60,10 @@ function planProxyConditions(resource: Resource, view: ProxyView, now: number): 
 }
 
 /** Undefined where nothing more is known: the written condition stays. */
-function programmedCondition({ generation, revision }: Resource, { proxy, isGone }: ProxyView): Condition | undefined {
+function programmedCondition(
+  { generation, revision }: Resource,
+  { proxy, isGone }: ObservedProxy,
+): Condition | undefined {
   if (!proxy) return undefined;
   const of = { type: PROGRAMMED, observedGeneration: generation };
   const { rejected, refused } = proxy.facts;
@@ -85,7 +88,7 @@ function appliedBy({ facts, revision }: KnownProxy): number {
 }
 
 /** Whether the conditions may change although no replica reports anything new of the proxy. */
-function isPending({ generation, status }: Resource, { proxy, isGone }: ProxyView): boolean {
+function isPending({ generation, status }: Resource, { proxy, isGone }: ObservedProxy): boolean {
   if (!proxy || isGone) return false;
   if (!proxy.connected) return true;
   if (proxy.facts.rejected.length + proxy.facts.refused.length > 0) return false;
@@ -138,7 +141,7 @@ class ProxyConditionsPlanner implements StatusPlanner {
     return PROXY_KINDS.includes(id.kind) && id.zone === this.zone;
   }
 
-  keysOf({ id, key, after }: IndexChange): Keys {
+  listKeys({ id, key, after }: IndexChange): Keys {
     return after && this.writes({ id }) ? [key] : NO_KEYS;
   }
 

@@ -187,7 +187,7 @@ export class ProxyDirectory {
 
   private everything(): Parameters<typeof ackWatermark>[0] {
     const replicas = [...this.replicas.values()].map(({ state }) => state);
-    return { replicas, proxies: [...this.merged.keys()].map((proxy) => this.sessionsOf(proxy)) };
+    return { replicas, proxies: [...this.merged.keys()].map((proxy) => this.listSessions(proxy)) };
   }
 
   private take({ sessions: written, now, ...replica }: ReplicaSessions, isWhole: boolean, changed: Set<string>): void {
@@ -207,7 +207,7 @@ export class ProxyDirectory {
   private announce(changed: Iterable<string>): void {
     const owners = new Set<string>();
     for (const proxy of changed) {
-      const [first, ...others] = this.sessionsOf(proxy);
+      const [first, ...others] = this.listSessions(proxy);
       const before = this.merged.get(proxy);
       const after = first && knownProxy([first, ...others]);
       if (after) this.merged.set(proxy, after);
@@ -238,7 +238,7 @@ export class ProxyDirectory {
     return replica ? { ...known, revision: replica.revision, lastSeen: replica.seenAt } : known;
   }
 
-  private sessionsOf(proxy: string): readonly SessionAtReplica[] {
+  private listSessions(proxy: string): readonly SessionAtReplica[] {
     return [...this.replicas.values()].flatMap(({ state: replica, sessions }) => {
       const session = sessions.get(proxy);
       return session ? [{ replica, session }] : [];
@@ -248,7 +248,7 @@ export class ProxyDirectory {
   private overSessions(
     proxy: string,
   ): readonly { readonly instance: string; readonly proxy: string; readonly version: number }[] {
-    const sessions = this.sessionsOf(proxy);
+    const sessions = this.listSessions(proxy);
     return sessions
       .filter((at) => isSessionOver(at, sessions, this.now))
       .map(({ replica: { instance }, session: { version } }) => ({ instance, proxy, version }));

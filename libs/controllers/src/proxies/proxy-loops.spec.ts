@@ -6,7 +6,7 @@ import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
 import { AvailabilityReconciler } from '../availability/availability-reconciler';
 import { KeyedLoop } from '@causeway/loops';
-import { EntranceHealthReconciler } from './entrance-health';
+import { IngressHealthReconciler } from './ingress-health';
 import { createProxyConditionsLoop } from './proxy-conditions';
 import { ProxyDirectory } from './proxy-directory';
 import { proxiesWithoutAuthority } from './known-proxies';
@@ -48,7 +48,7 @@ describe('what loops make of the proxies of a zone', () => {
     await replica.lead([
       new KeyedLoop(new AvailabilityReconciler('east', directory)),
       createProxyConditionsLoop('east', directory),
-      new KeyedLoop(new EntranceHealthReconciler('east')),
+      new KeyedLoop(new IngressHealthReconciler('east')),
     ]);
     const inbound = [{ port: 80, tags: { app: 'web' } }];
     await harness.write(

@@ -79,14 +79,14 @@ describe('Programmed of a route', () => {
       'True/Programmed applied by 1 of 1 proxies',
     ],
     [
-      'a machine cannot obey the kind',
+      'a machine cannot apply the kind',
       said([proxy('a'), proxy('b', { userAgent: 'causeway-agent 0.1.0+builtin' })]),
-      'False/NotSupported applied by 1 of 1 proxies; default/b (builtin) cannot obey it',
+      'False/NotSupported applied by 1 of 1 proxies; default/b (builtin) cannot apply it',
     ],
     [
       'an Envoy passes on everything as bytes',
       said([proxy('a'), proxy('b', { userAgent: 'envoy 1.39.0', bytesOnly: 'before 1.40, capture redirect' })]),
-      'False/NotSupported applied by 1 of 1 proxies; default/b (Envoy, before 1.40, capture redirect) cannot obey it',
+      'False/NotSupported applied by 1 of 1 proxies; default/b (Envoy, before 1.40, capture redirect) cannot apply it',
     ],
     [
       'the builtin plane obeys TCPRoute, the agent with an Envoy obeys all',
@@ -103,7 +103,7 @@ describe('Programmed of a route', () => {
     [
       'gRPC does not know TCPRoute',
       said([proxy('a', { userAgent: 'grpc-node 1.14' })], undefined, 'TCPRoute'),
-      'False/NotSupported applied by 0 of 0 proxies; default/a (gRPC) cannot obey it',
+      'False/NotSupported applied by 0 of 0 proxies; default/a (gRPC) cannot apply it',
     ],
   ])('where %s', (_, found, wanted) => expect(found).toBe(wanted));
 

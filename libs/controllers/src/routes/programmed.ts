@@ -16,7 +16,7 @@ export const NOT_SUPPORTED = 'NotSupported';
 export function programmedCondition(progress: ApplyProgress, observedGeneration: number): Condition {
   const { proxies, unsupported, zones, isPartial } = progress;
   const applied = formatApplied(progress);
-  const message = unsupported.total > 0 ? `${applied}; ${formatAllUnsupported(unsupported)} cannot obey it` : applied;
+  const message = unsupported.total > 0 ? `${applied}; ${formatAllUnsupported(unsupported)} cannot apply it` : applied;
   const of = { type: PROGRAMMED, observedGeneration, message };
   if (unsupported.total > 0) return { ...of, status: 'False', reason: NOT_SUPPORTED };
   if (zones && zones.acked < zones.total) return { ...of, status: 'False', reason: 'Pending' };

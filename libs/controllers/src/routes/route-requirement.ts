@@ -1,13 +1,13 @@
 import type { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 import { routeKinds, type RouteKind } from '@causeway/routing';
-import type { ProxySelection, RequiredFeatures } from '../progress/apply-progress';
+import type { ProxyScope, RequiredFeatures } from '../progress/apply-progress';
 import type { ReportedResources } from '../progress/progress-reporter';
-import type { ProxyMode } from '../progress/proxy-modes';
-import { keysOfTable, type KeySource } from '../progress/followed-keys';
+import type { ZoneDataplaneMode } from '../progress/dataplane-modes';
+import { keysOfTable, type ChangedKeySource } from '../progress/followed-keys';
 
 /** The kinds of routes that a proxy of each dataplane mode applies. */
-const SUPPORTED_KINDS: Readonly<Record<ProxyMode, readonly RouteKind[]>> = {
+const SUPPORTED_KINDS: Readonly<Record<ZoneDataplaneMode, readonly RouteKind[]>> = {
   grpc: ['HTTPRoute', 'GRPCRoute'],
   builtin: ['TCPRoute'],
   direct: [],
@@ -30,7 +30,7 @@ function featuresOfKind(kind: RouteKind): RequiredFeatures {
 }
 
 /** Announces the routes whose binding may have changed. */
-export function keysOfRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscribe'>): KeySource {
+export function keysOfRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscribe'>): ChangedKeySource {
   return keysOfTable(routes, (change) => change.routes);
 }
 
@@ -39,15 +39,15 @@ export function reportedRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subsc
   return {
     kinds: routeKinds,
     changes: keysOfRoutes(routes),
-    requirementOf: (route) => {
+    findRequirement: (route) => {
       const features = routeFeatures(route.id.kind);
-      return features && { selection: callersOf(route), features };
+      return features && { selection: selectCallers(route), features };
     },
   };
 }
 
 /** A route with parents in several namespaces is for the proxies of all. */
-function callersOf({ id, spec }: Resource): ProxySelection {
+function selectCallers({ id, spec }: Resource): ProxyScope {
   const { parentRefs } = spec;
   const refs = isJsonArray(parentRefs) ? parentRefs.filter(isJsonObject) : [];
   const isConsumers = refs.every(({ namespace }) => (namespace ?? id.namespace) !== id.namespace);

@@ -37,8 +37,8 @@ import { keysOfRoutes, routeFeatures } from './route-requirement';
 /** Knows which routes zones of Kuma are sent. */
 interface KumaRoutes {
   /** Why they are not sent a route: empty where they are, undefined where that is not known yet. */
-  reasonOf(routeKey: string): string | undefined;
-  /** Returns the keys of the routes whose `reasonOf` has changed since the call before. */
+  findReason(routeKey: string): string | undefined;
+  /** Returns the keys of the routes whose `findReason` has changed since the call before. */
   takeSaid(): Keys;
 }
 
@@ -69,7 +69,7 @@ class RouteStatusPlanner implements StatusPlanner {
   }
 
   /** Status that another writer changed; all routes where a Mesh gets another controller. */
-  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     if (id.kind === 'Mesh')
       return before?.spec['controllerName'] === after?.spec['controllerName'] ? NO_KEYS : [RESCAN];
     if (!routeKinds.some((kind) => kind === id.kind)) return NO_KEYS;
@@ -133,7 +133,7 @@ class RouteStatusPlanner implements StatusPlanner {
     if (!progress?.kumaZones) return undefined;
     const zones = progress.kumaZones();
     if (zones?.length === 0) return undefined;
-    const why = kuma?.reasonOf(identityKey(id));
+    const why = kuma?.findReason(identityKey(id));
     if (!zones || (kuma && why === undefined)) {
       return asCondition(stored.find(({ type }) => type === UNSUPPORTED_BY_KUMA));
     }

@@ -21,7 +21,7 @@ const KEY_AT_CLIENTS = 'ClientKeyAtClients';
 const TYPES: readonly string[] = [RESOLVED, CERTIFICATES_DROPPED, KEY_AT_CLIENTS];
 
 /** A condition without its resource. */
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionParts = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
  * Says at each MeshExternalService why it is not served: its trust is of an unknown form, a Secret does not list it, a source holds no
@@ -36,7 +36,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(MeshExternalService.name)) yield [identityKey(id)];
   }
 
-  keysOf({ id, key, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     if (id.kind === MeshExternalService.name) return after ? [key] : NO_KEYS;
     return id.kind === Secret.name || id.kind === 'ZoneEgress' ? [RESCAN] : NO_KEYS;
   }
@@ -45,7 +45,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     const service = index.byIdentityKey(key);
     if (!service || (this.cp.role === 'global' && !isMadeHere(service, this.cp))) return undefined;
     const { id, revision, generation: observedGeneration, status: before = {} } = service;
-    const said = this.conditionsOf(service, index);
+    const said = this.listConditions(service, index);
     const ended = TYPES.filter((type) => !said.some((each) => each.type === type));
     const status = said.reduce(
       (written, each) => withCondition(written, { ...each, observedGeneration }, now),
@@ -54,7 +54,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
   }
 
-  private conditionsOf(service: Resource, index: IndexReader): readonly Said[] {
+  private listConditions(service: Resource, index: IndexReader): readonly ConditionParts[] {
     const { id, spec, status } = service;
     const unreadable = unreadableTrust(spec);
     if (unreadable)
@@ -83,7 +83,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
     ];
   }
 
-  private ofClientKey(source: string, index: IndexReader, status: Resource['status']): readonly Said[] {
+  private ofClientKey(source: string, index: IndexReader, status: Resource['status']): readonly ConditionParts[] {
     const { cp } = this;
     if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
     const rule = 'a private key is given to egresses only';
@@ -96,7 +96,7 @@ class ExternalTrustReconciler implements KeyedReconciler {
   }
 }
 
-function unresolved(reason: string, message: string): Said {
+function unresolved(reason: string, message: string): ConditionParts {
   return { type: RESOLVED, status: 'False', reason, message };
 }
 

@@ -22,7 +22,7 @@ export function keptUsers(
   return references.flatMap((reference) => {
     const secret = named(reference.secret);
     if (!secret) return [];
-    const text = textOf(secret);
+    const text = getText(secret);
     const isKept =
       reference.use === 'key'
         ? isKeyOf(text, certificateBeside(reference, { id, spec }, named))
@@ -32,7 +32,7 @@ export function keptUsers(
   });
 }
 
-function textOf({ spec }: Pick<Resource, 'spec'>): string {
+function getText({ spec }: Pick<Resource, 'spec'>): string {
   return decodedPem(typeof spec['data'] === 'string' ? spec['data'] : '');
 }
 
@@ -53,7 +53,7 @@ function certificateBeside(
   const place = `spec.${at.join('.')}.`;
   const beside = secretReferences(id.kind, spec).find((reference) => reference.field.startsWith(place));
   const secret = beside && named(beside.secret);
-  if (secret) return textOf(secret);
+  if (secret) return getText(secret);
   const source = at.reduce<JsonValue | undefined>(
     (value, name) => (isJsonObject(value) ? value[name] : undefined),
     spec,

@@ -105,7 +105,7 @@ class KeptSecretsLoop implements ControlLoop {
         mesh: secret.id.mesh,
         secret: secret.id.name,
         zone: secret.id.zone,
-        users: users.map(nameOf).join(', '),
+        users: users.map(formatSecretName).join(', '),
       });
       const note = { area: UPGRADE_NOTE.area, key: identityKey(secret.id), value: { uid: secret.uid, users } };
       return { change: keepUsers(secret, users, this.config.cp, now), note };
@@ -124,7 +124,10 @@ class KeptSecretsLoop implements ControlLoop {
           const key = identityKey(secret.id);
           const { zone, name } = user.id;
           const users = [...(found.get(key)?.users ?? []), { kind, name, zone }];
-          found.set(key, { secret, users: users.sort((a, b) => compareText(nameOf(a), nameOf(b))) });
+          found.set(key, {
+            secret,
+            users: users.sort((a, b) => compareText(formatSecretName(a), formatSecretName(b))),
+          });
         }
       }
     return found;
@@ -175,13 +178,13 @@ function keepUsers(secret: Resource, users: readonly JsonObject[], cp: ControlPl
   const { id, revision, spec, generation: observedGeneration } = secret;
   const isOwn = isMadeHere(secret, cp);
   const more = users.length > MAX_NAMED ? ` and ${users.length - MAX_NAMED} more` : '';
-  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MAX_NAMED).map(nameOf).join(', ')}${more}; write spec.usedBy without those that should not`;
+  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MAX_NAMED).map(formatSecretName).join(', ')}${more}; write spec.usedBy without those that should not`;
   const condition: Condition = { type: USERS_KEPT, status: 'True', reason: 'Upgrade', message, observedGeneration };
   const status = withCondition({ ...secret.status, ...(!isOwn && { [KEPT_USERS]: users }) }, condition, now);
   return { type: 'patch', id, expect: revision, status, ...(isOwn && { spec: { ...spec, usedBy: users } }) };
 }
 
-function nameOf({ kind, name, zone }: JsonObject): string {
+function formatSecretName({ kind, name, zone }: JsonObject): string {
   const [ofKind, called, made] = [kind, name, zone].map((part) => (typeof part === 'string' ? part : ''));
   return `${ofKind} ${called}${made === '' ? '' : ` of zone ${made}`}`;
 }

@@ -1,4 +1,4 @@
-import { namesUser, secretReferences, secretsNamed, secretUsers, type SecretAnswer } from '@causeway/kinds';
+import { namesUser, secretReferences, secretsNamed, secretUsers, type SecretResult } from '@causeway/kinds';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { keptUsers } from './kept-references';
@@ -8,7 +8,7 @@ export const KEPT_CLIENT_KEY = 'keptClientKey';
 
 /** Secrets of its mesh that one resource may use. */
 export interface SecretsOfUser {
-  readonly secret: (name: string) => SecretAnswer;
+  readonly secret: (name: string) => SecretResult;
   /** Whether clients that dial the service themselves may have the key of its client certificate. */
   readonly givesKey: (source: string) => boolean;
 }
@@ -32,7 +32,7 @@ export class SecretAccess {
   }
 
   /** The keys of the resources of a kind that name a Secret. Linear in all resources of the kind: Secrets change rarely. */
-  usersOf({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly string[] {
+  listUsers({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly string[] {
     return [...this.index.ofKind(kind)].flatMap(({ id, spec }) =>
       id.mesh === mesh && secretReferences(kind, spec).some(({ secret }) => secret === name) ? [identityKey(id)] : [],
     );
@@ -42,7 +42,7 @@ export class SecretAccess {
     return secretsNamed((id) => this.index.get(id), this.zone, { mesh, name });
   }
 
-  private answer(user: Identity, spec: Resource['spec'], name: string): SecretAnswer {
+  private answer(user: Identity, spec: Resource['spec'], name: string): SecretResult {
     const found = this.named(user.mesh, name).find(
       (secret) => namesUser(secretUsers(secret), user) || this.isKeptUnlisted(secret, user, spec),
     );

@@ -35,7 +35,7 @@ export function planExternalAddresses(
   now: number,
 ): PatchChange | undefined {
   const { id, revision, generation, status: before = {} } = resource;
-  const found = hostsOf(resource).map((host) => ({ host, ...hosts.resolve(host) }));
+  const found = listHosts(resource).map((host) => ({ host, ...hosts.resolve(host) }));
   const isReached = found.some(({ addresses }) => addresses.length > 0);
   if (!isReached && found.some(({ isPending }) => isPending === true)) return undefined;
   const refused = found.flatMap(({ host, refused: all }) =>
@@ -61,7 +61,7 @@ function refusal(refused: readonly string[], observedGeneration: number): Condit
   };
 }
 
-function hostsOf(resource: Resource): readonly string[] {
+function listHosts(resource: Resource): readonly string[] {
   if (!MeshExternalService.is(resource)) return [];
   return [...new Set((resource.spec.endpoints ?? []).map(({ address }) => address))];
 }
@@ -91,7 +91,7 @@ class ExternalAddressesReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(MeshExternalService.name)) yield [identityKey(id)];
   }
 
-  keysOf({ id, key }: IndexChange): Keys {
+  listKeys({ id, key }: IndexChange): Keys {
     return id.kind === MeshExternalService.name ? [key] : NO_KEYS;
   }
 
@@ -104,7 +104,7 @@ class ExternalAddressesReconciler implements KeyedReconciler {
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const resource = index.byIdentityKey(key);
-    for (const host of resource ? hostsOf(resource) : [])
+    for (const host of resource ? listHosts(resource) : [])
       this.byHost.set(host, (this.byHost.get(host) ?? new Set()).add(key));
     return resource && { change: planExternalAddresses(resource, this.hosts, now) };
   }

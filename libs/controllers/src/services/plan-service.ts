@@ -18,7 +18,7 @@ import {
 import { instancesToReport } from '@causeway/sync';
 import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
-import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
+import { countProxies, instancesPart, toAvailabilityState } from '../availability/plan-availability';
 import { identitiesPart, serviceIdentities } from '../availability/workload-ids';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import type { ReconcileResult } from '@causeway/loops';
@@ -84,8 +84,8 @@ function planBacked(subject: ServiceInputs, oldest: BackingDataplane): Reconcile
   const agreeing = existing && backings.find((backing) => isSameSpec(backing.spec, existing.spec));
   const { spec: generated } = agreeing ?? oldest;
   const carried = carriedLabels(backings.map(({ dataplane }) => dataplane));
-  const labels = labelsOf(subject, carried);
-  const status = statusOf(subject, generated, Object.keys(carried));
+  const labels = computeLabels(subject, carried);
+  const status = computeStatus(subject, generated, Object.keys(carried));
   if (!existing) return { change: { ...created(generated, { backings, uris, status }), id, labels } };
   const { revision: expect } = existing;
   if (existing.graceStartedAt !== undefined) return { change: { type: 'patch', id, expect, graceStartedAt: null } };
@@ -114,7 +114,7 @@ function created(
   );
   const instances = instancesPart(instancesToReport(undefined, dataplaneProxies.healthy));
   const derived = { ...identitiesPart(serviceIdentities(uris)), ...instances };
-  const spec = { ...generated, state: stateOf(dataplaneProxies), ...derived };
+  const spec = { ...generated, state: toAvailabilityState(dataplaneProxies), ...derived };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 
@@ -123,7 +123,7 @@ function isSameSpec(generated: GeneratedSpec, spec: JsonObject): boolean {
 }
 
 /** The computed labels, those carried over from the Dataplanes, and those that a user added to the service. */
-function labelsOf({ id, existing, cp }: ServiceInputs, carried: Labels): Labels {
+function computeLabels({ id, existing, cp }: ServiceInputs, carried: Labels): Labels {
   const before = new Set(carriedBefore(existing));
   const kept = Object.entries(existing?.labels ?? {}).filter(
     ([key]) => !isComputedLabel(key) && key !== Label.managedBy && !before.has(key),
@@ -143,7 +143,7 @@ function carriedBefore(existing: Resource | undefined): readonly unknown[] {
 }
 
 /** The wanted status; undefined where a service without status needs none. */
-function statusOf(
+function computeStatus(
   subject: ServiceInputs,
   generated: GeneratedSpec,
   carried: readonly string[],
@@ -198,14 +198,14 @@ export function carriedLabels(sources: readonly LabelSource[]): Labels {
       votes.set(key, values.set(value, { value, count: count + 1, newest: Math.max(newest, creationOrder) }));
     }
   }
-  return Object.fromEntries([...votes].map(([key, values]) => [key, winnerOf([...values.values()])]));
+  return Object.fromEntries([...votes].map(([key, values]) => [key, selectWinner([...values.values()])]));
 }
 
 function isCarried(key: string, value: string): boolean {
   return !RESERVED.some((prefix) => key.startsWith(prefix)) && isLabelKey(key) && isLabelValue(value);
 }
 
-function winnerOf(votes: readonly Vote[]): string {
+function selectWinner(votes: readonly Vote[]): string {
   const [best] = [...votes].sort((a, b) => b.count - a.count || b.newest - a.newest || compareText(a.value, b.value));
   return best?.value ?? '';
 }

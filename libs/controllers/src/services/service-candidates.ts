@@ -1,6 +1,6 @@
 import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resources';
 import type { MeshService } from '@causeway/kinds';
-import { inboundsOf, type DataplaneResource, type DataplaneInbound } from '@causeway/dataplanes';
+import { listInbounds, type DataplaneResource, type DataplaneInbound } from '@causeway/dataplanes';
 
 /** The part of a MeshService's spec that Dataplanes decide. */
 export type GeneratedSpec = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;
@@ -23,15 +23,15 @@ export interface DataplaneServices {
  * the service of that inbound. Where no inbound has the tag, the label `kuma.io/workload` names one service for all of
  * them. A service lives in the namespace of its Dataplanes. Names are RFC 1035 labels, as in Kuma.
  */
-export function servicesOf(dataplane: DataplaneResource): DataplaneServices {
-  const inbounds = inboundsOf(dataplane);
+export function readServices(dataplane: DataplaneResource): DataplaneServices {
+  const inbounds = listInbounds(dataplane);
   const tagged = inbounds.some(isTagged);
   const named = inboundsByService(inbounds, tagged ? undefined : dataplane.labels[Label.workload]);
   const names = [...named.keys()];
   return {
     candidates: names.filter(isDnsLabel).map((name) => ({
       id: { ...dataplane.id, kind: 'MeshService', name },
-      spec: { selector: selectorOf(tagged, name), ports: portsOf(named.get(name) ?? []) },
+      spec: { selector: toSelector(tagged, name), ports: toPorts(named.get(name) ?? []) },
     })),
     unusable: names.filter((name) => !isDnsLabel(name)),
   };
@@ -56,14 +56,14 @@ function isTagged(inbound: DataplaneInbound): boolean {
   return inbound.tags?.[Label.service] !== undefined;
 }
 
-function selectorOf(tagged: boolean, name: string): GeneratedSpec['selector'] {
+function toSelector(tagged: boolean, name: string): GeneratedSpec['selector'] {
   return tagged
     ? { dataplaneTags: { [Label.service]: name } }
     : { dataplaneLabels: { matchLabels: { [Label.workload]: name } } };
 }
 
 /** One port for each inbound, in their order; a second inbound with the same port adds none, for a service has no port twice. */
-function portsOf(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
+function toPorts(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
   const ports: GeneratedPort[] = [];
   const numbers = new Set<number>();
   const names = new Set<string>();
@@ -73,14 +73,14 @@ function portsOf(inbounds: readonly DataplaneInbound[]): GeneratedPort[] {
     const name = wanted === '' || names.has(wanted) ? String(inbound.port) : wanted;
     numbers.add(inbound.port);
     names.add(name);
-    ports.push({ name, port: inbound.port, targetPort: inbound.port, appProtocol: protocolOf(inbound) });
+    ports.push({ name, port: inbound.port, targetPort: inbound.port, appProtocol: readProtocol(inbound) });
   }
   return ports;
 }
 
 const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
-function protocolOf(inbound: DataplaneInbound): (typeof PROTOCOLS)[number] {
+function readProtocol(inbound: DataplaneInbound): (typeof PROTOCOLS)[number] {
   const protocolName = (inbound.protocol ?? inbound.tags?.['kuma.io/protocol'] ?? 'tcp').toLowerCase();
   return PROTOCOLS.find((protocol) => protocol === protocolName) ?? 'tcp';
 }

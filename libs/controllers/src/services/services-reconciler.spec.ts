@@ -289,7 +289,7 @@ describe('ServicesLoop', () => {
     expect(runner.nextWake).toBe(harness.clock.now() + GRACE);
     harness.clock.advance(GRACE);
     await next.settle();
-    expect(next.index.countOf('MeshService')).toBe(0);
+    expect(next.index.countKind('MeshService')).toBe(0);
   });
 
   it('G9 what other zones made is theirs', async () => {

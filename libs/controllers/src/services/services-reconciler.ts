@@ -12,7 +12,7 @@ import type { WorkloadIds } from '../availability/workload-ids';
 import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
-import { servicesOf, type GeneratedSpec } from './service-candidates';
+import { readServices, type GeneratedSpec } from './service-candidates';
 
 /** Settings of the services reconciler. */
 export interface ServicesConfig {
@@ -22,7 +22,7 @@ export interface ServicesConfig {
   /** A Mesh that is terminating gets no new services (row T003-27); without it none is. */
   readonly meshes?: Pick<Meshes, 'state'>;
   /** The SPIFFE ids of Dataplanes, which a new service is written with; without it `AvailabilityReconciler` adds them. */
-  readonly ids?: Pick<WorkloadIds, 'idsOf'>;
+  readonly ids?: Pick<WorkloadIds, 'listIds'>;
   /** Called for a Dataplane that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
@@ -44,7 +44,7 @@ export class ServicesReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     // What a terminating Mesh did not get is made when its label is taken back.
     if (id.kind === 'Mesh' && before && isTerminating(before.labels) && !isTerminating(after?.labels ?? {}))
@@ -59,8 +59,8 @@ export class ServicesReconciler implements KeyedReconciler {
     const existing = index.byIdentityKey(key);
     const id = existing?.id ?? parseIdentityKey(key);
     if (!existing && meshes?.state(id.mesh)?.terminating === true) return {};
-    const backings = this.backingsOf(key, index);
-    const uris = existing ? [] : backings.flatMap(({ dataplane }) => ids?.idsOf(dataplane) ?? []);
+    const backings = this.listBackings(key, index);
+    const uris = existing ? [] : backings.flatMap(({ dataplane }) => ids?.listIds(dataplane) ?? []);
     return planService({ id, existing, backings, uris, cp, now, gracePeriod });
   }
 
@@ -77,10 +77,10 @@ export class ServicesReconciler implements KeyedReconciler {
 
   private keysOfDataplane({ key, before, after }: IndexChange): Keys {
     const [was, is] = [asDataplane(before), asDataplane(after)];
-    const [backed, backs] = [was ? this.specsOf(was) : NONE, is ? this.specsOf(is) : NONE];
+    const [backed, backs] = [was ? this.getSpecs(was) : NONE, is ? this.getSpecs(is) : NONE];
     for (const service of backed.keys()) if (!backs.has(service)) this.setMember(service, key, false);
     for (const service of backs.keys()) this.setMember(service, key, true);
-    if (is) for (const name of servicesOf(is).unusable) this.config.onUnusableName?.(key, name);
+    if (is) for (const name of readServices(is).unusable) this.config.onUnusableName?.(key, name);
     // A service takes labels of its Dataplanes as well.
     const isRelabelled = !jsonEqual(was?.labels, is?.labels);
     const isStale = (service: string): boolean => !jsonEqual(backed.get(service), backs.get(service));
@@ -96,20 +96,20 @@ export class ServicesReconciler implements KeyedReconciler {
   }
 
   /** In the order of their creation. */
-  private backingsOf(key: string, index: IndexReader): readonly BackingDataplane[] {
+  private listBackings(key: string, index: IndexReader): readonly BackingDataplane[] {
     const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly BackingDataplane[] => {
       const dataplane = asDataplane(index.byIdentityKey(member));
-      const spec = dataplane && this.specsOf(dataplane).get(key);
+      const spec = dataplane && this.getSpecs(dataplane).get(key);
       return spec ? [{ dataplane, spec }] : [];
     });
     return backings.sort(({ dataplane: a }, { dataplane: b }) => compareCreation(a, b));
   }
 
   /** The generated specs of a Dataplane by service key. Those of a Dataplane with several services are kept: each service asks. */
-  private specsOf(dataplane: DataplaneResource): ReadonlyMap<string, GeneratedSpec> {
+  private getSpecs(dataplane: DataplaneResource): ReadonlyMap<string, GeneratedSpec> {
     const known = this.specs.get(dataplane);
     if (known) return known;
-    const { candidates } = servicesOf(dataplane);
+    const { candidates } = readServices(dataplane);
     const specs = new Map(candidates.map(({ id, spec }) => [identityKey(id), spec]));
     if (specs.size > 1) this.specs.set(dataplane, specs);
     return specs;

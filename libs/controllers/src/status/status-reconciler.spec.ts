@@ -29,7 +29,7 @@ class AppliedPlanner implements StatusPlanner {
     return id.kind === KIND && id.zone === 'east';
   }
 
-  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     return id.kind !== KIND || before?.status === after?.status ? NO_KEYS : [key];
   }
 

@@ -3,7 +3,7 @@ import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import type { ProgressSource, UnsupportedChanges } from '../progress/apply-progress';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
-import { FollowedKeys, type KeySource } from '../progress/followed-keys';
+import { FollowedKeys, type ChangedKeySource } from '../progress/followed-keys';
 
 /** A pending status is planned again after so long, ms: more and more seldom while it stays pending. */
 const POLL_INTERVAL = 1_000;
@@ -60,7 +60,7 @@ export interface StatusPlanner {
   /** Whether this control plane writes the status of a resource. */
   writes(resource: Resource): boolean;
   /** The keys whose status a change of the index makes stale by itself. Does no I/O. */
-  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[];
+  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[];
   /** The keys of resources that a change of the index brings into force differently: they are waited for anew. */
   affectedBy?(change: IndexChange): Iterable<string>;
   /** Plans one status; without a change where it is up to date. */
@@ -76,7 +76,7 @@ export interface StatusPlanner {
 export interface StatusLoopOptions {
   readonly planner: StatusPlanner;
   /** They announce which resources come into force differently, and follow the index since before the loop did. */
-  readonly sources?: readonly KeySource[];
+  readonly sources?: readonly ChangedKeySource[];
   /** Asked once a second: the keys of which something outside the index has changed. */
   readonly takeOutside?: () => readonly (string | typeof RESCAN)[];
   /** Pending statuses are planned again when its version changes. */
@@ -127,10 +127,10 @@ export class StatusReconciler implements KeyedReconciler {
       for (const resource of index.ofKind(kind)) yield planner.writes(resource) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
     const { planner } = this.options;
     this.followed.add(planner.affectedBy?.(change) ?? NO_KEYS);
-    return planner.keysOf(change);
+    return planner.listKeys(change);
   }
 
   derivedKeys(): Keys {
@@ -158,7 +158,7 @@ export class StatusReconciler implements KeyedReconciler {
     }
     // It is planned once everything is known.
     if (planner.isReady === false || !this.followed.hasLoaded) return undefined;
-    const plan = planner.plan(resource, { index, now, wait: () => this.waitOf(key, now) });
+    const plan = planner.plan(resource, { index, now, wait: () => this.computeWait(key, now) });
     const wait = this.waits.get(key);
     if (wait && plan.isReport === true) wait.reportedAt = now;
     if (plan.isPending !== true) {
@@ -177,7 +177,7 @@ export class StatusReconciler implements KeyedReconciler {
   }
 
   /** Begins when the resource is seen first: it came into force at that revision at the latest. */
-  private waitOf(key: string, now: number): StatusWait {
+  private computeWait(key: string, now: number): StatusWait {
     const since = this.index?.point?.revision ?? 0;
     const wait = this.waits.get(key) ?? { since, from: now, reportedAt: -Infinity };
     this.waits.set(key, wait);

@@ -64,8 +64,8 @@ class MeshAuthorityLoop implements ControlLoop {
     if (!index || !this.isStale) return undefined;
     this.isStale = false;
     const meshes = [...index.ofKind('Mesh')];
-    const changes = meshes.flatMap((mesh) => this.changesOf(mesh, index, now));
-    const wanted = new Set(meshes.map(({ id, spec }) => placeOf(id.name, enabledBackend(spec))));
+    const changes = meshes.flatMap((mesh) => this.planMesh(mesh, index, now));
+    const wanted = new Set(meshes.map(({ id, spec }) => formatAuthorityKey(id.name, enabledBackend(spec))));
     // A key stays in memory no longer than it is needed.
     for (const at of this.made.keys()) if (!wanted.has(at)) this.made.delete(at);
     return { changes, ...(this.isStale ? { wakeAt: now + POLL_INTERVAL } : {}) };
@@ -75,7 +75,7 @@ class MeshAuthorityLoop implements ControlLoop {
     if (results.some(({ type }) => type === 'refused')) this.isStale = true;
   }
 
-  private changesOf(mesh: Resource, index: IndexReader, now: number): readonly Change[] {
+  private planMesh(mesh: Resource, index: IndexReader, now: number): readonly Change[] {
     const backend = enabledBackend(mesh.spec);
     if (backend === undefined) return [...planCondition(mesh, undefined, now)];
     const { sealing } = this.config;
@@ -83,23 +83,23 @@ class MeshAuthorityLoop implements ControlLoop {
     const ids = meshAuthoritySecrets(name, backend);
     const [certificate, key] = [index.get(ids.certificate), index.get(ids.key)];
     if (certificate && key) {
-      this.made.delete(placeOf(name, backend));
+      this.made.delete(formatAuthorityKey(name, backend));
       return [...resealed(key, sealing), ...planCondition(mesh, readyCondition(mesh, key, sealing), now)];
     }
     if (!sealing) {
       const message =
         'CAUSEWAY_SECRETS_KEY is not set: the key of the authority could not be stored sealed, so none is made';
-      return [...planCondition(mesh, conditionOf(mesh, 'NoSecretsKey', message), now)];
+      return [...planCondition(mesh, toCondition(mesh, 'NoSecretsKey', message), now)];
     }
-    const pair = this.pairOf(name, backend, now);
+    const pair = this.findPair(name, backend, now);
     return pair
-      ? [secretPut(ids.certificate, certificate, dataOf(pair.certificate)), ...keyPut(ids.key, key, pair, sealing)]
+      ? [secretPut(ids.certificate, certificate, parseSecret(pair.certificate)), ...keyPut(ids.key, key, pair, sealing)]
       : [];
   }
 
   /** The authority once it is made; making it takes some ms, meanwhile the plan is asked again. */
-  private pairOf(mesh: string, backend: string, now: number): AuthorityPair | undefined {
-    const at = placeOf(mesh, backend);
+  private findPair(mesh: string, backend: string, now: number): AuthorityPair | undefined {
+    const at = formatAuthorityKey(mesh, backend);
     const pair = this.made.get(at);
     if (pair) return pair;
     this.isStale = true;
@@ -123,7 +123,7 @@ export function createMeshAuthorityLoop(config: MeshAuthorityConfig): ControlLoo
   return new MeshAuthorityLoop(config);
 }
 
-function placeOf(mesh: string, backend = ''): string {
+function formatAuthorityKey(mesh: string, backend = ''): string {
   return `${mesh}/${backend}`;
 }
 
@@ -144,11 +144,11 @@ function keyPut(
 /** Seals a key with the first sealing key where another one sealed it, or nobody. */
 function resealed(key: Resource, sealing: SealingKeys | undefined): readonly Change[] {
   if (!sealing || sealedWith(key.spec) === sealing.current) return [];
-  const privateKey = textOf(key, sealing);
+  const privateKey = openText(key, sealing);
   return privateKey === undefined ? [] : keyPut(key.id, key, { privateKey }, sealing);
 }
 
-function textOf({ id, labels, spec }: Resource, sealing: SealingKeys | undefined): string | undefined {
+function openText({ id, labels, spec }: Resource, sealing: SealingKeys | undefined): string | undefined {
   const { data } = spec;
   if (labels[SEALED_LABEL] === undefined)
     return typeof data === 'string' ? Buffer.from(data, 'base64').toString('utf8') : undefined;
@@ -156,23 +156,23 @@ function textOf({ id, labels, spec }: Resource, sealing: SealingKeys | undefined
   return opened?.ok === true ? opened.text : undefined;
 }
 
-function dataOf(text: string): JsonObject {
+function parseSecret(text: string): JsonObject {
   return { data: Buffer.from(text, 'utf8').toString('base64') };
 }
 
 function readyCondition(mesh: Resource, key: Resource, sealing: SealingKeys | undefined): Condition {
-  if (textOf(key, sealing) === undefined)
-    return conditionOf(
+  if (openText(key, sealing) === undefined)
+    return toCondition(
       mesh,
       'KeyUnreadable',
       `Secret ${key.id.name} does not open with CAUSEWAY_SECRETS_KEY; it is not replaced`,
     );
   const message =
     'every zone of Kuma has the key of this authority: whoever reads it in one of them can pose as any service that is known by Mesh.mtls';
-  return { ...conditionOf(mesh, 'Made', message), status: 'True' };
+  return { ...toCondition(mesh, 'Made', message), status: 'True' };
 }
 
-function conditionOf({ generation }: Resource, reason: string, message: string): Condition {
+function toCondition({ generation }: Resource, reason: string, message: string): Condition {
   return { type: CONDITION, status: 'False', reason, message, observedGeneration: generation };
 }
 

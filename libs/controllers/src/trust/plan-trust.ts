@@ -41,7 +41,7 @@ export interface DomainInputs {
 }
 
 /** Evaluation of one domain: the claim that it is derived from, and the claims that do not count. */
-export interface DomainVerdict {
+export interface DomainEvaluation {
   readonly source: TrustResource | undefined;
   /** By index key. */
   readonly refused: ReadonlyMap<string, TrustRefusal>;
@@ -70,7 +70,7 @@ export function isDerivedTrust({ id, labels }: Resource): boolean {
  * The operator's own comes before those of zones; of several zones the one that holds the domain already stays, so that no
  * other can take it over, else the oldest, then by zone and name. Independent of the order of the claims.
  */
-export function evaluateDomain({ mesh, trustDomain, claims, identities, holder }: DomainInputs): DomainVerdict {
+export function evaluateDomain({ mesh, trustDomain, claims, identities, holder }: DomainInputs): DomainEvaluation {
   const refused = new Map<string, TrustRefusal>();
   const own = claims.find(({ id }) => id.zone === '');
   const bound = new Map<string, boolean>();

@@ -83,10 +83,10 @@ describe('the condition SharedIdentity', () => {
     if (!before) throw new Error('no MeshIdentity');
     const { id } = before;
     const reconciler = new SharedIdentityReconciler('east');
-    const keys = (after: typeof before) => reconciler.keysOf({ key: '', id, before, after }, replica.index);
+    const keys = (after: typeof before) => reconciler.listKeys({ key: '', id, before, after }, replica.index);
     expect(keys({ ...before, status: { conditions: [] } })).toEqual([]);
     expect(keys({ ...before, spec: { ...before.spec, spiffeID: { path: '/other' } } })).toEqual([RESCAN]);
     const far = { ...id, zone: 'west' };
-    expect(reconciler.keysOf({ key: '', id: far, before, after: undefined }, replica.index)).toEqual([]);
+    expect(reconciler.listKeys({ key: '', id: far, before, after: undefined }, replica.index)).toEqual([]);
   });
 });

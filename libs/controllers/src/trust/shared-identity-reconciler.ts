@@ -23,7 +23,7 @@ export const SAME_ID = 'SameId';
 /** Workloads that the condition names. */
 const MAX_NAMED = 5;
 
-interface Member {
+interface IdentityMember {
   readonly uri: string;
   readonly dataplane: DataplaneResource;
 }
@@ -36,7 +36,7 @@ interface Member {
 export class SharedIdentityReconciler implements KeyedReconciler {
   readonly name = 'shared-identity';
   private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
-  private members = new Map<string, Map<string, Member>>();
+  private members = new Map<string, Map<string, IdentityMember>>();
   private uris = new Map<string, string>();
   private shared = new Map<string, readonly string[]>();
 
@@ -50,7 +50,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;
@@ -105,14 +105,14 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     if (!dataplane || found?.ok !== true) return;
     const { uri } = found.id;
     this.uris.set(key, uri);
-    const members = this.members.get(uri) ?? new Map<string, Member>();
+    const members = this.members.get(uri) ?? new Map<string, IdentityMember>();
     this.members.set(uri, members.set(key, { uri, dataplane }));
   }
 
   /** Looks anew who shares an id; the keys of its Dataplanes where that has changed. */
   private moved(uri: string | undefined): Keys {
     if (uri === undefined) return NO_KEYS;
-    const members = this.members.get(uri) ?? new Map<string, Member>();
+    const members = this.members.get(uri) ?? new Map<string, IdentityMember>();
     const before = this.shared.get(uri) ?? [];
     const after = sharedIdentities(members.values()).get(uri) ?? [];
     if (before.join('\n') === after.join('\n')) return NO_KEYS;

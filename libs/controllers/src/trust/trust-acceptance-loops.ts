@@ -12,7 +12,7 @@ import {
   type LoopPlan,
 } from '@causeway/loops';
 import {
-  acceptanceOf,
+  computeAcceptance,
   isUnheard,
   NOTHING_ROTATES,
   planZoneTrust,
@@ -77,7 +77,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
   private changes(index: IndexReader): Change[] {
     const heardUpTo = this.proxies.heardUpTo(index.point?.incarnation ?? '');
     this.isUnheard = isUnheard(this.rotating, heardUpTo);
-    const accepted = acceptanceOf(this.proxies.all(), this.rotating, heardUpTo);
+    const accepted = computeAcceptance(this.proxies.all(), this.rotating, heardUpTo);
     return [...index.ofKind(MeshTrust.name)].flatMap((held): Change[] => {
       if (held.id.zone !== this.zone || held.labels[Label.managedBy] !== AUTHORITY_PUBLISHER) return [];
       const proxies = renderAcceptance(accepted.get(held.id.mesh) ?? NOTHING_ROTATES);
@@ -105,7 +105,7 @@ class ZoneTrustReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind('Zone')) yield [identityKey(id)];
   }
 
-  keysOf({ id, key, before, after }: IndexChange): Keys {
+  listKeys({ id, key, before, after }: IndexChange): Keys {
     if (id.kind === 'Zone') return after ? [key] : NO_KEYS;
     if (id.kind !== MeshTrust.name || id.zone === '') return NO_KEYS;
     if (after) this.file(id.zone, key);

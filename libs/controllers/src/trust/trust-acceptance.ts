@@ -2,7 +2,7 @@ import { listAuthorityIds } from '@causeway/identity';
 import { MeshTrust } from '@causeway/kinds';
 import { compareText, isJsonArray, isJsonObject, shortened, type JsonObject, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import { acceptedTrustOf, type KnownProxy } from '../proxies/known-proxies';
+import { getAcceptedTrust, type KnownProxy } from '../proxies/known-proxies';
 import type { TrustResource } from './plan-trust';
 
 /**
@@ -41,7 +41,7 @@ export function rotatingAuthorities(
   const byMesh = new Map<string, Map<string, number>>();
   for (const trust of index.ofKind(MeshTrust.name)) {
     if (trust.id.zone !== '' || !MeshTrust.is(trust)) continue;
-    const ids = authoritiesOf(trust);
+    const ids = listAuthorities(trust);
     if (ids.length < 2) continue;
     const { mesh } = trust.id;
     const known = byMesh.get(mesh) ?? new Map<string, number>();
@@ -56,7 +56,7 @@ export function rotatingAuthorities(
 /** Certificates are parsed once for each stored state. */
 const parsed = new WeakMap<TrustResource, readonly string[]>();
 
-function authoritiesOf(trust: TrustResource): readonly string[] {
+function listAuthorities(trust: TrustResource): readonly string[] {
   const known = parsed.get(trust);
   if (known) return known;
   const pems = trust.spec.caBundles.map(({ pem }) => pem?.value ?? '');
@@ -70,7 +70,7 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
  * Returns the part of `rotating` that the connected proxies which ask for trust have accepted, by mesh; egresses in each of theirs.
  * Nothing is accepted that was sent after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
  */
-export function acceptanceOf(
+export function computeAcceptance(
   proxies: Iterable<KnownProxy>,
   rotating: RotatingAuthorities,
   heardUpTo: number,
@@ -78,7 +78,7 @@ export function acceptanceOf(
   const lacking = new Map<string, Set<string>>();
   const waiting = new Map<string, string[]>();
   for (const known of proxies)
-    for (const [mesh, held] of acceptedTrustOf(known)) {
+    for (const [mesh, held] of getAcceptedTrust(known)) {
       const accepted = new Set(held);
       const missing = [...(rotating.get(mesh)?.keys() ?? [])].filter((id) => !accepted.has(id));
       if (missing.length === 0) continue;

@@ -21,7 +21,7 @@ class TrustCertificatesReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(MeshTrust.name)) yield [identityKey(id)];
   }
 
-  keysOf({ id, key, after }: IndexChange): Keys {
+  listKeys({ id, key, after }: IndexChange): Keys {
     return id.kind === MeshTrust.name && after ? [key] : NO_KEYS;
   }
 

@@ -28,7 +28,7 @@ const POLL_INTERVAL = 1_000;
 const CHANGES_PER_PLAN = 500;
 
 /** The trust domains of a zone for which its authority signs, by the MeshIdentities of one mesh and their settings. */
-function domainsOf(identities: Iterable<Resource>, index: IndexReader, zone: string): ReadonlyMap<string, string> {
+function computeDomains(identities: Iterable<Resource>, index: IndexReader, zone: string): ReadonlyMap<string, string> {
   const domains = new Map<string, string>();
   for (const one of identities) {
     const isOurs = MeshIdentity.is(one) && (one.id.zone === '' || one.id.zone === zone);
@@ -58,7 +58,7 @@ export function unspreadDomains(
     const key = domainKey(trust.id.mesh, trust.spec.trustDomain);
     if (from !== undefined) publishers.set(key, (publishers.get(key) ?? new Set()).add(from));
   }
-  const missing = [...domainsOf(index.ofKind(MeshIdentity.name), index, zone)].flatMap(([key, mesh]) => {
+  const missing = [...computeDomains(index.ofKind(MeshIdentity.name), index, zone)].flatMap(([key, mesh]) => {
     const domain = `trust domain ${key.slice(mesh.length + 1)} of mesh ${mesh}`;
     if (publishers.get(key)?.has('zone') !== true) return [`${domain}: its MeshTrust is not published yet`];
     const isPassedOn = !isFederated || publishers.get(key)?.has('global') === true;
@@ -69,7 +69,7 @@ export function unspreadDomains(
 
 /** The meshes whose workloads get certificates of the zone's authority. */
 export function meshesOfAuthority(index: IndexReader, zone: string): ReadonlySet<string> {
-  return new Set(domainsOf(index.ofKind(MeshIdentity.name), index, zone).values());
+  return new Set(computeDomains(index.ofKind(MeshIdentity.name), index, zone).values());
 }
 
 function hasAll(bundles: TrustResource['spec']['caBundles'], certificates: readonly string[]): boolean {
@@ -123,7 +123,7 @@ export class TrustPublisher implements ControlLoop {
 /** Plans the changes after which the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
 function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
   const wanted = new Map<string, PutChange>();
-  for (const [key, mesh] of domainsOf(index.ofKind(MeshIdentity.name), index, zone)) {
+  for (const [key, mesh] of computeDomains(index.ofKind(MeshIdentity.name), index, zone)) {
     const trustDomain = key.slice(mesh.length + 1);
     const id = { kind: MeshTrust.name, mesh, zone, namespace: '', name: trustName('authority-', trustDomain) };
     const spec = { trustDomain, caBundles: certificates.map((value) => ({ type: 'Pem', pem: { value } })) };

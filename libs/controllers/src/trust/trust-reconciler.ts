@@ -9,7 +9,7 @@ import {
   evaluateDomain,
   planDerivedTrust,
   planTrustCondition,
-  type DomainVerdict,
+  type DomainEvaluation,
   type TrustResource,
 } from './plan-trust';
 
@@ -19,7 +19,7 @@ interface Domain {
   readonly trustDomain: string;
   readonly claims: Set<string>;
   /** As of the last look; `isStale` after a change of a claim. */
-  verdict?: DomainVerdict | undefined;
+  evaluation?: DomainEvaluation | undefined;
   isStale: boolean;
 }
 
@@ -42,7 +42,7 @@ class TrustReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (id.kind === MeshTrust.name) return this.keysOfTrust(key, index);
     const comesOrGoes = before === undefined || after === undefined;
@@ -54,9 +54,9 @@ class TrustReconciler implements KeyedReconciler {
     const held = index.byIdentityKey(key);
     const derivedKey = this.domainOf.get(key);
     if (derivedKey !== undefined) {
-      const verdict = this.evaluate(derivedKey, index);
+      const evaluation = this.evaluate(derivedKey, index);
       if (!held || held.id.zone === '' || !MeshTrust.is(held)) return undefined;
-      return { change: planTrustCondition(held, verdict?.refused.get(key), now) };
+      return { change: planTrustCondition(held, evaluation?.refused.get(key), now) };
     }
     const domain = this.domains.get(key);
     if (domain) {
@@ -74,7 +74,7 @@ class TrustReconciler implements KeyedReconciler {
     }
   }
 
-  /** A change of one claim moves the verdict on others only where it is the one that counts, or is the operator's. */
+  /** A change of one claim moves the evaluation on others only where it is the one that counts, or is the operator's. */
   private keysOfTrust(key: string, index: IndexReader): Keys {
     const before = this.domainOf.get(key);
     const former = before === undefined ? NO_KEYS : this.touched(before, key, index);
@@ -87,7 +87,7 @@ class TrustReconciler implements KeyedReconciler {
     const domain = this.domains.get(derivedKey);
     if (!domain) return [derivedKey];
     domain.isStale = true;
-    const { source } = domain.verdict ?? {};
+    const { source } = domain.evaluation ?? {};
     const changed = index.byIdentityKey(key);
     const isHolder = key === derivedKey ? changed?.labels[Label.derivedFrom] === source?.uid : changed?.id.zone !== '';
     const isSettled = source !== undefined && changed !== undefined && identityKey(source.id) !== key && isHolder;
@@ -117,16 +117,16 @@ class TrustReconciler implements KeyedReconciler {
     if (before !== undefined && domainBefore?.claims.size === 0) this.domains.delete(before);
   }
 
-  private evaluate(derivedKey: string, index: IndexReader): DomainVerdict | undefined {
+  private evaluate(derivedKey: string, index: IndexReader): DomainEvaluation | undefined {
     const domain = this.domains.get(derivedKey);
     if (!domain) return undefined;
-    if (domain.verdict && !domain.isStale) return domain.verdict;
+    if (domain.evaluation && !domain.isStale) return domain.evaluation;
     const { mesh, trustDomain } = domain;
     const claims = [...domain.claims].flatMap((key) => asClaim(index.byIdentityKey(key), index));
-    const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.verdict?.source?.uid;
-    domain.verdict = evaluateDomain({ mesh, trustDomain, claims, identities: identitiesOf(mesh, index), holder });
+    const holder = index.byIdentityKey(derivedKey)?.labels[Label.derivedFrom] ?? domain.evaluation?.source?.uid;
+    domain.evaluation = evaluateDomain({ mesh, trustDomain, claims, identities: listIdentities(mesh, index), holder });
     domain.isStale = false;
-    return domain.verdict;
+    return domain.evaluation;
   }
 }
 
@@ -136,7 +136,7 @@ function asClaim(resource: Resource | undefined, index: IndexReader): readonly T
   return zone === '' || index.get(globalIdentity('Zone', zone)) ? [resource] : [];
 }
 
-function identitiesOf(mesh: string, index: IndexReader): readonly MeshIdentityResource[] {
+function listIdentities(mesh: string, index: IndexReader): readonly MeshIdentityResource[] {
   return [...index.ofKind(MeshIdentity.name)].filter(
     (one): one is MeshIdentityResource => MeshIdentity.is(one) && one.id.mesh === mesh && one.id.zone === '',
   );

@@ -85,7 +85,7 @@ export class VipAllocator {
     // Without an address in the row, the service keeps what the pool has allocated to it.
     if (!held) return false;
     const { key } = owner;
-    const [own, at] = [this.poolOf(owner.id), this.poolAt(held.ip)];
+    const [own, at] = [this.findPool(owner.id), this.poolAt(held.ip)];
     if (this.strays.get(key) !== at) this.releaseStray(key);
     if (own && at === own) {
       this.strays.delete(key);
@@ -100,7 +100,7 @@ export class VipAllocator {
 
   /** True when this service holds `ip`, of its own ranges, and nothing else. */
   isReserved({ key, id }: VipOwner, ip: string): boolean {
-    return this.poolOf(id)?.pool.holds(key, ip) === true && !this.strays.has(key);
+    return this.findPool(id)?.pool.holds(key, ip) === true && !this.strays.has(key);
   }
 
   /** Services that have an address outside the ranges from which they would get one now. */
@@ -122,17 +122,17 @@ export class VipAllocator {
 
   /** Allocates an address to a service. */
   allocate({ key, id }: VipOwner, moment: AllocationMoment): Allocation {
-    return this.poolOf(id)?.pool.allocate(key, moment) ?? { ok: false };
+    return this.findPool(id)?.pool.allocate(key, moment) ?? { ok: false };
   }
 
   /** Whether services of this kind and mesh get addresses here. */
   has(id: VipOwner['id']): boolean {
-    return this.poolOf(id) !== undefined;
+    return this.findPool(id) !== undefined;
   }
 
   /** The ranges of a kind and mesh as text. */
-  rangesOf(id: VipOwner['id']): string {
-    return this.poolOf(id)?.ranges ?? '';
+  getRanges(id: VipOwner['id']): string {
+    return this.findPool(id)?.ranges ?? '';
   }
 
   /** Continues after these addresses; where there is none of a pool, after its highest address that is held or was freed. */
@@ -167,7 +167,7 @@ export class VipAllocator {
   }
 
   private forget({ key, id }: VipOwner): void {
-    this.poolOf(id)?.pool.release(key);
+    this.findPool(id)?.pool.release(key);
     this.releaseStray(key);
   }
 
@@ -176,7 +176,7 @@ export class VipAllocator {
     this.strays.delete(key);
   }
 
-  private poolOf({ kind, mesh }: VipOwner['id']): NamedPool | undefined {
+  private findPool({ kind, mesh }: VipOwner['id']): NamedPool | undefined {
     return this.byMesh.get(mesh)?.get(kind) ?? this.shared.get(kind);
   }
 

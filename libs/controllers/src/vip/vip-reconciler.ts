@@ -20,7 +20,7 @@ import { type ControlLoop, type LoopPlan, DelayQueue, planBatch, refusedKeys, Wo
 import type { WaitedFor } from '../proxies/known-proxies';
 import { VipAllocator, type PoolReport, type VipOwner } from './vip-allocator';
 import { VipSettings, type RaisedCooldown, type VipSettingsConfig } from './vip-settings';
-import { confirm, deny, grant, vipOf } from './vip-status';
+import { confirm, deny, grant, readVip } from './vip-status';
 
 /** Settings of the vip reconciler. */
 export interface VipConfig extends VipSettingsConfig {
@@ -139,7 +139,7 @@ export class VipReconciler implements ControlLoop {
       const answer = result.results[i];
       if (answer?.type !== 'refused' || answer.refusal !== 'vip-taken' || change.type !== 'patch') return;
       if (typeof change.vip === 'string')
-        this.work.allocator.block(this.ownerOf(identityKey(change.id), change.id), change.vip);
+        this.work.allocator.block(this.toVipOwner(identityKey(change.id), change.id), change.vip);
     });
     for (const key of refusedKeys(changes, result)) this.work.stale.add(key);
   }
@@ -185,7 +185,7 @@ export class VipReconciler implements ControlLoop {
     if (!index) return;
     for (const tombstone of index.tombstones()) {
       const { id } = tombstone;
-      if (allocator.kinds.has(id.kind)) this.release(this.ownerOf(identityKey(id), id), tombstone);
+      if (allocator.kinds.has(id.kind)) this.release(this.toVipOwner(identityKey(id), id), tombstone);
       yield;
     }
     const services = new SortedRuns(compareCreation);
@@ -194,7 +194,7 @@ export class VipReconciler implements ControlLoop {
     for (const { id } of services) {
       const key = identityKey(id);
       const service = index.byIdentityKey(key);
-      if (service && !(this.reserve(this.ownerOf(key, id), service) && !confirm(service, 0))) open.push(key);
+      if (service && !(this.reserve(this.toVipOwner(key, id), service) && !confirm(service, 0))) open.push(key);
       yield;
     }
     stale.addSorted(open);
@@ -208,13 +208,13 @@ export class VipReconciler implements ControlLoop {
       this.forget(key);
       return undefined;
     }
-    const owner = this.ownerOf(key, service.id);
+    const owner = this.toVipOwner(key, service.id);
     this.work.waiting.set(key, undefined);
     this.work.unserved.delete(key);
     if (this.reserve(owner, service)) return confirm(service, now);
     if (!owner.settings.isServed) this.work.unserved.add(key);
     if (!owner.settings.isServed || !this.work.allocator.has(service.id)) return undefined;
-    const ranges = this.work.allocator.rangesOf(service.id);
+    const ranges = this.work.allocator.getRanges(service.id);
     const allocation = this.work.allocator.allocate(owner, {
       now: storeNow,
       floor: this.config.ackWatermark?.() ?? Infinity,
@@ -251,11 +251,11 @@ export class VipReconciler implements ControlLoop {
   /** True when nothing is to be decided or reserved, as for most rows after a large write of this loop. */
   private isUpToDate(key: string, service: Resource): boolean {
     const { id, status, freed } = service;
-    const held = vipOf(status);
+    const held = readVip(status);
     return (
       held?.type === 'Kuma' &&
       freed.length === 0 &&
-      this.work.allocator.isReserved(this.ownerOf(key, id), held.ip) &&
+      this.work.allocator.isReserved(this.toVipOwner(key, id), held.ip) &&
       !confirm(service, 0)
     );
   }
@@ -264,16 +264,16 @@ export class VipReconciler implements ControlLoop {
     this.work.waiting.set(key, undefined);
     this.work.unserved.delete(key);
     const id = parseIdentityKey(key);
-    this.release(this.ownerOf(key, id), this.index?.tombstone(id));
+    this.release(this.toVipOwner(key, id), this.index?.tombstone(id));
   }
 
-  private ownerOf(key: string, id: Identity): VipOwner {
+  private toVipOwner(key: string, id: Identity): VipOwner {
     return { key, id, settings: this.settings.ofMesh(id.mesh) };
   }
 
   private reserve(owner: VipOwner, service: Resource): boolean {
     for (const { at } of service.freed) this.storeClock.observe(at);
-    return this.work.allocator.reserve(owner, vipOf(service.status), service);
+    return this.work.allocator.reserve(owner, readVip(service.status), service);
   }
 
   private release(owner: VipOwner, tombstone: Tombstone | undefined): void {

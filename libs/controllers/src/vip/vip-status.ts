@@ -15,7 +15,7 @@ export interface ServiceVip {
 }
 
 /** Reads `status.vip`; undefined when there is none. */
-export function vipOf(status: JsonObject | undefined): ServiceVip | undefined {
+export function readVip(status: JsonObject | undefined): ServiceVip | undefined {
   const vip = status?.['vip'];
   if (!isJsonObject(vip) || typeof vip['ip'] !== 'string') return undefined;
   return { ip: vip['ip'], type: vip['type'] === 'Kubernetes' ? 'Kubernetes' : 'Kuma' };

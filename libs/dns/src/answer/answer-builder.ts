@@ -30,7 +30,7 @@ export class AnswerBuilder {
 
   /** A or AAAA, by the family of the service's address. */
   address(host: HostEntry): EncodedAnswer {
-    return this.finish(Rcode.NOERROR, { answers: this.addressOf(host).map(encodeAboutQuestion) });
+    return this.finish(Rcode.NOERROR, { answers: this.answerAddresses(host).map(encodeAboutQuestion) });
   }
 
   /** TXT: the service that holds the name, for people who debug. */
@@ -40,7 +40,9 @@ export class AnswerBuilder {
 
   /** ANY: all records of the name. */
   everything(host: HostEntry): EncodedAnswer {
-    return this.finish(Rcode.NOERROR, { answers: [...this.addressOf(host), this.text(host)].map(encodeAboutQuestion) });
+    return this.finish(Rcode.NOERROR, {
+      answers: [...this.answerAddresses(host), this.text(host)].map(encodeAboutQuestion),
+    });
   }
 
   /** PTR: all hostnames of the address. */
@@ -55,7 +57,7 @@ export class AnswerBuilder {
     const data = { priority: 0, weight: 0, port, target: host.hostname };
     return this.finish(Rcode.NOERROR, {
       answers: [encodeAboutQuestion({ type: 'SRV', name: '.', ttl: this.ttl, data })],
-      additionals: this.addressOf(host).map(encodeRecord),
+      additionals: this.answerAddresses(host).map(encodeRecord),
     });
   }
 
@@ -65,7 +67,7 @@ export class AnswerBuilder {
 
   nameServers(apex: Apex): EncodedAnswer {
     return this.finish(Rcode.NOERROR, {
-      answers: [encodeAboutQuestion({ type: 'NS', name: '.', ttl: this.ttl, data: nameServerOf(apex) })],
+      answers: [encodeAboutQuestion({ type: 'NS', name: '.', ttl: this.ttl, data: formatNameServer(apex) })],
     });
   }
 
@@ -87,7 +89,7 @@ export class AnswerBuilder {
     return joinSections(rcode, sections);
   }
 
-  private addressOf(host: HostEntry): Answer[] {
+  private answerAddresses(host: HostEntry): Answer[] {
     const ip = host.holders[0]?.service.ip ?? '';
     return ip === '' ? [] : [this.ipRecord(host.hostname, ip)];
   }
@@ -109,7 +111,7 @@ export class AnswerBuilder {
   private soa(apex: Apex, serial: number): Answer {
     const mail = `hostmaster.${apex.text}`;
     const data: SoaData = {
-      mname: nameServerOf(apex),
+      mname: formatNameServer(apex),
       rname: mail.length > MAX_NAME_LENGTH ? apex.text : mail,
       serial,
       refresh: 60,
@@ -122,7 +124,7 @@ export class AnswerBuilder {
 }
 
 /** The name server of a suffix is `ns.<suffix>`; that of a hostname outside all suffixes is the hostname. */
-function nameServerOf(apex: Apex): string {
+function formatNameServer(apex: Apex): string {
   const name = `ns.${apex.text}`;
   return apex.isSuffix && name.length <= MAX_NAME_LENGTH ? name : apex.text;
 }

@@ -33,7 +33,7 @@ export class Answers {
     if (host) return this.ofHost(host, type);
     const reverse = this.sources.names.table.reverse(name);
     if (reverse) {
-      if (type !== Type.PTR && type !== Type.ANY) return this.empty(this.apexOf(reverse));
+      if (type !== Type.PTR && type !== Type.ANY) return this.empty(this.getApex(reverse));
       return (reverse.ptr ??= this.sources.builder.pointers(reverse));
     }
     return this.ofOther(name, type);
@@ -58,13 +58,13 @@ export class Answers {
         return host.cached('ANY', () => records.everything(host));
       default:
     }
-    const apex = this.apexOf(host);
+    const apex = this.getApex(host);
     return apex.name === host.name ? this.ofApex(apex, type) : this.empty(apex);
   }
 
   /** Names past the proxies. Their suffix is one of the authority. */
   private ofDirect(direct: DirectNames, name: DnsName, type: number): EncodedAnswer | undefined {
-    const apex = this.sources.names.authority.apexOf(name);
+    const apex = this.sources.names.authority.findApex(name);
     if (apex?.name === name) return this.ofApex(apex, type);
     if (!apex || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return this.ofOther(name, type);
     const found = direct.find(name, type);
@@ -76,7 +76,7 @@ export class Answers {
   private ofOther(name: DnsName, type: number): EncodedAnswer | undefined {
     const { names, builder: records } = this.sources;
     const { authority, table } = names;
-    const apex = authority.apexOf(name);
+    const apex = authority.findApex(name);
     if (apex?.name === name) return this.ofApex(apex, type);
     // Below a suffix only names of ports depend on a hostname above; searching it is the largest cost of an NXDOMAIN.
     const above = apex && !isServiceLabel(name) ? undefined : hostAbove(name, table);
@@ -89,7 +89,7 @@ export class Answers {
 
   /** A name below a hostname: `_port._tcp.hostname` (RFC 2782), or a name that does not exist. */
   private underHost(host: HostEntry, name: DnsName, type: number): EncodedAnswer {
-    const apex = this.apexOf(host);
+    const apex = this.getApex(host);
     if (parentName(name) === host.name && firstLabel(name) === '_tcp') return this.empty(apex);
     const label = portLabel(name, host);
     const port = label === undefined ? undefined : findPort(host, label);
@@ -130,17 +130,17 @@ export class Answers {
   }
 
   /** The apex above an entry; an entry outside all suffixes is its own apex. */
-  private apexOf(entry: TableEntry): Apex {
+  private getApex(entry: TableEntry): Apex {
     const { authority } = this.sources.names;
     if (entry.apex && entry.apexVersion === authority.version) return entry.apex;
     entry.apexVersion = authority.version;
-    return (entry.apex = authority.apexOf(entry.name) ?? new Apex(entry.name, false));
+    return (entry.apex = authority.findApex(entry.name) ?? new Apex(entry.name, false));
   }
 
   /** Zone transfers are refused (RFC 5936 §2.2.1); MAILA and MAILB are obsolete. */
   private transfer(name: DnsName, type: number): EncodedAnswer {
     if (type >= Type.MAILB) return this.notImplemented;
-    const ours = this.sources.names.authority.apexOf(name) ?? this.sources.names.table.host(name);
+    const ours = this.sources.names.authority.findApex(name) ?? this.sources.names.table.host(name);
     return ours ? this.refused : this.notAuth;
   }
 }

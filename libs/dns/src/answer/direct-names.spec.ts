@@ -25,7 +25,7 @@ class Instances implements EndpointSource {
     return this.changes;
   }
 
-  portsOf({ name }: Identity): readonly DirectPort[] | undefined {
+  findPorts({ name }: Identity): readonly DirectPort[] | undefined {
     return this.isKnown ? (this.byName.get(name) ?? []) : undefined;
   }
 }

@@ -27,10 +27,10 @@ export interface DirectPort {
 
 /** Source of the instances of services. */
 export interface EndpointSource {
-  /** Differs after every change of what `portsOf` gives. */
+  /** Differs after every change of what `findPorts` gives. */
   version(): number;
   /** The instances that need no proxy to be reached from this zone, port by port; undefined while they are not known. */
-  portsOf(service: Identity): readonly DirectPort[] | undefined;
+  findPorts(service: Identity): readonly DirectPort[] | undefined;
 }
 
 /** Maximum number of endpoints of one answer: with their names they fill half a packet over TCP. */
@@ -84,10 +84,10 @@ export class DirectNames {
     const found = this.read(inner);
     if (!found) return inner === '' || this.sources.names.table.hasNamesBelow(inner) ? 'empty' : 'missing';
     if (found.type === 'tcp') return 'empty';
-    const ports = this.portsOf(found.host);
+    const ports = this.findPorts(found.host);
     if (!ports) return this.unknown;
-    if (found.type === 'port' && !portOf(ports, found.label)) return 'missing';
-    if (found.type === 'instance' && addressesOf(ports, found.label).length === 0) return 'missing';
+    if (found.type === 'port' && !findPort(ports, found.label)) return 'missing';
+    if (found.type === 'instance' && listAddresses(ports, found.label).length === 0) return 'missing';
     const { answers, additionals } = this.recordsFor(name, type, () => this.records(found, ports, type));
     if (answers.length === 0) return 'empty';
     this.turn = (this.turn + 1) % MAX_ENDPOINTS;
@@ -99,7 +99,7 @@ export class DirectNames {
     const found = this.read(this.inner(name));
     const holder = found?.host.holders[0];
     if (!found || !holder) return `no service holds the name before the direct suffix ${formatDnsName(this.suffix)}`;
-    const ports = this.portsOf(found.host);
+    const ports = this.findPorts(found.host);
     const service = `${found.host.hostname} without a proxy: ${describeIdentity(holder.service.id)}`;
     if (!ports) return `it is ${service}, whose instances are not known yet`;
     const instances = ports.flatMap((port) => port.instances);
@@ -110,7 +110,7 @@ export class DirectNames {
   }
 
   /** The service whose hostname is part of a name that it covers. */
-  hostOf(name: DnsName): HostEntry | undefined {
+  findHost(name: DnsName): HostEntry | undefined {
     return this.read(this.inner(name))?.host;
   }
 
@@ -131,8 +131,8 @@ export class DirectNames {
     return first === '_tcp' ? { type: 'tcp', host: above } : { type: 'instance', host: above, label: first };
   }
 
-  private portsOf({ holders: [holder] }: HostEntry): readonly DirectPort[] | undefined {
-    return holder ? this.sources.endpoints.portsOf(holder.service.id) : [];
+  private findPorts({ holders: [holder] }: HostEntry): readonly DirectPort[] | undefined {
+    return holder ? this.sources.endpoints.findPorts(holder.service.id) : [];
   }
 
   private recordsFor(name: DnsName, type: number, make: () => Records): Records {
@@ -149,10 +149,10 @@ export class DirectNames {
 
   private records(found: DirectName, ports: readonly DirectPort[], type: number): Records {
     if (found.type === 'port') {
-      const port = type === Type.SRV || type === Type.ANY ? portOf(ports, found.label) : undefined;
+      const port = type === Type.SRV || type === Type.ANY ? findPort(ports, found.label) : undefined;
       return port ? this.services(found.host, port) : NO_RECORDS;
     }
-    const addresses = found.type === 'instance' ? addressesOf(ports, found.label) : readyAddresses(ports);
+    const addresses = found.type === 'instance' ? listAddresses(ports, found.label) : readyAddresses(ports);
     return { answers: this.addresses(addresses, type).map(encodeAboutQuestion), additionals: [] };
   }
 
@@ -208,12 +208,12 @@ function readyAddresses(ports: readonly DirectPort[]): readonly string[] {
 }
 
 /** Of the instance with this label, ready or not: a client may have its name from an answer a moment ago. */
-function addressesOf(ports: readonly DirectPort[], label: string): readonly string[] {
+function listAddresses(ports: readonly DirectPort[], label: string): readonly string[] {
   const found = ports.flatMap(({ instances }) => instances.filter(({ address }) => instanceLabel(address) === label));
   return [...new Set(found.map(({ address }) => address))].filter((ip) => isIP(ip) !== 0);
 }
 
-function portOf(ports: readonly DirectPort[], label: string): DirectPort | undefined {
+function findPort(ports: readonly DirectPort[], label: string): DirectPort | undefined {
   return ports.find(({ port, name }) => String(port) === label || name.toLowerCase() === label);
 }
 

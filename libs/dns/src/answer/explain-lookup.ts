@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { describeIdentity, type JsonObject } from '@causeway/resources';
 import { decode, type Answer } from 'dns-packet';
 import type { Names } from '../table/followed-names';
-import type { ServicePort } from '../table/named-service';
+import type { HostPort } from '../table/named-service';
 import type { Holder, HostEntry } from '../table/table-entries';
 import { rcodeName, Type, typeName, typeNumber } from '../wire/codes';
 import { formatDnsName, parseDnsName, reverseName, type DnsName } from '../wire/dns-name';
@@ -42,17 +42,17 @@ export function explainLookup(
   const head = { name: asked.name, type: asked.type.toUpperCase(), zone: from.zone };
   if (name === undefined) return malformed(head, `"${asked.name}" is not a domain name`);
   if (type === undefined) return malformed(head, `"${asked.type}" is not a record type`);
-  const known = { ...head, name: formatDnsName(name), type: typeName(type), ...holdersOf(name, from) };
+  const known = { ...head, name: formatDnsName(name), type: typeName(type), ...listHolders(name, from) };
   const found = from.answers.find(name, type);
   if (!found) return { ...known, ...notAuthoritative(from.upstreams.list().map(({ label }) => label)) };
-  const suffix = from.names.authority.apexOf(name)?.text;
+  const suffix = from.names.authority.findApex(name)?.text;
   return {
     ...known,
     result: rcodeName(found.rcode),
     authoritative: true,
     ...(suffix === undefined ? {} : { suffix }),
     reason: reasonFor({ name, type, empty: found.answers === 0 }, from),
-    answers: recordsOf(name, type, found),
+    answers: listRecords(name, type, found),
   };
 }
 
@@ -68,11 +68,11 @@ function notAuthoritative(upstreams: readonly string[]): JsonObject {
 }
 
 /** All services that hold the hostname; the first one answers. */
-function holdersOf(
+function listHolders(
   name: DnsName,
   { names: { table }, direct }: ExplainSources,
 ): { readonly holders: readonly JsonObject[] } {
-  const host = direct?.covers(name) ? direct.hostOf(name) : table.host(name);
+  const host = direct?.covers(name) ? direct.findHost(name) : table.host(name);
   const holders = host?.holders ?? [];
   return {
     holders: holders.map(({ service, generators }, i) => ({
@@ -91,7 +91,7 @@ function reasonFor(
 ): string {
   const { name, type, empty } = asked;
   if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';
-  if (direct?.covers(name) && authority.apexOf(name)?.name !== name) return direct.explain(name);
+  if (direct?.covers(name) && authority.findApex(name)?.name !== name) return direct.explain(name);
   const host = table.host(name);
   const [holder] = host?.holders ?? [];
   if (host && holder) return holderReason(holder, host.contested) + (empty ? noRecordReason(holder, host, type) : '');
@@ -102,7 +102,7 @@ function reasonFor(
   }
   const above = hostAbove(name, table);
   if (above) return underHostReason(above, asked);
-  const suffix = authority.apexOf(name);
+  const suffix = authority.findApex(name);
   if (suffix?.name === name) return `it is a suffix of ours${empty ? ' and has SOA and NS records only' : ''}`;
   if (table.hasNamesBelow(name)) return 'no service holds this name, but names under it';
   return `no service holds this name, and it is under the suffix ${suffix?.text ?? ''}, which is ours`;
@@ -136,12 +136,12 @@ function underHostReason(
 }
 
 /** The number of a port, and its name if that is not the number. */
-function portText({ number, name }: ServicePort): string {
+function portText({ number, name }: HostPort): string {
   return name === '' || name === String(number) ? String(number) : `${number} ${name}`;
 }
 
 /** The answer records in presentation form, decoded from the packet that a client would get. */
-function recordsOf(name: DnsName, type: number, found: EncodedAnswer): JsonObject[] {
+function listRecords(name: DnsName, type: number, found: EncodedAnswer): JsonObject[] {
   const query = queryFor(name, type);
   const packet = writeReply(query, found, { end: query.length, edns: undefined, udp: false, recursion: false });
   return (decode(packet).answers ?? []).map((answer) => ({

@@ -8,7 +8,7 @@ import { until } from '../../../../test/support/until';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { DEFAULT_DNS_CONFIG, type ForwardConfig } from '../dns-config';
 import { Forwarder } from './forwarder';
-import { Upstreams } from './upstreams';
+import { Resolvers } from './resolvers';
 
 const TRUNCATED = 0x0200;
 const SERVFAIL = 2;
@@ -239,7 +239,7 @@ describe('nothing is asked of others', () => {
 
   test('for clients of public addresses, unless configured', async () => {
     await zoneWith();
-    const upstreams = new Upstreams({
+    const upstreams = new Resolvers({
       config: { ...DEFAULT_DNS_CONFIG.forward, upstreams: [first.address] },
       clock: systemClock,
       logger: silentLogger,

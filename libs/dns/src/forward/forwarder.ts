@@ -6,15 +6,15 @@ import type { ForwardResult } from '../dns-metrics';
 import { Rcode } from '../wire/codes';
 import { codeOnly } from '../wire/encoded-answer';
 import type { Question } from '../wire/question';
-import { writeReply, type ReplyShape } from '../wire/reply';
+import { writeReply, type ReplyFormat } from '../wire/reply';
 import { askTcp, askUdp } from './ask-upstream';
 import { isTruncated, isWorthAnotherTry, replyFromUpstream, upstreamQuery } from './upstream-messages';
-import type { Upstream, Upstreams } from './upstreams';
+import type { Resolver, Resolvers } from './resolvers';
 
 /** Dependencies of a forwarder. */
 export interface ForwarderOptions {
   readonly config: ForwardConfig;
-  readonly upstreams: Upstreams;
+  readonly upstreams: Resolvers;
   readonly clock: Clock;
   /** Called once for each forwarded query with its result and its time in ms. */
   readonly onSettled: (result: ForwardResult, took: number) => void;
@@ -106,7 +106,7 @@ export class Forwarder {
     return refusal;
   }
 
-  private async askUpstream(upstream: Upstream, packet: Buffer, question: Question): Promise<Buffer> {
+  private async askUpstream(upstream: Resolver, packet: Buffer, question: Question): Promise<Buffer> {
     const { clock, config } = this.options;
     // Every try has a new id and a new port, which an attacker who forges answers has to guess anew.
     const query = upstreamQuery(packet, question);
@@ -122,7 +122,7 @@ function queryKey(packet: Buffer, { name, type, class: cls, edns }: Question): s
   return `${type} ${cls} ${flags} ${edns ? Number(edns.dnssec) : '-'} ${name}`;
 }
 
-function servfail(packet: Buffer, shape: ReplyShape): Buffer {
+function servfail(packet: Buffer, shape: ReplyFormat): Buffer {
   return writeReply(packet, codeOnly(Rcode.SERVFAIL), shape);
 }
 

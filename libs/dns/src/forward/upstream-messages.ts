@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { encode } from 'dns-packet';
 import { Rcode } from '../wire/codes';
 import type { Question } from '../wire/question';
-import { OUR_UDP_SIZE, sizeLimit, writeReply, type ReplyShape } from '../wire/reply';
+import { OUR_UDP_SIZE, sizeLimit, writeReply, type ReplyFormat } from '../wire/reply';
 
 /** A query to an upstream: it has an id of its own and nothing that concerns only the client and this server. */
 export interface UpstreamQuery {
@@ -54,7 +54,7 @@ export function isWorthAnotherTry(answer: Buffer): boolean {
 }
 
 /** The reply to the client: the upstream's answer with the client's id and spelling, or cut with TC if it does not fit. */
-export function replyFromUpstream(answer: Buffer, packet: Buffer, shape: ReplyShape): Buffer {
+export function replyFromUpstream(answer: Buffer, packet: Buffer, shape: ReplyFormat): Buffer {
   const rcode = answer.readUInt8(3) & 0x0f;
   if (answer.length > sizeLimit(shape.edns, shape.udp)) {
     const body = answer.subarray(shape.end);

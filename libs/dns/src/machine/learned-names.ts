@@ -11,7 +11,7 @@ import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
 import { writeReply } from '../wire/reply';
 
 /** Names that are asked for one by one, elsewhere: not all of them are known. */
-export interface NameSource {
+export interface LearnedNameSource {
   /**
    * Returns the service with a hostname, in lower case; `pending`: not known yet; undefined: there is none. The first
    * call starts the request.
@@ -32,7 +32,7 @@ const MAX_LEARNED = 16_384;
 const MAX_PENDING = 500;
 
 export interface LearnedNamesParts {
-  readonly source: NameSource;
+  readonly source: LearnedNameSource;
   readonly table: NameTable;
   readonly authority: Authority;
   readonly answers: Answers;
@@ -90,7 +90,7 @@ export class LearnedNames implements RecursiveResolver {
   /** The hostname that a name under a suffix asks about, or of whose port; undefined where there can be none. */
   private hostnameIn(name: DnsName): string | undefined {
     const { authority } = this.parts;
-    const apex = authority.apexOf(name);
+    const apex = authority.findApex(name);
     if (!apex || apex.name === name || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return undefined;
     const isPort = firstLabel(name).startsWith('_');
     const hostname = formatDnsName(isPort ? parentName(parentName(name)) : name);
@@ -108,10 +108,10 @@ export class LearnedNames implements RecursiveResolver {
     const [oldest] = this.byHostname;
     if (oldest && this.byHostname.size > MAX_LEARNED) {
       this.byHostname.delete(oldest[0]);
-      this.replace(keyOf(oldest[1]), oldest[0], undefined);
+      this.replace(formatKey(oldest[1]), oldest[0], undefined);
     }
-    if (before && (!now || keyOf(before) !== keyOf(now))) this.replace(keyOf(before), hostname, undefined);
-    if (now) this.replace(keyOf(now), hostname, now);
+    if (before && (!now || formatKey(before) !== formatKey(now))) this.replace(formatKey(before), hostname, undefined);
+    if (now) this.replace(formatKey(now), hostname, now);
     return found;
   }
 
@@ -132,6 +132,6 @@ export class LearnedNames implements RecursiveResolver {
   }
 }
 
-function keyOf({ service }: NamedService): string {
+function formatKey({ service }: NamedService): string {
   return identityKey(service.id);
 }

@@ -7,16 +7,16 @@ import { DnsMetrics } from '../dns-metrics';
 import type { DnsServer } from '../dns-server';
 import { explainLookup, readLookup } from '../answer/explain-lookup';
 import { Forwarder } from '../forward/forwarder';
-import { Upstreams } from '../forward/upstreams';
+import { Resolvers } from '../forward/resolvers';
 import { Listeners } from '../listen/listeners';
 import { metricDefinitions } from '../metric-definitions';
 import { Authority, configuredSuffixes } from '../table/authority';
 import { NameTable } from '../table/name-table';
-import { LearnedNames, type NameSource } from './learned-names';
+import { LearnedNames, type LearnedNameSource } from './learned-names';
 
 /** Dependencies of the DNS server of a machine. */
 export interface MachineDnsOptions {
-  readonly source: NameSource;
+  readonly source: LearnedNameSource;
   /** The zone of the machine, for explanations. */
   readonly zone: string;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export function createMachineDns({ source, zone, clock, logger, config: settings
   const builder = new AnswerBuilder(config.ttl, () => listeners.addresses());
   let changes = 0;
   const answers = new Answers({ names: { table, authority }, builder, serial: () => changes });
-  const upstreams = new Upstreams({
+  const upstreams = new Resolvers({
     config: config.forward,
     clock,
     logger: logger.child({ part: 'dns' }),

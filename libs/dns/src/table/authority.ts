@@ -50,7 +50,7 @@ export class Authority {
   }
 
   /** The outermost suffix that `name` equals or is below. */
-  apexOf(name: DnsName): Apex | undefined {
+  findApex(name: DnsName): Apex | undefined {
     let found: Apex | undefined;
     for (let at = name; at !== ''; at = parentName(at)) found = this.apexes.get(at) ?? found;
     return found;
@@ -58,7 +58,7 @@ export class Authority {
 
   /** The outermost suffixes as text. */
   suffixes(): string[] {
-    return [...this.apexes.keys()].filter((name) => this.apexOf(name)?.name === name).map(formatDnsName);
+    return [...this.apexes.keys()].filter((name) => this.findApex(name)?.name === name).map(formatDnsName);
   }
 
   private add(suffix: DnsName): void {

@@ -15,8 +15,8 @@ export class NameTable {
   /** `meshOrder`: the order of precedence of meshes; meshes that it does not name follow by name. */
   constructor(meshOrder: readonly string[]) {
     const ranks = new Map(meshOrder.map((mesh, i) => [mesh, i]));
-    const rankOf = (mesh: string): number => ranks.get(mesh) ?? meshOrder.length;
-    this.order = (a, b) => rankOf(a) - rankOf(b) || compareText(a, b);
+    const computeRank = (mesh: string): number => ranks.get(mesh) ?? meshOrder.length;
+    this.order = (a, b) => computeRank(a) - computeRank(b) || compareText(a, b);
   }
 
   /** Number of hostnames. */

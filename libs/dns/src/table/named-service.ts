@@ -10,7 +10,7 @@ import {
 } from '@causeway/resources';
 
 /** One port of a service. All application protocols run over TCP. */
-export interface ServicePort {
+export interface HostPort {
   readonly number: number;
   /** Empty if the port has no name. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface DnsService {
   /** Empty while the service has no address. */
   readonly ip: string;
   readonly family: 0 | 4 | 6;
-  readonly ports: readonly ServicePort[];
+  readonly ports: readonly HostPort[];
 }
 
 /** A hostname that a service holds, and the generators that made it. */
@@ -63,7 +63,7 @@ class Interner<T> {
 }
 
 // // Most services of a mesh have the same ports and generators.
-const PORTS = new Interner<readonly ServicePort[]>();
+const PORTS = new Interner<readonly HostPort[]>();
 const GENERATORS = new Interner<readonly string[]>();
 
 /** Kinds that have hostnames. */
@@ -116,7 +116,7 @@ function readHostnames(addresses: JsonValue | undefined): ServiceHostname[] {
 }
 
 /** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones. */
-function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly ServicePort[] {
+function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly HostPort[] {
   const listed = isJsonArray(ports) ? ports.slice(0, MAX_PORTS) : [match];
   const read = listed.flatMap((port) => {
     if (!isJsonObject(port)) return [];

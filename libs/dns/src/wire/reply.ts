@@ -10,7 +10,7 @@ const LONG = 96;
 const OPT_LENGTH = 11;
 
 /** Inputs of a reply besides the answer. */
-export interface ReplyShape {
+export interface ReplyFormat {
   /** End of the echoed question; 12 if no question is echoed. */
   readonly end: number;
   readonly edns: Edns | undefined;
@@ -30,7 +30,7 @@ export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
  * The packet of a reply: the client's id, RD, CD and question unchanged, then the answer. Records that do not fit are left
  * out: additional records silently, all others with TC (RFC 2181 §9).
  */
-export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplyShape): Buffer {
+export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplyFormat): Buffer {
   const { end, edns } = shape;
   const opt = edns ? OPT_LENGTH : 0;
   const room = sizeLimit(edns, shape.udp) - end - opt;

@@ -5,7 +5,7 @@ import {
   type Admission,
   type BatchDocument,
   type BatchOutcome,
-  type BatchProgress,
+  type BatchWriteProgress,
 } from '@causeway/admission';
 import { Unparsable } from '@causeway/yaml';
 import { ApplyResponse, type ApplyRequest, type DeleteRequest, type DeleteResponse } from '@causeway/proto-gen';
@@ -98,7 +98,7 @@ export class ResourceWrites {
       return { results: [{ index: 0, ...written }], revision: written.revision };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      const id = this.parts.admission.identityOf(body);
+      const id = this.parts.admission.findIdentity(body);
       return { results: [{ index: 0, outcome: 'refused', ...(id ? { id } : {}), error }], revision: 0 };
     }
   }
@@ -118,7 +118,7 @@ export class ResourceWrites {
   }
 
   /** Reports progress periodically; a client that does not read gets fewer reports, and is not waited for. */
-  private reporter(total: number, writer: StreamWriter): (progress: BatchProgress) => void {
+  private reporter(total: number, writer: StreamWriter): (progress: BatchWriteProgress) => void {
     let due = this.parts.clock.elapsed() + PROGRESS_INTERVAL;
     let free = true;
     return ({ checked, written }) => {

@@ -9,7 +9,7 @@ export interface ZoneCaller {
 }
 
 /** The caller by the headers of a call. */
-export function callerOf({ zone, token }: ZoneHeaders): ZoneCaller {
+export function toZoneCaller({ zone, token }: ZoneHeaders): ZoneCaller {
   return token === undefined ? { zone } : { zone, token };
 }
 

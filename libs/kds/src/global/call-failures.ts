@@ -2,7 +2,7 @@ import { Unauthenticated } from '@causeway/access';
 import { Metadata, status } from '@grpc/grpc-js';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import type { EndReason } from '../session/peer-stream';
+import type { StreamEndReason } from '../session/peer-stream';
 import type { ZoneHeaders } from '../wire/headers';
 import { TooManyAttempts } from './attempt-limits';
 
@@ -20,7 +20,7 @@ const STATUS = {
   Unavailable: status.UNAVAILABLE,
 } as const;
 
-const END_REASONS: Readonly<Partial<Record<status, EndReason>>> = {
+const END_REASONS: Readonly<Partial<Record<status, StreamEndReason>>> = {
   [status.RESOURCE_EXHAUSTED]: 'exhausted',
   [status.INVALID_ARGUMENT]: 'malformed',
   [status.UNAUTHENTICATED]: 'unauthenticated',
@@ -28,15 +28,15 @@ const END_REASONS: Readonly<Partial<Record<status, EndReason>>> = {
 };
 
 /** The gRPC status of a failure; the one place that maps failures. */
-export function statusOf(error: unknown): status {
+export function toStatus(error: unknown): status {
   if (!(error instanceof DomainError)) return status.INTERNAL;
   if (error instanceof TooManyAttempts) return status.RESOURCE_EXHAUSTED;
   return error instanceof Unauthenticated ? status.UNAUTHENTICATED : STATUS[error.type];
 }
 
 /** The reason with which a failure ends a stream. */
-export function endReasonOf(error: unknown): EndReason {
-  return END_REASONS[statusOf(error)] ?? 'unavailable';
+export function toEndReason(error: unknown): StreamEndReason {
+  return END_REASONS[toStatus(error)] ?? 'unavailable';
 }
 
 /** When the caller may retry, as trailing metadata; undefined where the failure does not say. */

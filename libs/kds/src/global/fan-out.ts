@@ -10,7 +10,7 @@ import { syncedKind } from '../session/synced-kinds';
 import type { OutboundHalf } from '../session/outbound/outbound-half';
 
 /** One zone that is sent changes. */
-export interface Subscriber {
+export interface ZoneSubscriber {
   readonly peer: SyncPeer;
   readonly dialect: Dialect;
   readonly half: OutboundHalf;
@@ -33,7 +33,7 @@ export interface FanOutSource {
  * concerns, in the same turn of the event loop.
  */
 export class FanOut implements IndexedState {
-  private readonly subscribers = new Set<Subscriber>();
+  private readonly subscribers = new Set<ZoneSubscriber>();
   private readonly hashes = new Map<string, string>();
   private view: MeshView;
   /** Of the meshes that `view` was made of. */
@@ -66,11 +66,11 @@ export class FanOut implements IndexedState {
     return hash;
   }
 
-  add(subscriber: Subscriber): void {
+  add(subscriber: ZoneSubscriber): void {
     this.subscribers.add(subscriber);
   }
 
-  remove(subscriber: Subscriber): void {
+  remove(subscriber: ZoneSubscriber): void {
     this.subscribers.delete(subscriber);
   }
 
@@ -147,7 +147,7 @@ export class FanOut implements IndexedState {
   private formerItem(
     kind: Kind,
     was: Resource | undefined,
-    { peer, dialect }: Subscriber,
+    { peer, dialect }: ZoneSubscriber,
     view: MeshView,
   ): OutboundItem | undefined {
     if (!was || !isSentDown(kind, was, peer, view)) return undefined;

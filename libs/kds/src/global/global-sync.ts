@@ -46,7 +46,7 @@ export interface GlobalSync extends ZoneDecisions {
   /** Returns the resources that zones use on this replica. */
   metrics(): ZoneMetrics;
   /** The insight of a Zone, whichever replica has its session; undefined for other kinds. Throws Unavailable. */
-  insightOf(resource: Resource): Promise<JsonObject | undefined>;
+  findInsight(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
   close(): Promise<void>;
 }
@@ -56,13 +56,13 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const options = { ...given, registry: withRelayedKinds(given.registry) };
   const { index, registry, clock, logger } = options;
   const live = new LiveSessions((zone) => void insights.write([zone]));
-  const incidents = incidentsOf(options);
+  const incidents = createIncidents(options);
   const insights = new ZoneInsights(options, live, incidents);
   const wholeStates = new WholeStates(options, live);
   const gate = new KumaGate(options);
   const quarantines = new Quarantines(index, registry, options.rights);
-  const fanOut = fanOutOf(options);
-  const inbound = inboundOf(options);
+  const fanOut = createFanOut(options);
+  const inbound = createInbound(options);
   const limits = new AttemptLimits(clock, options.attempts);
   const features = options.features ?? Object.values(Extension);
   const shared = { ...incidents, gate, quarantines, live, wholeStates };
@@ -81,8 +81,8 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     bind: (host, port, credentials) => server.bind(host, port, credentials),
     handshake: (request, headers) => handshakes.handshake(request, headers),
     accept: (incoming) => void streams.serve(incoming),
-    ...metricsOf(live, inbound),
-    insightOf: (resource) => insights.of(resource),
+    ...createMetrics(live, inbound),
+    findInsight: (resource) => insights.of(resource),
     ...zoneDecisions({ options, live, ...incidents }),
     close: async () => {
       reaper.stop();
@@ -96,7 +96,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   };
 }
 
-function incidentsOf(options: GlobalSyncOptions): ConstructorParameters<typeof ZoneInsights>[2] {
+function createIncidents(options: GlobalSyncOptions): ConstructorParameters<typeof ZoneInsights>[2] {
   return {
     refused: new RefusedStores(options),
     doubts: new DoubtfulClaims(options),
@@ -104,16 +104,16 @@ function incidentsOf(options: GlobalSyncOptions): ConstructorParameters<typeof Z
   };
 }
 
-function fanOutOf({ index, meshes, registry, clock, kuma, exportDefault = 'All' }: GlobalSyncOptions): FanOut {
+function createFanOut({ index, meshes, registry, clock, kuma, exportDefault = 'All' }: GlobalSyncOptions): FanOut {
   const encoder = new ResourceEncoder({ role: 'global' }, kuma);
   return new FanOut({ index, meshes, registry, encoder, now: () => clock.now(), exportDefault });
 }
 
-function inboundOf({ clock, inbound = {} }: GlobalSyncOptions): InboundCapacity {
+function createInbound({ clock, inbound = {} }: GlobalSyncOptions): InboundCapacity {
   return new InboundCapacity(clock, inbound.bounds, { ...DEFAULT_RATES, ...inbound.rates });
 }
 
-function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSync, 'reports' | 'metrics'> {
+function createMetrics(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSync, 'reports' | 'metrics'> {
   return {
     reports: () =>
       new Map(live.names().map((zone) => [zone, live.of(zone).flatMap(({ half }) => [...half.reports()])])),

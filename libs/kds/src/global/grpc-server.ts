@@ -6,7 +6,7 @@ import type { CallerLog, Clock } from '@causeway/runtime';
 import type { Direction } from '../session/session';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
-import { boundedErrorText, printableZone, retryMetadata, statusOf } from './call-failures';
+import { boundedErrorText, printableZone, retryMetadata, toStatus } from './call-failures';
 import type { HandshakeHandler } from './handshake-handler';
 import type { StreamHandler } from './stream-handler';
 
@@ -64,14 +64,14 @@ async function serveStream(
 }
 
 /** Where a call comes from, and the key of its connection. */
-interface Caller {
+interface CallOrigin {
   readonly address: string;
   readonly metadata: Metadata;
 }
 
 /** Makes gRPC handlers of async functions; a failure is logged and mapped to a status. */
 function unaryHandlers(log: CallerLog) {
-  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, from: Caller) => Promise<A>): handleUnaryCall<Q, A> =>
+  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, from: CallOrigin) => Promise<A>): handleUnaryCall<Q, A> =>
     (call, callback) => {
       const headers = decodeZoneHeaders(call.metadata);
       const address = readPeerAddress(call.getPeer());
@@ -82,7 +82,7 @@ function unaryHandlers(log: CallerLog) {
           const details = boundedErrorText(error);
           log.warn(`${zone} ${address}`, 'a call of a zone failed', { zone, address, error: details });
           const metadata = retryMetadata(error);
-          callback({ code: statusOf(error), details, ...(metadata ? { metadata } : {}) });
+          callback({ code: toStatus(error), details, ...(metadata ? { metadata } : {}) });
         },
       );
     };

@@ -9,7 +9,7 @@ import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import { sourcesOfZone } from '../wire/kuma-version';
 import type { AttemptLimits } from './attempt-limits';
-import { callerOf } from '../auth/zone-authenticator';
+import { toZoneCaller } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
 import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';
@@ -88,7 +88,7 @@ export class HandshakeHandler {
       const detail = `holds ${doubtful.kind} at revision ${doubtful.revision} of this global, which it never issued; it gets the whole state`;
       await parts.doubts.note(zone, { claim: 'revision', detail, instance });
     } else await parts.doubts.clear(zone);
-    const peerState = await PeerState.read(options.store, zone, parts.quarantines.digestsOf(zone));
+    const peerState = await PeerState.read(options.store, zone, parts.quarantines.getDigests(zone));
     const resumePoints = [...peerState.resumablePoints()]
       .filter(([kind]) => options.registry.kind(kind) !== undefined)
       .map(([kind, point]) => ({ kind, mac: '', ...point }));
@@ -175,7 +175,7 @@ export class HandshakeHandler {
 
   private async authenticate(headers: ZoneHeaders, address: string): Promise<void> {
     try {
-      await this.options.auth.authenticate(callerOf(headers));
+      await this.options.auth.authenticate(toZoneCaller(headers));
     } catch (error) {
       this.parts.limits.countUnauthenticated(address);
       throw error;

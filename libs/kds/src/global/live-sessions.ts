@@ -41,7 +41,7 @@ export class LiveSessions {
   }
 
   /** How the last session of a zone ended that has none now; undefined where it had none on this replica. */
-  endOf(zone: string): SessionEnd | undefined {
+  findEnd(zone: string): SessionEnd | undefined {
     return this.ends.get(zone);
   }
 
@@ -55,7 +55,7 @@ export class LiveSessions {
    * direction already: its writes could not be distinguished from those of this one.
    */
   add(zone: string, member: LiveStream): boolean {
-    const key = keyOf(zone, member.direction);
+    const key = formatKey(zone, member.direction);
     if (member.session <= (this.latest.get(key) ?? 0)) return false;
     this.closeOlder(zone, member.session, member.direction);
     this.latest.set(key, member.session);
@@ -79,7 +79,7 @@ export class LiveSessions {
   /** Closes the streams of sessions before `session`. A plain Kuma zone has one session a direction. */
   closeOlder(zone: string, session: number, direction: Direction | 'both'): void {
     const directions = direction === 'both' ? (['up', 'down'] as const) : [direction];
-    for (const key of directions.map((one) => keyOf(zone, one))) {
+    for (const key of directions.map((one) => formatKey(zone, one))) {
       this.latest.set(key, Math.max(this.latest.get(key) ?? 0, session - 1));
     }
     for (const member of this.of(zone)) {
@@ -98,6 +98,6 @@ export class LiveSessions {
   }
 }
 
-function keyOf(zone: string, direction: Direction): string {
+function formatKey(zone: string, direction: Direction): string {
   return `${zone} ${direction}`;
 }

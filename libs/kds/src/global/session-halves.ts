@@ -8,7 +8,7 @@ import type { PeerState } from '../session/peer-state';
 import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
-import { dialectOf, Extension, sourcesView } from '../wire/dialect';
+import { computeDialect, Extension, sourcesView } from '../wire/dialect';
 import type { FanOut } from './fan-out';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 import type { AcceptedStream } from './handshake-handler';
@@ -47,7 +47,7 @@ export function inboundHalf(
       isKindSentUp(kind, { ...accepted, groups: accepted.extensions.includes(Extension.groups) }),
   );
   const awaited = new Set(crossing.map(({ name }) => name));
-  return new InboundHalf(sessionOf(options, accepted), {
+  return new InboundHalf(toSession(options, accepted), {
     stream,
     channel,
     peerState,
@@ -73,12 +73,12 @@ export function outboundHalf(
   const { options, fanOut, gate, kumaIncarnations } = parts;
   const { zone, causeway, resumePoints } = accepted;
   const peer = { zone, causeway, groups: accepted.extensions.includes(Extension.groups) };
-  const dialect = dialectOf(accepted.extensions, accepted.sources);
-  const isWithheld = (name: string): boolean => {
+  const dialect = computeDialect(accepted.extensions, accepted.sources);
+  const isExcluded = (name: string): boolean => {
     const kind = options.registry.kind(name);
     return !gate.isOpen && kind !== undefined && crossesZones(kind.sync);
   };
-  const half = new OutboundHalf(sessionOf(options, accepted), {
+  const half = new OutboundHalf(toSession(options, accepted), {
     stream,
     signer,
     resumePoints,
@@ -86,7 +86,7 @@ export function outboundHalf(
     viewHash: (kind) => fanOut.viewHash(kind) + sourcesView(kind, dialect),
     ...(causeway
       ? {}
-      : { isWithheld, onNodeMetadata: ({ controlPlaneId }) => kumaIncarnations.of(zone).learn(controlPlaneId) }),
+      : { isExcluded, onNodeMetadata: ({ controlPlaneId }) => kumaIncarnations.of(zone).learn(controlPlaneId) }),
   });
   const subscriber = { peer, dialect, half };
   fanOut.add(subscriber);
@@ -99,7 +99,7 @@ export function outboundHalf(
   return half;
 }
 
-function sessionOf(options: GlobalSyncOptions, { zone, causeway, extensions }: AcceptedStream): Session {
+function toSession(options: GlobalSyncOptions, { zone, causeway, extensions }: AcceptedStream): Session {
   const { index, registry, clock, tracer, logger } = options;
   const parts = { index, registry, clock, tracer, logger: logger.child({ zone }) };
   return { role: 'global', zone, causeway, groups: extensions.includes(Extension.groups), extensions, ...parts };

@@ -9,11 +9,11 @@ import type { CallerLog } from '@causeway/runtime';
 import { ResumePointSigner } from '../session/resume-points';
 import { deliver, type Direction, type SessionHalf } from '../session/session';
 import type { ZoneHeaders } from '../wire/headers';
-import { boundedErrorText, endReasonOf, printableZone } from './call-failures';
+import { boundedErrorText, toEndReason, printableZone } from './call-failures';
 import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
 import type { LiveSessions, LiveStream } from './live-sessions';
 import { inboundHalf, outboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
-import { callerOf } from '../auth/zone-authenticator';
+import { toZoneCaller } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
 
@@ -79,7 +79,7 @@ export class StreamHandler {
     if (direction === 'down') {
       return { half: outboundHalf(parts, stream, await ResumePointSigner.read(store, zone)) };
     }
-    const peerState = await PeerState.read(store, zone, parts.quarantines.digestsOf(zone));
+    const peerState = await PeerState.read(store, zone, parts.quarantines.getDigests(zone));
     const half = inboundHalf(parts, stream, peerState);
     return { half, peerState, incomplete: () => half.incompleteKinds() };
   }
@@ -116,7 +116,7 @@ export class StreamHandler {
     const reason = boundedErrorText(error);
     const fields = { zone, direction, address, error: reason };
     this.parts.callerLog.warn(`${zone} ${address}`, 'a stream of a zone could not begin', fields);
-    stream.end(endReasonOf(error), peerText(reason));
+    stream.end(toEndReason(error), peerText(reason));
   }
 
   /** Adds the stream to the live ones of its zone; the returned function removes it. */
@@ -140,8 +140,8 @@ export class StreamHandler {
       close: (detail) => stream.end('superseded', detail),
     };
     if (!live.add(zone, open)) stream.end('superseded', `session ${session} has had this stream`);
-    const unwatch = authMonitor.watch(callerOf(headers), (error) =>
-      stream.end(endReasonOf(error), boundedErrorText(error)),
+    const unwatch = authMonitor.watch(toZoneCaller(headers), (error) =>
+      stream.end(toEndReason(error), boundedErrorText(error)),
     );
     return (reason) => {
       unwatch();

@@ -37,7 +37,7 @@ describe('a zone whose name belongs to another store', () => {
 
   const insight = async (asked: TestGlobal): Promise<JsonObject> => {
     const zone = await asked.holds(asked.id('Zone', 'east'));
-    return (await asked.sync?.insightOf(zone)) ?? {};
+    return (await asked.sync?.findInsight(zone)) ?? {};
   };
 
   it('is refused with the store it belongs to and what the operator can do, who sees its id on every replica', async () => {

@@ -83,7 +83,7 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
         ?.rejections[0]?.reason;
     while (sent() === undefined) await new Promise((resolve) => setImmediate(resolve));
     expect(sent()).toContain('at most 253 characters');
-    const insight = await global.sync?.insightOf(await global.holds(global.id('Zone', 'west')));
+    const insight = await global.sync?.findInsight(await global.holds(global.id('Zone', 'west')));
     expect(insight).toMatchObject({ health: 'Rejecting' });
     expect(isJsonArray(insight?.['kinds'])).toBe(true);
   });

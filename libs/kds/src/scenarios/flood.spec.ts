@@ -120,7 +120,7 @@ describe('a zone that floods', () => {
     const { code, details } = await flood.ended;
     expect(code).toBe(status.RESOURCE_EXHAUSTED);
     expect(details).toMatch(/a response has \d+ bytes; at most 2097152 are taken/);
-    const insight = await global.sync?.insightOf(await global.holds(global.id('Zone', 'flood')));
+    const insight = await global.sync?.findInsight(await global.holds(global.id('Zone', 'flood')));
     expect(insight).toMatchObject({ endedStream: { direction: 'up', reason: 'exhausted', detail: details } });
     expect(global.sync?.metrics().ended).toBe(1);
   });
@@ -134,7 +134,7 @@ describe('a zone that floods', () => {
     const code = await new Promise((resolve) => stream.on('error', (error: ServiceError) => resolve(error.code)));
     liar.close();
     expect(code).toBe(status.INVALID_ARGUMENT);
-    const insight = await global.sync?.insightOf(await global.holds(global.id('Zone', 'flood')));
+    const insight = await global.sync?.findInsight(await global.holds(global.id('Zone', 'flood')));
     expect(insight).not.toHaveProperty('endedStream');
   });
 

@@ -26,15 +26,15 @@ describe('insights of a zone, on a global of two replicas', () => {
     await former.leave();
     await first.left('east');
     expect(await first.store.readMetadata('zone-insight', 'east')).toMatchObject({ globalInstanceId: 'global-2' });
-    const standing = await first.sync?.insightOf(await first.holds(zone));
+    const standing = await first.sync?.findInsight(await first.holds(zone));
     expect(standing?.['health']).not.toBe('Offline');
     expect(standing).not.toHaveProperty('offline');
     const before = Date.now();
     await next.leave();
     await second.left('east');
-    const away = await first.sync?.insightOf(await first.holds(zone));
+    const away = await first.sync?.findInsight(await first.holds(zone));
     expect(away).toMatchObject({ health: 'Offline', offline: { reason: expect.stringMatching(/\w/) } });
     expect(Object(away?.['offline']).since).toBeGreaterThanOrEqual(before);
-    expect(await second.sync?.insightOf(await second.holds(zone))).toMatchObject({ offline: away?.['offline'] });
+    expect(await second.sync?.findInsight(await second.holds(zone))).toMatchObject({ offline: away?.['offline'] });
   });
 });

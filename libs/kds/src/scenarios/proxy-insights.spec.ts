@@ -16,7 +16,7 @@ class Insights implements InsightSource {
   readonly known = new Map<string, JsonObject>();
   private readonly listeners = new Set<(owners: ReadonlySet<string>) => void>();
 
-  insightOf = ({ id }: Resource): JsonObject | undefined => this.known.get(id.name);
+  findInsight = ({ id }: Resource): JsonObject | undefined => this.known.get(id.name);
 
   subscribe(listener: (owners: ReadonlySet<string>) => void): () => void {
     this.listeners.add(listener);

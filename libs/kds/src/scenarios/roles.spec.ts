@@ -68,7 +68,7 @@ describe('roles over a global and its zones', () => {
   };
   const service = (name: string) => east.id('MeshService', name);
   const rejections = async (zone: TestZone): Promise<string> =>
-    JSON.stringify((await global.sync?.insightOf(await global.holds(global.id('Zone', zone.zone)))) ?? {});
+    JSON.stringify((await global.sync?.findInsight(await global.holds(global.id('Zone', zone.zone)))) ?? {});
 
   it('a zone gets those of the global, keeps its own to itself, and a Kuma zone gets none', async () => {
     await bind('reads', 'User:anna', 'own');

@@ -56,7 +56,7 @@ describe('routes cross zones', () => {
         .flatMap(({ id }) => {
           const frontend = table.frontend(id);
           if (!frontend) return [];
-          return table.groupsOf(frontend).flatMap((group) =>
+          return table.listGroups(frontend).flatMap((group) =>
             [...table.group(frontend, group).bindings.values()].map(({ port, kind, entries }) => {
               const rules = entries.map(({ route, rule, match }) => [route.id.name, rule.name, match.rank].join(' '));
               return [id.zone, id.name, port, group, kind, ...rules].join(' ');

@@ -88,7 +88,7 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     await global.lacks(east.id('MeshService', 'old'));
     expect((await global.report('east', 'MeshService', 'up')).held).toBe(0);
     const zone = await global.holds(global.id('Zone', 'east'));
-    expect(await global.sync?.insightOf(zone)).not.toHaveProperty('newIncarnation');
+    expect(await global.sync?.findInsight(zone)).not.toHaveProperty('newIncarnation');
   });
 
   it('is believed when the operator confirms it', async () => {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { status, type ClientDuplexStream, type ServerDuplexStream } from '@grpc/grpc-js';
-import type { EndReason, ListenedStream, StreamListener } from './peer-stream';
+import type { StreamEndReason, ListenedStream, StreamListener } from './peer-stream';
 
 /** Never OK: a Kuma zone whose stream ends with OK does not reconnect (docs/reference/kds-wire.md §1.4). */
-const CODES: Readonly<Record<EndReason, status>> = {
+const CODES: Readonly<Record<StreamEndReason, status>> = {
   superseded: status.CANCELLED,
   shutdown: status.UNAVAILABLE,
   malformed: status.INVALID_ARGUMENT,
@@ -85,7 +85,7 @@ export class ServerStream implements ListenedStream {
     this.gate.open();
   }
 
-  end(reason: EndReason, detail: string): void {
+  end(reason: StreamEndReason, detail: string): void {
     if (this.over) return;
     this.call.emit('error', Object.assign(new Error(detail), { code: CODES[reason], details: detail }));
   }
@@ -126,7 +126,7 @@ export class ClientStream implements ListenedStream {
     this.gate.open();
   }
 
-  end(_reason: EndReason, detail: string): void {
+  end(_reason: StreamEndReason, detail: string): void {
     if (this.over) return;
     this.finish(detail);
     // Not within a callback of the connection: HTTP/2 in Node 20 then never returns from resetting a stream that the

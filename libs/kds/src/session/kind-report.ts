@@ -27,7 +27,7 @@ export interface KindReport {
 }
 
 /** How long the oldest change has waited to be applied, ms; 0 where none waits. */
-export function lagOf({ behindSince }: KindReport, now: number): number {
+export function computeLag({ behindSince }: KindReport, now: number): number {
   return behindSince === undefined ? 0 : Math.max(0, now - behindSince);
 }
 
@@ -38,9 +38,9 @@ export type Health = 'Online' | 'Lagging' | 'Rejecting' | 'Offline';
 const LAG = 5_000;
 
 /** The health by the reports of the open streams; Offline unless both are open. */
-export function healthOf(reports: readonly KindReport[], streams: number, now: number): Health {
+export function computeHealth(reports: readonly KindReport[], streams: number, now: number): Health {
   if (streams < 2) return 'Offline';
-  if (reports.some((report) => lagOf(report, now) > LAG)) return 'Lagging';
+  if (reports.some((report) => computeLag(report, now) > LAG)) return 'Lagging';
   return reports.some((report) => report.rejections.length > 0) ? 'Rejecting' : 'Online';
 }
 
@@ -52,7 +52,7 @@ export function isStalled(report: KindReport, now: number, patience: number): bo
 /** A report as an insight has it; `lagSeconds` is as of `now`, ms since 1970. */
 export function reportDocument(report: KindReport, now: number): JsonObject {
   const rejections = report.rejections.map((rejection) => ({ ...rejection }));
-  return { ...report, lagSeconds: lagOf(report, now) / 1_000, rejections };
+  return { ...report, lagSeconds: computeLag(report, now) / 1_000, rejections };
 }
 
 /** The pending incarnation as an insight has it; what it lacks is kept until `until`, unless the operator confirms it. */

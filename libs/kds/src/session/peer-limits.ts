@@ -1,7 +1,7 @@
 import { MAX_DECLARED_KINDS } from '@causeway/kinds';
 import { shortened, type Registry } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
-import type { AppliedResult } from '../wire/request';
+import type { DeliveryResult } from '../wire/request';
 
 /** Most rejections that a text lists; the text has their total. */
 const LISTED = 100;
@@ -26,11 +26,11 @@ export function peerText(text: string, most = MAX_REASON): string {
 }
 
 /** The text of an answer that rejects resources: the first rejections and their total. */
-export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: string) => string): string {
+export function rejectionText(refused: readonly Rejection[], formatName: (wireKey: string) => string): string {
   const lines = ['user error'];
   let size = 0;
   for (const { wireKey, reason } of refused.slice(0, LISTED)) {
-    const line = `${peerText(nameOf(wireKey))}: ${peerText(reason)}`;
+    const line = `${peerText(formatName(wireKey))}: ${peerText(reason)}`;
     size += Buffer.byteLength(line) + 1;
     if (size > MAX_TEXT_LENGTH) break;
     lines.push(line);
@@ -42,17 +42,17 @@ export function rejectionText(refused: readonly Rejection[], nameOf: (wireKey: s
 /** The first rejections and their total, as fields of one log line. */
 export function rejectionFields(
   refused: readonly Rejection[],
-  nameOf: (wireKey: string) => string,
+  formatName: (wireKey: string) => string,
 ): { readonly rejected: readonly string[]; readonly total: number } {
   const rejected = refused
     .slice(0, LOGGED)
-    .map(({ wireKey, reason }) => peerText(`${peerText(nameOf(wireKey), 200)}: ${reason}`, 400));
+    .map(({ wireKey, reason }) => peerText(`${peerText(formatName(wireKey), 200)}: ${reason}`, 400));
   return { rejected, total: refused.length };
 }
 
 /** As many results as an answer may have; the text of the answer has their total. */
-export function boundedResults(results: Iterable<AppliedResult>): readonly AppliedResult[] {
-  const bounded: AppliedResult[] = [];
+export function boundedResults(results: Iterable<DeliveryResult>): readonly DeliveryResult[] {
+  const bounded: DeliveryResult[] = [];
   let size = 0;
   for (const result of results) {
     const reason = peerText(result.reason);
@@ -68,7 +68,7 @@ export function boundedResults(results: Iterable<AppliedResult>): readonly Appli
 export const MAX_UNKNOWN_KINDS = 64 + MAX_DECLARED_KINDS;
 
 /** How a kind that a peer names is to be treated. */
-export type KindVerdict = 'known' | 'first' | 'again' | 'too-many';
+export type KindAdmission = 'known' | 'first' | 'again' | 'too-many';
 
 /** The kinds that a peer names on one stream. The number of those that are not known here is bounded. */
 export class SubscribedKinds {
@@ -77,7 +77,7 @@ export class SubscribedKinds {
   constructor(private readonly registry: Registry) {}
 
   /** `first`: the kind is not known here and named for the first time. */
-  classify(kind: string): KindVerdict {
+  classify(kind: string): KindAdmission {
     if (this.registry.kind(kind)) return 'known';
     if (this.unknown.has(kind)) return 'again';
     if (this.unknown.size >= MAX_UNKNOWN_KINDS) return 'too-many';

@@ -78,7 +78,7 @@ export class PeerState {
   private constructor(
     private readonly store: ResourceStore,
     private readonly peer: string,
-    private readonly digestOf: (kind: string) => string,
+    private readonly getDigest: (kind: string) => string,
   ) {
     this.area = peerArea(peer);
   }
@@ -146,12 +146,12 @@ export class PeerState {
 
   /** The points that describe the state as it would be accepted now: the peer need not send that state again. */
   resumablePoints(): ReadonlyMap<string, ResumePoint> {
-    return new Map([...this.points].filter(([kind]) => this.digests.get(kind) === this.digestOf(kind)));
+    return new Map([...this.points].filter(([kind]) => this.digests.get(kind) === this.getDigest(kind)));
   }
 
   /** Remembers a point; the returned note is to be written with the state. */
   recordPoint(kind: string, point: ResumePoint): MetadataEntry {
-    const digest = this.digestOf(kind);
+    const digest = this.getDigest(kind);
     this.points.set(kind, point);
     this.digests.set(kind, digest);
     return { area: this.area, key: POINT + kind, value: { ...point, ...(digest === '' ? {} : { cut: digest }) } };

@@ -1,5 +1,5 @@
 /** Why a stream is ended; the transport maps it to its own status. */
-export type EndReason =
+export type StreamEndReason =
   /** A newer session of the zone replaced it, or the operator closed it. */
   | 'superseded'
   /** This process stops. */
@@ -29,7 +29,7 @@ export interface PeerStream {
   /** False: buffered, but the peer reads too slowly; wait for `drain`. */
   write(message: Buffer): boolean;
   /** Ends the stream for both sides. Only the first call has an effect. */
-  end(reason: EndReason, detail: string): void;
+  end(reason: StreamEndReason, detail: string): void;
 }
 
 /** A stream that delivers the peer's messages once it has a listener. */

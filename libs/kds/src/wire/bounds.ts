@@ -51,7 +51,7 @@ const NOTHING = new Uint8Array(0);
  * The top-level fields of a message. Throws BoundsExceeded for more than `most`, and on malformed bytes. Reading a
  * field costs about as much as its tag, so a message of millions of empty fields is refused before it is decoded.
  */
-export function* fieldsOf(what: string, bytes: Uint8Array, most: number): Generator<WireField> {
+export function* readFields(what: string, bytes: Uint8Array, most: number): Generator<WireField> {
   const reader = new BinaryReader(bytes);
   for (let count = 1; reader.pos < reader.len; count++) {
     if (count > most) throw new BoundsExceeded(`${what} has more than ${most} parts`);
@@ -67,7 +67,7 @@ export function* fieldsOf(what: string, bytes: Uint8Array, most: number): Genera
   }
 }
 
-/** Reads all fields; throws as `fieldsOf` does. */
+/** Reads all fields; throws as `readFields` does. */
 export function checkFields(what: string, bytes: Uint8Array, most: number): void {
-  for (const field of fieldsOf(what, bytes, most)) void field;
+  for (const field of readFields(what, bytes, most)) void field;
 }

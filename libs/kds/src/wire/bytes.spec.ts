@@ -3,7 +3,7 @@ import { DeltaDiscoveryResponse } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import { KUMA_DIALECT } from './dialect';
 import { decodeRequest, encodeRequest, type WireRequest } from './request';
-import { ResourceEncoder, type EncodedResource } from './resource-encoder';
+import { ResourceEncoder, type EncodedWireResource } from './resource-encoder';
 import { encodeResponse } from './response';
 import { decodeResponse } from '../../testing/decode-response';
 import type { WireResource } from './wire-resource';
@@ -139,18 +139,18 @@ describe('a request', () => {
   });
 });
 
-function encode(resource: WireResource): EncodedResource {
+function encode(resource: WireResource): EncodedWireResource {
   const encoding = encoder.encodeWire(resource, KUMA_DIALECT);
   if (!encoding.ok) throw new Error(encoding.reason);
   return encoding.resource;
 }
 
-function outerOf(encoded: EncodedResource) {
+function outerOf(encoded: EncodedWireResource) {
   const [outer] = DeltaDiscoveryResponse.decode(encoded.entry).resources;
   if (outer === undefined) throw new Error('no resource');
   return outer;
 }
 
-function kumaBytes(encoded: EncodedResource): Buffer {
+function kumaBytes(encoded: EncodedWireResource): Buffer {
   return outerOf(encoded).resource?.value ?? Buffer.alloc(0);
 }

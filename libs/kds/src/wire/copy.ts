@@ -36,18 +36,18 @@ export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly
  * and those of the wrong scope are rejected. Without `cw-meta` the copy has origin incarnation '' and revision 0, which
  * order nothing, a uid derived from the identity, generation 0 and creation time 0.
  */
-export function copyOf(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
-  const id = identityOf(wire, kind, sender);
+export function toCopy(wire: WireResource, kind: CopiedKind, sender: Sender): CopyResult {
+  const id = readIdentity(wire, kind, sender);
   const reason = identityFault(id, kind);
   if (reason !== undefined) return { ok: false, reason };
   const { [CREATION_ORDER_LABEL]: order, ...labels } = wire.labels;
   const { status } = wire;
   const spec = specFrom(wire, sender);
-  const copy = { id, spec, labels: { ...labels, ...ownership(sender) }, facts: factsOf(wire, id, order) };
+  const copy = { id, spec, labels: { ...labels, ...ownership(sender) }, facts: readFacts(wire, id, order) };
   return { ok: true, copy: status === undefined ? copy : { ...copy, status } };
 }
 
-function identityOf(wire: WireResource, kind: CopiedKind, sender: Sender): Identity {
+function readIdentity(wire: WireResource, kind: CopiedKind, sender: Sender): Identity {
   const { meta, labels, mesh } = wire;
   const claimed = meta?.zone ?? labels[Label.zone] ?? '';
   const zone = sender.role === 'zone' ? sender.zone : claimed;
@@ -81,10 +81,10 @@ function identityFault(id: Identity, kind: CopiedKind): string | undefined {
     : `identity must have parts of at most 253 characters without "/"; got "${shortened(odd, 80)}"`;
 }
 
-function factsOf({ meta }: WireResource, id: Identity, order: string | undefined): CopyFacts {
-  const creationOrder = meta?.creationOrder ?? orderOf(order);
+function readFacts({ meta }: WireResource, id: Identity, order: string | undefined): CopyFacts {
+  const creationOrder = meta?.creationOrder ?? parseOrder(order);
   return {
-    uid: meta?.uid ?? uidOf(id),
+    uid: meta?.uid ?? formatUid(id),
     generation: meta?.generation ?? 0,
     creationOrder,
     createdAt: Math.floor(creationOrder / 1000),
@@ -92,13 +92,13 @@ function factsOf({ meta }: WireResource, id: Identity, order: string | undefined
   };
 }
 
-function orderOf(label: string | undefined): number {
+function parseOrder(label: string | undefined): number {
   const order = Number(label ?? 0);
   return Number.isSafeInteger(order) && order > 0 ? order : 0;
 }
 
 /** A uid derived from the identity, so it is the same each time the resource is received. */
-function uidOf(id: Identity): string {
+function formatUid(id: Identity): string {
   const hex = createHash('sha256').update(identityKey(id)).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',

@@ -27,7 +27,7 @@ export interface Dialect {
 export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'untyped' });
 
 /** The dialect of a session with these extensions; `form` is what a peer without cw-sources reads. */
-export function dialectOf(features: Iterable<string>, form: SourceForm = 'untyped'): Dialect {
+export function computeDialect(features: Iterable<string>, form: SourceForm = 'untyped'): Dialect {
   const used = new Set(features);
   const sources = used.has(Extension.sources) ? 'any' : form;
   return { json: used.has(Extension.json), meta: used.has(Extension.meta), sources };

@@ -40,7 +40,7 @@ export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features' | 'zoneV
 
 /** Node joins repeated headers with commas, so both forms are read. A session that is not a number is ignored. */
 export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
-  const session = sessionOf(first(metadata, Header.session) ?? '');
+  const session = parseSession(first(metadata, Header.session) ?? '');
   const zoneVersion = first(metadata, Header.zoneVersion);
   const token = /^Bearer\s+(.+)$/i.exec(first(metadata, Header.token) ?? '')?.[1];
   return {
@@ -53,7 +53,7 @@ export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
   };
 }
 
-function sessionOf(text: string): number | undefined {
+function parseSession(text: string): number | undefined {
   const session = /^\d+$/.test(text) ? Number(text) : NaN;
   return Number.isSafeInteger(session) ? session : undefined;
 }

@@ -27,7 +27,7 @@ export interface NodeMetadata {
  * (docs/reference/kds-wire.md §2.2).
  */
 export function encodeNode(id: string, metadata: NodeMetadata | undefined): Node {
-  return { ...Node.create({ id }), metadata: metadata === undefined ? undefined : structOf(metadata) };
+  return { ...Node.create({ id }), metadata: metadata === undefined ? undefined : toStruct(metadata) };
 }
 
 /** Metadata of a node. Missing or malformed fields are empty: sync needs none of them. */
@@ -35,18 +35,18 @@ export function decodeNodeMetadata(node: Node | undefined): NodeMetadata | undef
   const metadata: unknown = node?.metadata;
   if (!isJsonObject(metadata)) return undefined;
   return {
-    version: versionOf(metadata['version']),
+    version: readVersion(metadata['version']),
     config: text(metadata['config']),
     controlPlaneId: text(metadata['control-plane-id']),
     features: isJsonArray(metadata['features']) ? metadata['features'].map(text) : [],
   };
 }
 
-function structOf({ version, config, controlPlaneId, features }: NodeMetadata): JsonObject {
+function toStruct({ version, config, controlPlaneId, features }: NodeMetadata): JsonObject {
   return { version: { kumaCp: { version } }, config, 'control-plane-id': controlPlaneId, features };
 }
 
-function versionOf(version: JsonValue | undefined): string {
+function readVersion(version: JsonValue | undefined): string {
   const cp = isJsonObject(version) ? version['kumaCp'] : undefined;
   return isJsonObject(cp) ? text(cp['version']) : '';
 }

@@ -7,7 +7,7 @@ import {
   type Any,
   type Status,
 } from '@causeway/proto-gen';
-import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
+import { BoundsExceeded, checkBytes, checkFields, readFields, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
 import type { WireKey } from './wire-resource';
 
@@ -24,7 +24,7 @@ const OUTCOMES = {
 } as const;
 
 /** Result of one resource that a peer was sent (docs/design.md §5 cw-result). All three acknowledge it. */
-export interface AppliedResult extends WireKey {
+export interface DeliveryResult extends WireKey {
   readonly kind: string;
   /** Version of the resource; empty for a removal. */
   readonly version: string;
@@ -61,7 +61,7 @@ interface AckRequest {
   readonly zone: string;
   readonly nonce: string;
   /** Only with `cw-result`. */
-  readonly results: readonly AppliedResult[];
+  readonly results: readonly DeliveryResult[];
   /** Only with `cw-order`. */
   readonly orders?: readonly CountedOrder[];
 }
@@ -74,7 +74,7 @@ interface NackRequest {
   readonly nonce: string;
   readonly message: string;
   /** Only with `cw-result`. */
-  readonly results: readonly AppliedResult[];
+  readonly results: readonly DeliveryResult[];
   /** Only with `cw-order`. */
   readonly orders?: readonly CountedOrder[];
 }
@@ -133,7 +133,7 @@ const MAX_REASON_LENGTH = 4_096;
 /** Checks the bounds before anything is decoded. */
 function boundRequest(bytes: Uint8Array): void {
   checkBytes('a request', bytes.length, REQUEST_BOUNDS.bytes);
-  for (const { number, content } of fieldsOf('a request', bytes, REQUEST_BOUNDS.fields)) {
+  for (const { number, content } of readFields('a request', bytes, REQUEST_BOUNDS.fields)) {
     if (number === Field.node) checkBytes('the node of a request', content.length, REQUEST_BOUNDS.node);
     if (number === Field.errorDetail) checkFields('the answer to a response', content, REQUEST_BOUNDS.results);
     if (number === Field.typeUrl && content.length > MAX_KIND_LENGTH) {
@@ -180,22 +180,22 @@ function decodeOrder({ typeUrl, value }: Any): CountedOrder | undefined {
 }
 
 /** A result as an entry of `error_detail.details`. */
-function encodeResult(result: AppliedResult): Any {
+function encodeResult(result: DeliveryResult): Any {
   const value = ResourceResult.encode({ ...result, outcome: OUTCOMES[result.outcome] }).finish();
   return { typeUrl: RESULT_URL, value: Buffer.from(value) };
 }
 
 /** The result in an entry; undefined for other types of detail and unknown outcomes. */
-function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
+function decodeResult({ typeUrl, value }: Any): DeliveryResult | undefined {
   if (typeUrl !== RESULT_URL) return undefined;
   const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);
-  const read = outcomeOf(outcome);
+  const read = readOutcome(outcome);
   return read === undefined
     ? undefined
     : { kind, name, mesh, version, outcome: read, reason: printableText(reason, MAX_REASON_LENGTH) };
 }
 
-function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
+function readOutcome(outcome: ResourceOutcome): DeliveryResult['outcome'] | undefined {
   switch (outcome) {
     case ResourceOutcome.RESOURCE_OUTCOME_APPLIED:
       return 'applied';

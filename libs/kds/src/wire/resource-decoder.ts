@@ -1,6 +1,6 @@
 import { KumaResource, type DiscoveryResource, type ResourceMeta } from '@causeway/proto-gen';
 import { parseTraceparent, shortened } from '@causeway/resources';
-import { checkBytes, fieldsOf, MAX_META_FIELDS } from './bounds';
+import { checkBytes, readFields, MAX_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
 import { refuseReservedKey } from './reserved-keys';
 import { decodeSpec, decodeStatus } from './payload';
@@ -48,14 +48,14 @@ function kumaResource({ resource }: DiscoveryResource, most: number): KumaResour
   if (resource.typeUrl !== KUMA_RESOURCE_URL)
     throw new TypeError(`resource must be ${KUMA_RESOURCE_URL}; got ${resource.typeUrl}`);
   checkBytes('the resource', resource.value.length, most);
-  for (const field of fieldsOf('the resource', resource.value, MAX_META_FIELDS)) {
+  for (const field of readFields('the resource', resource.value, MAX_META_FIELDS)) {
     if (field.number === META_FIELD) checkEnvelope(field.content);
   }
   return KumaResource.decode(resource.value);
 }
 
 function checkEnvelope(meta: Uint8Array): void {
-  for (const { number, content } of fieldsOf('the envelope', meta, MAX_META_FIELDS)) {
+  for (const { number, content } of readFields('the envelope', meta, MAX_META_FIELDS)) {
     if (number === LABELS_FIELD) refuseReservedKey('a label', content);
   }
 }

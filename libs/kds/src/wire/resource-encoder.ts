@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
 import type { ControlPlane, OriginRevision, Resource } from '@causeway/resources';
 import { encodeSpec, encodeStatus, type Payload } from './payload';
-import { isWithheldSecret, withOpenedKey, withPublicKeyOnly } from './secrets';
+import { isLocalSecret, withOpenedKey, withPublicKeyOnly } from './secrets';
 import type { KumaOptions } from '@causeway/kuma';
 import type { Dialect } from './dialect';
 import { ReverseWriter } from './reverse-writer';
@@ -22,7 +22,7 @@ const RESPONSE_RESOURCES = 2;
 const SOURCES: readonly Dialect['sources'][] = ['any', 'untyped', 'typed'];
 
 /** The bytes of one resource for all peers of one dialect, ready to be copied into any number of responses. */
-export interface EncodedResource extends WireKey {
+export interface EncodedWireResource extends WireKey {
   readonly kind: string;
   /** Lower-case hex sha256 of the KumaResource: equal content has an equal version. */
   readonly version: string;
@@ -34,7 +34,7 @@ export interface EncodedResource extends WireKey {
 
 /** A resource that a dialect cannot express is not sent; a condition has to report the reason (docs/design.md §5). */
 export type Encoding =
-  { readonly ok: true; readonly resource: EncodedResource } | { readonly ok: false; readonly reason: string };
+  { readonly ok: true; readonly resource: EncodedWireResource } | { readonly ok: false; readonly reason: string };
 
 /**
  * Encodes the resources of one control plane, each once a dialect: all streams share the bytes (docs/design.md §5).
@@ -51,7 +51,7 @@ export class ResourceEncoder {
 
   /** Encodes a stored resource for peers of this dialect. */
   encode(resource: Resource, dialect: Dialect): Encoding {
-    const encodings = this.encodingsOf(resource);
+    const encodings = this.listEncodings(resource);
     const slot = (dialect.json ? 1 : 0) + (dialect.meta ? 2 : 0) + 4 * SOURCES.indexOf(dialect.sources);
     return (encodings[slot] ??= this.encodeWire(toWireResource(resource, this.cp, dialect), dialect));
   }
@@ -59,7 +59,7 @@ export class ResourceEncoder {
   /** Encodes a resource that is not in the store, such as Config; not cached. */
   encodeWire(wire: WireResource, dialect: Dialect): Encoding {
     try {
-      if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
+      if (isLocalSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
       const resource = withOpenedKey(withPublicKeyOnly(wire), dialect, this.options.sealing);
       const payloads = { spec: encodeSpec(resource, dialect, this.options), status: encodeStatus(resource, dialect) };
       const isRelayed = this.cp.role === 'global' && resource.meta !== undefined && resource.meta.zone !== '';
@@ -69,7 +69,7 @@ export class ResourceEncoder {
     }
   }
 
-  private encodingsOf(resource: Resource): Encoding[] {
+  private listEncodings(resource: Resource): Encoding[] {
     const known = this.cache.get(resource);
     if (known !== undefined) return known;
     const fresh: Encoding[] = [];
@@ -94,7 +94,7 @@ function writeEntry(
   resource: WireResource,
   payloads: Payloads,
   isRelayed: boolean,
-): EncodedResource {
+): EncodedWireResource {
   const relayed = isRelayed ? versionWithoutRevision(out, resource, payloads) : undefined;
   out.reset();
   out.field(Entry.name, formatWireKey(resource));

@@ -4,7 +4,7 @@ import {
   checkBytes,
   checkFields,
   BoundsExceeded,
-  fieldsOf,
+  readFields,
   MAX_KIND_LENGTH,
   UNBOUNDED,
   type ResponseBounds,
@@ -12,7 +12,7 @@ import {
 import type { Dialect } from './dialect';
 import { decodeResource, type DecodedResource } from './resource-decoder';
 import { formatWireKey, parseWireKey, type WireKey } from './wire-resource';
-import type { EncodedResource } from './resource-encoder';
+import type { EncodedWireResource } from './resource-encoder';
 
 /** Field number of our StateMark in a DeltaDiscoveryResponse; never sent to Kuma, which would ignore it. */
 const MARK_FIELD = 100;
@@ -61,7 +61,7 @@ interface ResponseHead {
 }
 
 export interface OutgoingResponse extends ResponseHead {
-  readonly resources: readonly EncodedResource[];
+  readonly resources: readonly EncodedWireResource[];
   readonly removed: readonly WireKey[];
 }
 
@@ -132,7 +132,7 @@ function split(
 ): { readonly head: Uint8Array; readonly entries: readonly Uint8Array[] } {
   const entries: Uint8Array[] = [];
   const head: Uint8Array[] = [];
-  for (const field of fieldsOf('a response', bytes, items + MAX_HEAD_FIELDS)) {
+  for (const field of readFields('a response', bytes, items + MAX_HEAD_FIELDS)) {
     if (field.number === Field.resources) entries.push(field.content);
     else head.push(bytes.subarray(field.start, field.end));
   }

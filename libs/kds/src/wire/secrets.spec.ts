@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { KUMA_DIALECT } from './dialect';
 import { CAUSEWAY_DIALECT } from '../../testing/dialects';
-import { isWithheldSecret, withPublicKeyOnly } from './secrets';
+import { isLocalSecret, withPublicKeyOnly } from './secrets';
 import { ResourceEncoder } from './resource-encoder';
 import { encodeResponse } from './response';
 import { decodeResponse } from '../../testing/decode-response';
@@ -21,11 +21,11 @@ it.each([
   ['zone-token-signing-key-1', false],
   ['zone-token-revocations', false],
   ['custom', false],
-])('%s is withheld: %s', (name, withheld) => {
-  expect(isWithheldSecret({ kind: 'GlobalSecret', name })).toBe(withheld);
-  expect(isWithheldSecret({ kind: 'Secret', name })).toBe(false);
+])('%s is excluded: %s', (name, excluded) => {
+  expect(isLocalSecret({ kind: 'GlobalSecret', name })).toBe(excluded);
+  expect(isLocalSecret({ kind: 'Secret', name })).toBe(false);
   for (const dialect of [KUMA_DIALECT, CAUSEWAY_DIALECT]) {
-    expect(encoder().encodeWire(secret(name, privatePem), dialect).ok).toBe(!withheld);
+    expect(encoder().encodeWire(secret(name, privatePem), dialect).ok).toBe(!excluded);
   }
 });
 

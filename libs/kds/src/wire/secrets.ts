@@ -7,18 +7,18 @@ import type { WireResource } from './wire-resource';
 
 const SIGNING_KEY = 'zone-token-signing-key';
 const PUBLIC_KEY = 'zone-token-signing-public-key';
-const WITHHELD = new Set([
+const LOCAL_SECRETS = new Set([
   'envoy-admin-ca',
   'admin-user-token',
   'inter-cp-ca',
   'user-token-revocations',
   AUTHORITY_SECRET,
 ]);
-const WITHHELD_PREFIX = 'user-token-signing-key';
+const LOCAL_PREFIX = 'user-token-signing-key';
 
 /** Whether it is a secret that never leaves the global (docs/reference/kds-wire.md §4.2). */
-export function isWithheldSecret({ kind, name }: Pick<WireResource, 'kind' | 'name'>): boolean {
-  return kind === 'GlobalSecret' && (WITHHELD.has(name) || name.startsWith(WITHHELD_PREFIX));
+export function isLocalSecret({ kind, name }: Pick<WireResource, 'kind' | 'name'>): boolean {
+  return kind === 'GlobalSecret' && (LOCAL_SECRETS.has(name) || name.startsWith(LOCAL_PREFIX));
 }
 
 /**
@@ -57,10 +57,10 @@ export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?
 export function withSealedKey(resource: WireResource, sealing?: SealingKeys): WireResource {
   if (!isMeshAuthorityKey(resource) || !sealing) return resource;
   const { [SEALED_LABEL]: _, ...labels } = resource.labels;
-  const spec: JsonObject = sealedSpec(sealing, resource, textOf(resource.spec));
+  const spec: JsonObject = sealedSpec(sealing, resource, readText(resource.spec));
   return { ...resource, labels: { ...labels, [SEALED_LABEL]: sealing.current }, spec };
 }
 
-function textOf({ data }: JsonObject): string {
+function readText({ data }: JsonObject): string {
   return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8');
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import { coreKinds } from '@causeway/kinds';
 import { sketch } from '../../../../test/support/traffic-zone';
-import { dialectOf, Extension, KUMA_DIALECT, sourcesView, type Dialect } from './dialect';
+import { computeDialect, Extension, KUMA_DIALECT, sourcesView, type Dialect } from './dialect';
 import { CAUSEWAY_DIALECT, KUMA_3_DIALECT } from '../../testing/dialects';
 import { sourcesOfGlobal, sourcesOfZone } from './kuma-version';
 import { ResourceEncoder } from './resource-encoder';
@@ -9,7 +9,7 @@ import { encodeResponse } from './response';
 import { decodeResponse } from '../../testing/decode-response';
 import { unsupportedByKuma } from './unsupported';
 
-const OLDER_DIALECT = dialectOf(Object.values(Extension).filter((each) => each !== Extension.sources));
+const OLDER_DIALECT = computeDialect(Object.values(Extension).filter((each) => each !== Extension.sources));
 const PEM = '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n';
 const service = (verification: JsonObject, enabled = true): Resource =>
   sketch(

@@ -2,7 +2,7 @@ import type { Kind, Resource } from '@causeway/resources';
 import { KUMA_DIALECT } from './dialect';
 import { type KumaOptions, kumaTranslation } from '@causeway/kuma';
 import { toWireResource } from './wire-resource';
-import { isWithheldSecret } from './secrets';
+import { isLocalSecret } from './secrets';
 import { ResourceEncoder } from './resource-encoder';
 
 /**
@@ -17,7 +17,7 @@ export function unsupportedByKuma(options?: KumaOptions): (resource: Resource, k
     if (kind.sync.down === 'nothing' || kind.sync.peers === 'causeway') return undefined;
     if (kumaTranslation(kind.name).proto === undefined && kind.name !== 'MeshExternalService') return undefined;
     const wire = toWireResource(resource, global, KUMA_DIALECT);
-    const encoding = isWithheldSecret(wire) ? undefined : encoder.encodeWire(wire, KUMA_DIALECT);
+    const encoding = isLocalSecret(wire) ? undefined : encoder.encodeWire(wire, KUMA_DIALECT);
     return encoding?.ok === false ? encoding.reason : undefined;
   };
 }

@@ -66,7 +66,7 @@ export function toWireResource(resource: Resource, cp: ControlPlane, dialect: Di
   return {
     ...wire,
     ...(status !== undefined && (cp.role === 'zone' || isStatusSentDown(id.kind)) ? { status } : {}),
-    ...(dialect.meta ? { meta: metaOf(resource) } : {}),
+    ...(dialect.meta ? { meta: toWireMeta(resource) } : {}),
   };
 }
 
@@ -81,7 +81,7 @@ export function isStatusSentDown(kind: string): boolean {
  * Name of a stored resource on the wire; for a copy, the name that its sender uses. The name depends on labels, which a
  * tombstone does not have, so a sender has to remember the key of a resource that it may have to remove.
  */
-export function wireKeyOf({ id, labels }: Pick<Resource, 'id' | 'labels'>): WireKey {
+export function getWireKey({ id, labels }: Pick<Resource, 'id' | 'labels'>): WireKey {
   return { name: wireName({ ...id, labels }), mesh: id.mesh };
 }
 
@@ -104,6 +104,6 @@ function outgoingLabels({ id, labels, creationOrder }: Resource, cp: ControlPlan
   return { ...kept, ...named, ...order, [Label.origin]: 'zone', [Label.zone]: cp.zone };
 }
 
-function metaOf({ id, uid, generation, creationOrder, origin }: Resource): WireMeta {
+function toWireMeta({ id, uid, generation, creationOrder, origin }: Resource): WireMeta {
   return { uid, zone: id.zone, namespace: id.namespace, generation, creationOrder, origin };
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Any, Dataplane, DeltaDiscoveryResponse, DiscoveryResource, KumaResource, Secret } from '@causeway/proto-gen';
 import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
-import { copyOf } from './copy';
-import { dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
+import { toCopy } from './copy';
+import { computeDialect, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
 import { CAUSEWAY_DIALECT, KUMA_3_DIALECT } from '../../testing/dialects';
 import type { DecodedResource } from './resource-decoder';
 import {
@@ -10,10 +10,10 @@ import {
   formatWireKey,
   parseWireKey,
   toWireResource,
-  wireKeyOf,
+  getWireKey,
   type WireResource,
 } from './wire-resource';
-import { KUMA_RESOURCE_URL, ResourceEncoder, type EncodedResource } from './resource-encoder';
+import { KUMA_RESOURCE_URL, ResourceEncoder, type EncodedWireResource } from './resource-encoder';
 import { encodeResponse, type StatePosition } from './response';
 import { decodeResponse } from '../../testing/decode-response';
 
@@ -79,8 +79,8 @@ describe('a resource on its way', () => {
     const held = { id: redis.id, labels: up.labels };
     const names = [
       up.name,
-      wireKeyOf(redis).name,
-      wireKeyOf(held).name,
+      getWireKey(redis).name,
+      getWireKey(held).name,
       toWireResource(redis, GLOBAL, CAUSEWAY_DIALECT).name,
     ];
     expect(new Set(names).size).toBe(1);
@@ -172,7 +172,7 @@ describe('a received resource', () => {
 
   it('through a Kuma global keeps its creation order and loses the label', () => {
     const up = toWireResource(redis, EAST, KUMA_DIALECT);
-    const result = copyOf({ ...up, labels: { ...up.labels, 'kuma.io/origin': 'global' } }, SERVICE_KIND, GLOBAL);
+    const result = toCopy({ ...up, labels: { ...up.labels, 'kuma.io/origin': 'global' } }, SERVICE_KIND, GLOBAL);
     expect(result).toMatchObject({
       ok: true,
       copy: { id: redis.id, facts: { creationOrder: redis.creationOrder, generation: 0 } },
@@ -182,7 +182,7 @@ describe('a received resource', () => {
 
   it('from a zone is that zone’s, whatever it claims', () => {
     const wire = { ...toWireResource(redis, EAST, CAUSEWAY_DIALECT) };
-    expect(copyOf(wire, SERVICE_KIND, { role: 'zone', zone: 'west' })).toMatchObject({
+    expect(toCopy(wire, SERVICE_KIND, { role: 'zone', zone: 'west' })).toMatchObject({
       ok: true,
       copy: { id: { zone: 'west' }, labels: { 'kuma.io/zone': 'west', 'kuma.io/origin': 'zone' } },
     });
@@ -190,7 +190,7 @@ describe('a received resource', () => {
 
   it('from Kuma has the same uid at every sight', () => {
     const wire = toWireResource(redis, GLOBAL, KUMA_DIALECT);
-    const [one, two] = [copyOf(wire, SERVICE_KIND, GLOBAL), copyOf({ ...wire, spec: {} }, SERVICE_KIND, GLOBAL)];
+    const [one, two] = [toCopy(wire, SERVICE_KIND, GLOBAL), toCopy({ ...wire, spec: {} }, SERVICE_KIND, GLOBAL)];
     expect(one.ok && two.ok && one.copy.facts.uid === two.copy.facts.uid).toBe(true);
   });
 
@@ -199,7 +199,7 @@ describe('a received resource', () => {
     ['a slash in its name', { labels: { 'kuma.io/display-name': 'a/b' } }, 'without "/"; got "a/b"'],
     ['too long a name', { labels: { 'kuma.io/display-name': 'a'.repeat(254) } }, 'at most 253'],
   ])('with %s is refused', (_, change: Partial<WireResource>, reason) => {
-    const result = copyOf({ ...toWireResource(redis, GLOBAL, KUMA_DIALECT), ...change }, SERVICE_KIND, GLOBAL);
+    const result = toCopy({ ...toWireResource(redis, GLOBAL, KUMA_DIALECT), ...change }, SERVICE_KIND, GLOBAL);
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
   });
 });
@@ -389,16 +389,16 @@ it('a dialect follows from the extensions both sides know', () => {
     'cw-json',
     'cw-meta',
   ]);
-  expect([dialectOf(['cw-json', 'cw-meta']), dialectOf([]), dialectOf(['cw-meta'])]).toEqual([
+  expect([computeDialect(['cw-json', 'cw-meta']), computeDialect([]), computeDialect(['cw-meta'])]).toEqual([
     { ...CAUSEWAY_DIALECT, sources: 'untyped' },
     KUMA_DIALECT,
     { ...KUMA_DIALECT, meta: true },
   ]);
-  expect(dialectOf(['cw-json', 'cw-meta', 'cw-sources'])).toEqual(CAUSEWAY_DIALECT);
-  expect(dialectOf([], 'typed')).toEqual(KUMA_3_DIALECT);
+  expect(computeDialect(['cw-json', 'cw-meta', 'cw-sources'])).toEqual(CAUSEWAY_DIALECT);
+  expect(computeDialect([], 'typed')).toEqual(KUMA_3_DIALECT);
 });
 
-function encode(resource: WireResource, dialect: Dialect): EncodedResource {
+function encode(resource: WireResource, dialect: Dialect): EncodedWireResource {
   const encoding = new ResourceEncoder(GLOBAL).encodeWire(resource, dialect);
   if (!encoding.ok) throw new Error(encoding.reason);
   return encoding.resource;
@@ -412,7 +412,7 @@ function roundTrip(resource: WireResource, dialect: Dialect): WireResource {
 }
 
 function received(resource: Resource, dialect: Dialect): unknown {
-  const result = copyOf(roundTrip(toWireResource(resource, GLOBAL, dialect), dialect), SERVICE_KIND, GLOBAL);
+  const result = toCopy(roundTrip(toWireResource(resource, GLOBAL, dialect), dialect), SERVICE_KIND, GLOBAL);
   return result.ok ? result.copy : result.reason;
 }
 

@@ -20,7 +20,7 @@ export interface GlobalReplica {
 }
 
 /** One session with the global: both streams. */
-export interface Connection {
+export interface GlobalConnection {
   readonly causeway: boolean;
   /** Undefined with a plain Kuma global. */
   readonly session: number | undefined;
@@ -30,7 +30,7 @@ export interface Connection {
   complete(): readonly string[];
   reports(): readonly KindReport[];
   /** See InboundHalf. */
-  positionOf(kind: string): StoredPosition | undefined;
+  findPosition(kind: string): StoredPosition | undefined;
   /** Undefined where the global is plain Kuma. */
   readonly global: GlobalReplica | undefined;
   /** ms since 1970. */
@@ -53,7 +53,7 @@ interface OpenSession extends ZoneSessionParts {
 }
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
-export async function connect(options: ZoneSyncOptions): Promise<Connection> {
+export async function connect(options: ZoneSyncOptions): Promise<GlobalConnection> {
   const token = options.token?.current();
   const transport = options.dial?.() ?? dialGlobal(options);
   const stopped = new AbortController();
@@ -156,7 +156,7 @@ async function evaluateResumePoints(
   return points;
 }
 
-function open(session: OpenSession, stop: () => void): Connection {
+function open(session: OpenSession, stop: () => void): GlobalConnection {
   const { options, greeting, peerState } = session;
   const { term, clock } = options;
   let finish: (reason: string) => void = () => undefined;
@@ -164,7 +164,7 @@ function open(session: OpenSession, stop: () => void): Connection {
   const streams = openStreams(session, finish);
   const stopped = new AbortController();
   if (!greeting) {
-    const headers = (): ReturnType<typeof headersOf> => headersOf(session);
+    const headers = (): ReturnType<typeof createHeaders> => createHeaders(session);
     const pings = { transport: session.transport, headers, clock, signal: stopped.signal };
     pingHealth(pings).catch((error: unknown) => finish(pingFailure(error)));
   }
@@ -176,7 +176,7 @@ function open(session: OpenSession, stop: () => void): Connection {
     ended,
     complete: () => options.registry.kinds.map(({ name }) => name).filter((kind) => streams.down.isComplete(kind)),
     reports: () => [...streams.down.reports(), ...streams.up.reports()],
-    positionOf: (kind) => streams.down.positionOf(kind),
+    findPosition: (kind) => streams.down.findPosition(kind),
     global: greeting && { instance: greeting.instance, version: greeting.version },
     openedAt: clock.now(),
     peerState,
@@ -202,7 +202,7 @@ function openStreams(session: OpenSession, finish: (reason: string) => void): Op
   const capacity = new InboundCapacity(session.options.clock, session.options.inbound);
   const closing: (() => Promise<void>)[] = [];
   const openStream = <H extends SessionHalf>(direction: Direction, halfOf: (stream: GlobalStream) => H): H => {
-    const stream = session.transport.stream(direction, headersOf(session));
+    const stream = session.transport.stream(direction, createHeaders(session));
     const channel = capacity.open(GLOBAL_PEER, stream);
     const half = halfOf({ stream, channel });
     const name = direction === 'down' ? 'GlobalToZoneSync' : 'ZoneToGlobalSync';
@@ -221,7 +221,7 @@ function openStreams(session: OpenSession, finish: (reason: string) => void): Op
 }
 
 /** Headers of a stream of this session. */
-function headersOf({ options, greeting, session, token }: OpenSession): ReturnType<typeof encodeZoneHeaders> {
+function createHeaders({ options, greeting, session, token }: OpenSession): ReturnType<typeof encodeZoneHeaders> {
   const { zone, version } = options;
   const number = greeting?.session;
   return encodeZoneHeaders({

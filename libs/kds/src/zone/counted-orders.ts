@@ -27,7 +27,7 @@ export class CountedOrders implements CountedOrderSink {
   constructor(private readonly options: CountedOrdersOptions) {}
 
   take(kind: string, orders: readonly CountedOrder[]): void {
-    const changes = orders.flatMap((order) => this.changeOf(kind, order) ?? []);
+    const changes = orders.flatMap((order) => this.findChange(kind, order) ?? []);
     if (changes.length > 0) this.writing = this.writing.then(() => this.write(changes));
   }
 
@@ -35,7 +35,7 @@ export class CountedOrders implements CountedOrderSink {
     return this.writing;
   }
 
-  private changeOf(kind: string, { creationOrder, ...name }: CountedOrder): PatchChange | undefined {
+  private findChange(kind: string, { creationOrder, ...name }: CountedOrder): PatchChange | undefined {
     const { index, zone } = this.options;
     const cp: ControlPlane = { role: 'zone', zone, federated: true };
     const id = { kind, ...name };

@@ -18,7 +18,7 @@ export interface InsightSource {
   /** False as long as nothing can be said of any proxy. */
   readonly isLoaded: boolean;
   /** In Kuma's form; undefined where no proxy of this Dataplane, ingress or egress was seen. */
-  insightOf(owner: Resource): JsonObject | undefined;
+  findInsight(owner: Resource): JsonObject | undefined;
   /** Calls `listener` with the identity keys of those of whose proxies something is known anew, until the returned function is called. */
   subscribe(listener: (owners: ReadonlySet<string>) => void): () => void;
 }
@@ -108,28 +108,28 @@ export class InsightView extends PeerIndexView {
   private insight(key: string): Resource | undefined {
     const owner = this.source.index.byIdentityKey(ownerKey(key));
     const kind = owner && this.source.registry.kind(owner.id.kind);
-    const insight = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.insightOf(owner) : undefined;
+    const insight = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.findInsight(owner) : undefined;
     if (!owner || !insight) return undefined;
     const before = this.made.get(key);
     const spec = withoutCounters(insight, before?.spec);
     if (before && spec === before.spec) return before;
-    const made = this.resourceOf(key, owner, spec);
+    const made = this.toResource(key, owner, spec);
     this.made.set(key, made);
     return made;
   }
 
-  private resourceOf(key: string, owner: Resource, spec: JsonObject): Resource {
+  private toResource(key: string, owner: Resource, spec: JsonObject): Resource {
     const { status: _, ...facts } = owner;
     // No revision of the log: another session would tell the same anew.
     const origin = { incarnation: '', revision: 0, committedAt: 0 };
     const id = parseIdentityKey(key);
-    const uid = uidOf(identityKey(id));
+    const uid = formatUid(identityKey(id));
     return { ...facts, id, uid, spec, generation: 1, origin };
   }
 }
 
 /** In the form of a uuid; the same for each insight of one proxy. */
-function uidOf(key: string): string {
+function formatUid(key: string): string {
   const hex = createHash('sha256').update(key).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',

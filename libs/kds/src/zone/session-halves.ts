@@ -14,7 +14,7 @@ import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
 import { syncedKind } from '../session/synced-kinds';
-import { dialectOf, Extension, sourcesView, type Dialect } from '../wire/dialect';
+import { computeDialect, Extension, sourcesView, type Dialect } from '../wire/dialect';
 import { sourcesOfGlobal } from '../wire/kuma-version';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
@@ -88,7 +88,7 @@ export function outboundHalf(
   const cp: ControlPlane = { role: 'zone', zone, federated: true };
   const encoder = new ResourceEncoder(cp);
   // A global of Kuma says in its first request which form it reads, and is sent nothing before.
-  let dialect = dialectOf(session.extensions);
+  let dialect = computeDialect(session.extensions);
   const known = (): Dialect => dialect;
   const rules = rulesOfSession(session, cp);
   const source = { index, registry, encoder, now: () => clock.now() };
@@ -109,11 +109,11 @@ export function outboundHalf(
       ? {}
       : {
           onNodeMetadata: (metadata) => {
-            dialect = dialectOf(session.extensions, sourcesOfGlobal(metadata));
+            dialect = computeDialect(session.extensions, sourcesOfGlobal(metadata));
           },
         }),
     // A state without insights would end what the global knows.
-    isWithheld: (kind) => insights?.isLoaded === false && isInsightKind(kind),
+    isExcluded: (kind) => insights?.isLoaded === false && isInsightKind(kind),
   });
   const formerItem = (before: Resource | undefined): LastSent | undefined => {
     const kind = before && syncedKind(registry, before.id.kind);

@@ -2,10 +2,10 @@ import { withInsightKinds, withRevocations } from '../session/proxy-insights';
 import { Backoff, errorText } from '@causeway/runtime';
 import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';
-import { type KindReport, pendingIncarnationDocument, reportDocument, healthOf } from '../session/kind-report';
+import { type KindReport, pendingIncarnationDocument, reportDocument, computeHealth } from '../session/kind-report';
 import { retryHint } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
-import { connect, type Connection, type GlobalReplica } from './connection';
+import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
 import type { JsonObject } from '@causeway/resources';
 
@@ -37,7 +37,7 @@ export interface ZoneSync {
   run(): Promise<void>;
   status(): ZoneSyncStatus;
   /** Up to where the global's state of a kind is stored here; undefined without a session, and before the global has said so. */
-  positionOf(kind: string): StoredPosition | undefined;
+  findPosition(kind: string): StoredPosition | undefined;
   /** Checks whether the operator has confirmed the global's pending incarnation; else that happens within 5 s. */
   checkConfirmation(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   const options = { ...given, registry: given.insights ? withInsightKinds(known) : known };
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
-  let connection: Connection | undefined;
+  let connection: GlobalConnection | undefined;
   let lastError: string | undefined;
   let awaySince = clock.now();
 
@@ -93,10 +93,10 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
-    positionOf: (kind) => connection?.positionOf(kind),
+    findPosition: (kind) => connection?.findPosition(kind),
     status: () => ({
       connected: connection !== undefined,
-      ...(connection ? statusOf(connection) : { disconnectedSince: awaySince }),
+      ...(connection ? toStatus(connection) : { disconnectedSince: awaySince }),
       ...(lastError === undefined ? {} : { lastError }),
       complete: connection?.complete() ?? [],
       kinds: connection?.reports() ?? [],
@@ -113,7 +113,7 @@ function followToken({ token }: ZoneSyncOptions): { readonly replaced: Promise<s
   return { replaced, unfollow: () => unfollow?.() };
 }
 
-function statusOf(connection: Connection): Partial<ZoneSyncStatus> {
+function toStatus(connection: GlobalConnection): Partial<ZoneSyncStatus> {
   const { session, global, causeway, openedAt } = connection;
   const newIncarnation = connection.peerState.pending;
   return {
@@ -130,7 +130,7 @@ export function sessionInsight(status: ZoneSyncStatus, now: number, hold = DEFAU
   const { connected, session, peer, global, openedAt = 0, kinds, lastError, disconnectedSince: awaySince } = status;
   const directions = ['down', 'up'] as const;
   return {
-    health: healthOf(kinds, connected ? directions.length : 0, now),
+    health: computeHealth(kinds, connected ? directions.length : 0, now),
     renewedAt: now,
     ...(peer ? { peer } : {}),
     ...(global ? { globalInstanceId: global.instance, globalVersion: global.version } : {}),

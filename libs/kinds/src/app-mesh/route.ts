@@ -109,7 +109,7 @@ const TcpBody = Type.Object(
 );
 
 /** One route of a VirtualRouter: one protocol, by its name in the seed or by that of later versions (T003-18). */
-export const Route = Type.Object(
+export const VirtualRoute = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 255 }),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000 })),
@@ -124,7 +124,7 @@ export const Route = Type.Object(
   },
   strict,
 );
-export type Route = Static<typeof Route>;
+export type VirtualRoute = Static<typeof VirtualRoute>;
 
 const httpWords = ['http', 'httpRoute', 'http2', 'http2Route'] as const;
 const grpcWords = ['grpc', 'grpcRoute'] as const;
@@ -133,14 +133,14 @@ const words = [...httpWords, ...grpcWords, ...tcpWords];
 
 /** Returns the facts about a route that the rest of a router needs: its protocol, and its port, if it names one. */
 export function routePlace(
-  route: Route,
+  route: VirtualRoute,
 ): { readonly protocol: string; readonly port?: number | undefined } | undefined {
   const word = words.find((each) => route[each] !== undefined);
   return word && { protocol: word.replace('Route', ''), port: route[word]?.match?.port };
 }
 
 /** Violations of the rules of one route that its schema cannot say. */
-export function routeViolations(route: Route, at: FieldPath): Violation[] {
+export function routeViolations(route: VirtualRoute, at: FieldPath): Violation[] {
   const given = words.filter((word) => route[word] !== undefined);
   return [
     ...(given.length === 1 ? [] : [at.violation(oneProtocol(given), given.length === 0 ? 'required' : 'invalid')]),

@@ -45,7 +45,7 @@ export class DefinitionEvaluator {
     const takenBy = new Map<string, string>();
     let declared = 0;
     return [...definitions].sort(byPrecedence).map((definition) => {
-      const kind = this.kindOf(definition, known);
+      const kind = this.evaluateKind(definition, known);
       if (typeof kind === 'string') return { definition, reason: 'Invalid', message: kind };
       const taken = takenWord(kind, takenBy);
       if (taken) return { definition, reason: 'Conflicted', message: taken };
@@ -55,12 +55,12 @@ export class DefinitionEvaluator {
           reason: 'TooManyKinds',
           message: `${MAX_DECLARED_KINDS} older definitions declare kinds already`,
         };
-      for (const word of wordsOf(kind)) takenBy.set(word, definition.id.name);
+      for (const word of listWords(kind)) takenBy.set(word, definition.id.name);
       return { definition, kind, reason: 'Accepted', message: '' };
     });
   }
 
-  private kindOf(definition: DefinitionParts, known: typeof this.kinds): Kind | string {
+  private evaluateKind(definition: DefinitionParts, known: typeof this.kinds): Kind | string {
     const key = identityKey(definition.id);
     const before = known.get(key);
     const kind = before && jsonEqual(before.spec, definition.spec) ? before.kind : kindOrFault(definition);
@@ -71,22 +71,22 @@ export class DefinitionEvaluator {
 
 /** The kind, or what is wrong with the definition: what came by sync or of another version may break rules. */
 function kindOrFault({ id, spec }: DefinitionParts): Kind | string {
-  const violations = violationsOf(id, spec);
+  const violations = describeViolations(id, spec);
   if (!MetaresourceDefinition.isSpec(spec)) return violations || 'the spec has another shape than definitions have';
   return violations === '' ? declaredKind(id.name, spec) : violations;
 }
 
-function violationsOf(id: Identity, spec: Resource['spec']): string {
+function describeViolations(id: Identity, spec: Resource['spec']): string {
   const { first } = MetaresourceDefinition.checkAt(id, spec, FieldPath.at('spec'));
   return first.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
 }
 
-function wordsOf({ name, plural, shortName }: Kind): readonly string[] {
+function listWords({ name, plural, shortName }: Kind): readonly string[] {
   return [name.toLowerCase(), plural, shortName];
 }
 
 function takenWord(kind: Kind, takenBy: ReadonlyMap<string, string>): string | undefined {
-  for (const word of wordsOf(kind)) {
+  for (const word of listWords(kind)) {
     const own = coreKinds.noun(word);
     if (own) return `"${word}" is the kind ${own.name} of this control plane`;
     const other = takenBy.get(word);
@@ -96,15 +96,15 @@ function takenWord(kind: Kind, takenBy: ReadonlyMap<string, string>): string | u
 }
 
 function byPrecedence(a: DefinitionParts, b: DefinitionParts): number {
-  return rankOf(a) - rankOf(b) || ageOf(a) - ageOf(b) || compareText(a.id.name, b.id.name);
+  return computeRank(a) - computeRank(b) || computeAge(a) - computeAge(b) || compareText(a.id.name, b.id.name);
 }
 
-function rankOf({ spec, labels }: DefinitionParts): number {
+function computeRank({ spec, labels }: DefinitionParts): number {
   if (spec['group'] === SHIPPED_GROUP) return 0;
   return labels['kuma.io/origin'] === 'zone' ? 2 : 1;
 }
 
 /** An unknown age ranks last, as everywhere. */
-function ageOf({ creationOrder }: DefinitionParts): number {
+function computeAge({ creationOrder }: DefinitionParts): number {
   return creationOrder || Number.MAX_SAFE_INTEGER;
 }

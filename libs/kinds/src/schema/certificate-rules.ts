@@ -22,18 +22,18 @@ export interface PemBlocks {
 
 /** The certificates of a PEM text and nothing else of it: no keys, and no text between the blocks. Linear in the text. */
 export function certificateBlocks(text: string): PemBlocks {
-  return blocksOf(text, (label) => label === CERTIFICATE);
+  return readPemBlocks(text, (label) => label === CERTIFICATE);
 }
 
 /** The private keys of a PEM text that are not encrypted, and nothing else of it. Linear in the text. */
 export function privateKeyBlocks(text: string): PemBlocks {
-  return blocksOf(text, (label) => KEYS.includes(label));
+  return readPemBlocks(text, (label) => KEYS.includes(label));
 }
 
 const KEYS: readonly string[] = ['PRIVATE KEY', 'RSA PRIVATE KEY', 'EC PRIVATE KEY'];
 const BODY = /^[A-Za-z0-9+/=\s]+$/;
 
-function blocksOf(text: string, isWanted: (label: string) => boolean): PemBlocks {
+function readPemBlocks(text: string, isWanted: (label: string) => boolean): PemBlocks {
   const found = [...text.matchAll(BLOCK)].flatMap(([block, label = '']) => {
     const body = block.slice(label.length + '-----BEGIN -----'.length, -(label.length + '-----END -----'.length));
     return isWanted(label) && BODY.test(body) ? [block] : [];

@@ -20,14 +20,15 @@ export const CertificateSource = Optionals({
   insecureInline: Type.Object({ value: Pem }, strict),
 });
 
-type SourceDocument = Static<typeof CertificateSource>;
+/** A source as it is written. */
+export type CertificateSourceSpec = Static<typeof CertificateSource>;
 
 /** A source whatever its form: a Secret of the mesh by its name, or the text itself. */
 export type ReadSource =
   { readonly type: 'secret'; readonly name: string } | { readonly type: 'inline'; readonly text: string };
 
 /** Violations of a source that is not of exactly one form. */
-export function checkSource(source: SourceDocument | undefined, at: FieldPath): Violation[] {
+export function checkSource(source: CertificateSourceSpec | undefined, at: FieldPath): Violation[] {
   if (source === undefined) return [];
   const { type } = source;
   if (type === undefined)
@@ -43,7 +44,7 @@ export function checkSource(source: SourceDocument | undefined, at: FieldPath): 
 }
 
 /** Reads a valid source; undefined if there is none. */
-export function readSource(source: SourceDocument | undefined): ReadSource | undefined {
+export function readSource(source: CertificateSourceSpec | undefined): ReadSource | undefined {
   if (source === undefined) return undefined;
   const { secret, inline, inlineString, secretRef, insecureInline } = source;
   const name = secret ?? secretRef?.name;

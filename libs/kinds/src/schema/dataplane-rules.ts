@@ -138,10 +138,10 @@ function onLoopback(address: string): boolean {
 function checkListeners(networking: DataplaneNetworking, at: FieldPath): Violation[] {
   const { listeners = [], inbound = [], address } = networking;
   const names = new Set(inbound.map((item) => item.name || String(item.port)));
-  const inboundSockets = new Set(inbound.map((item) => socketOf(item.address ?? address, item.port)));
+  const inboundSockets = new Set(inbound.map((item) => formatSocket(item.address ?? address, item.port)));
   const taken = new Map<string, DataplaneListener['type']>();
   return listeners.flatMap((listener, i) => {
-    const socket = socketOf(listener.address, listener.port);
+    const socket = formatSocket(listener.address, listener.port);
     const violations = [
       ...hostAddress(listener.address, at.index(i).field('address')),
       ...checkSocket(listener, { inbound: inboundSockets.has(socket), other: taken.get(socket) }, at.index(i)),
@@ -165,14 +165,14 @@ function checkSocket(
   users: { readonly inbound: boolean; readonly other: DataplaneListener['type'] | undefined },
   at: FieldPath,
 ): Violation[] {
-  const socket = socketOf(listener.address, listener.port);
+  const socket = formatSocket(listener.address, listener.port);
   if (users.inbound) return [at.violation(`${socket} is already used by an inbound`)];
   if (users.other === undefined) return [];
   if (users.other === listener.type) return [at.violation(`${socket} is already used by another listener`)];
   return [at.violation(`${socket} is already used by a listener of type ${users.other}`)];
 }
 
-function socketOf(address: string, port: number): string {
+function formatSocket(address: string, port: number): string {
   return `${address}:${port}`;
 }
 

@@ -1,7 +1,6 @@
-import type { Static } from 'typebox';
 import { FieldPath, isJsonObject, type JsonObject, type JsonValue, type SpecOf } from '@causeway/resources';
 import { certificateBlocks, privateKeyBlocks } from '../schema/certificate-rules';
-import { decodedPem, readSource, type CertificateSource, type ReadSource } from '../schema/certificate-source';
+import { decodedPem, readSource, type CertificateSourceSpec, type ReadSource } from '../schema/certificate-source';
 import { MeshExternalService } from '../mesh-external-service';
 import { withoutNulls } from './without-nulls';
 
@@ -41,11 +40,11 @@ export interface AltName {
 export type TlsVersion = 'TLSAuto' | 'TLS10' | 'TLS11' | 'TLS12' | 'TLS13';
 
 /** Result of looking up a Secret for a resource: its data in base64, or why the resource does not get it. */
-export type SecretAnswer =
+export type SecretResult =
   { readonly ok: true; readonly data: string } | { readonly ok: false; readonly reason: string };
 
 /** Asks for a Secret of the service's mesh by name. */
-export type SecretLookup = (name: string) => SecretAnswer;
+export type SecretLookup = (name: string) => SecretResult;
 
 /** TLS towards a server outside the mesh. */
 export type ExternalTrust =
@@ -62,7 +61,6 @@ export type ExternalTrust =
   | ({ readonly type: 'problem' } & ExternalProblem);
 
 type TlsDocument = NonNullable<SpecOf<typeof MeshExternalService>['tls']>;
-type SourceDocument = Static<typeof CertificateSource>;
 type Pem = { readonly pem: string; readonly dropped: readonly ExternalProblem[] } | ExternalProblem;
 
 const AT = 'spec.tls.verification';
@@ -83,8 +81,8 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
   if (!document) return { type: 'plain' };
   if ('reason' in document) return { type: 'problem', ...document };
   const { clientCert, clientKey, serverName = '' } = document.verification ?? {};
-  const certificate = pemOf(clientCert, 'clientCert', secret);
-  const key = pemOf(clientKey, 'clientKey', secret);
+  const certificate = findPem(clientCert, 'clientCert', secret);
+  const key = findPem(clientKey, 'clientKey', secret);
   for (const read of [certificate, key]) if (read && 'reason' in read) return { type: 'problem', ...read };
   const check = readCheck(document, secret);
   if ('reason' in check) return { type: 'problem', ...check };
@@ -100,7 +98,7 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
       version: { min, max },
       allowRenegotiation: document.allowRenegotiation === true,
     },
-    ...(keySource && { clientKey: nameOf(keySource) }),
+    ...(keySource && { clientKey: formatSourceName(keySource) }),
     dropped: [...check.dropped, ...(certificate && 'pem' in certificate ? certificate.dropped : [])],
   };
 }
@@ -109,10 +107,10 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
 export function clientKeySource({ tls }: JsonObject): string | undefined {
   const document = wellFormed(tls);
   const source = document && !('reason' in document) ? readSource(document.verification?.clientKey) : undefined;
-  return source && nameOf(source);
+  return source && formatSourceName(source);
 }
 
-function nameOf(source: ReadSource): string {
+function formatSourceName(source: ReadSource): string {
   return source.type === 'secret' ? `Secret ${source.name}` : 'inline';
 }
 
@@ -136,7 +134,7 @@ interface ReadCheck {
 function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): ReadCheck | ExternalProblem {
   const { mode = 'Secured', caCert, subjectAltNames = [] } = verification;
   if (mode === 'SkipAll' || mode === 'SkipCA') return { verify: { type: 'none' }, dropped: [] };
-  const read = pemOf(caCert, 'caCert', secret);
+  const read = findPem(caCert, 'caCert', secret);
   if (read && 'reason' in read) return read;
   const { pem: authority, dropped } = read ?? { pem: 'system', dropped: [] };
   const names = subjectAltNames.map(({ type, value }): AltName => ({
@@ -147,8 +145,8 @@ function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): Re
 }
 
 /** The blocks of a source that count: certificates, or the one key. Undefined where there is no source. */
-function pemOf(
-  document: SourceDocument | undefined,
+function findPem(
+  document: CertificateSourceSpec | undefined,
   name: 'caCert' | 'clientCert' | 'clientKey',
   secret: SecretLookup,
 ): Pem | undefined {

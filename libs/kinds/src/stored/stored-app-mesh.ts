@@ -1,4 +1,4 @@
-import type { Source } from '@causeway/appmesh';
+import type { VirtualSource } from '@causeway/appmesh';
 import { compileSchema, isJsonObject, type Resource } from '@causeway/resources';
 import { VirtualNode } from '../virtual-node';
 import { VirtualRouter } from '../virtual-router';
@@ -13,7 +13,7 @@ type StoredParts = Pick<Resource, 'id' | 'creationOrder' | 'generation' | 'spec'
  * Reads a stored VirtualNode, VirtualRouter or VirtualService for compilation. Stored content is checked again:
  * undefined for one that does not fit its schema, and for other kinds. Linear in the document; never throws.
  */
-export function storedSource({ id, creationOrder, generation, spec: given }: StoredParts): Source | undefined {
+export function storedSource({ id, creationOrder, generation, spec: given }: StoredParts): VirtualSource | undefined {
   const own = { id, creationOrder, generation };
   const spec = withoutNulls(given);
   if (!isJsonObject(spec)) return undefined;

@@ -65,7 +65,7 @@ const RULES = FieldPath.at('spec').field('rules');
 export function storedRoute({ id, creationOrder, generation, labels, spec }: Resource): Route | undefined {
   const kind = routeKinds.find((known) => known === id.kind);
   if (!kind) return undefined;
-  const { rules, unreadable } = rulesOf(kind, ownField(spec, 'rules'));
+  const { rules, unreadable } = listRules(kind, ownField(spec, 'rules'));
   const forbidden = forbiddenRules(kind, rules);
   return {
     id,
@@ -73,7 +73,7 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
     generation,
     spec: {
       parentRefs: fitting(parentSchema, ownField(spec, 'parentRefs'), MAX_PARENTS),
-      hostnames: listOf(ownField(spec, 'hostnames'), MAX_HOSTNAMES).filter((name) => typeof name === 'string'),
+      hostnames: readList(ownField(spec, 'hostnames'), MAX_HOSTNAMES).filter((name) => typeof name === 'string'),
       ...(rules && { rules }),
     },
     ...(unreadable.size > 0 && { unreadable }),
@@ -82,7 +82,7 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
   };
 }
 
-function rulesOf(kind: RouteKind, given: JsonValue | undefined) {
+function listRules(kind: RouteKind, given: JsonValue | undefined) {
   const unreadable = new Map<number, Violation>();
   if (given === undefined || given === null) return { rules: undefined, unreadable };
   if (!isJsonArray(given)) {
@@ -150,12 +150,12 @@ export function storedGrant({ id, spec }: Resource): RoutingGrant {
   };
 }
 
-const listOf = (value: JsonValue | undefined, most: number): readonly JsonValue[] =>
+const readList = (value: JsonValue | undefined, most: number): readonly JsonValue[] =>
   isJsonArray(value) ? value.slice(0, most) : [];
 
 /** The items of a list that fit their schema. */
 function fitting<S extends TSchema>(schema: CompiledSchema<S>, value: JsonValue | undefined, most: number) {
-  return listOf(value, most).flatMap((item): Static<S>[] => {
+  return readList(value, most).flatMap((item): Static<S>[] => {
     const found = fit(schema, item, RULES);
     return 'value' in found ? [found.value] : [];
   });

@@ -2,27 +2,27 @@ import type { PolicyChangeSet, Policy } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
-import type { EffectivePolicies, EffectivePolicy, RulePlace } from './request-policies';
+import type { EffectiveKumaPolicies, EffectiveKumaPolicy, KumaRuleTarget } from './request-policies';
 
-type IsMeant = (policy: Policy) => boolean;
+type PolicyPredicate = (policy: Policy) => boolean;
 
 /** The policies of this replica, of the same index: a FollowedPolicies. */
 export interface PoliciesSource {
   readonly table: {
-    effectiveOfRule(kind: string, at: RulePlace, isMeant?: IsMeant): EffectivePolicy | undefined;
+    effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectiveKumaPolicy | undefined;
     effectiveOfBackend(
       kind: string,
       at: { readonly service: Identity; readonly port: number },
-      isMeant?: IsMeant,
-    ): EffectivePolicy | undefined;
-    consumersOf(frontend: Identity): readonly string[];
+      isMeant?: PolicyPredicate,
+    ): EffectiveKumaPolicy | undefined;
+    listConsumers(frontend: Identity): readonly string[];
   };
   readonly hasLoaded: boolean;
   subscribe(listener: (change: PolicyChangeSet | 'reloaded') => void): () => void;
 }
 
 /** What the policies come to that the global sends to zones: those of a zone hold there alone. */
-export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexReader): EffectivePolicies {
+export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexReader): EffectiveKumaPolicies {
   const isMeant = ({ id, key }: Policy): boolean => {
     const policy = index.byIdentityKey(key);
     return id.zone === '' && !(policy && isKeptFromSync(policy));
@@ -30,6 +30,6 @@ export function effectiveOfGlobal(table: PoliciesSource['table'], index: IndexRe
   return {
     effectiveOfRule: (kind, at) => table.effectiveOfRule(kind, at, isMeant),
     effectiveOfBackend: (kind, at) => table.effectiveOfBackend(kind, at, isMeant),
-    consumersOf: (frontend) => table.consumersOf(frontend),
+    listConsumers: (frontend) => table.listConsumers(frontend),
   };
 }

@@ -1,5 +1,5 @@
 import { identityKey, Label, type Resource } from '@causeway/resources';
-import { RouteTable } from '@causeway/routing';
+import { BindingTable } from '@causeway/routing';
 import { ResourceIndex } from '@causeway/store';
 import { idOf, storedResource } from '../../../../test/support/loop-harness';
 import { KumaPolicyReconciler } from './kuma-policy-reconciler';
@@ -35,17 +35,17 @@ describe('which services are translated again once one has changed', () => {
     const index = new ResourceIndex();
     index.load({ point: { incarnation: 'one', revision: 1 }, resources: there, tombstones: [] });
     const nothing = { hasLoaded: true, subscribe: () => () => undefined };
-    const none = { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, consumersOf: () => [] };
+    const none = { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, listConsumers: () => [] };
     const reconciler = new KumaPolicyReconciler({
       meshes: { served: () => [], version: '' },
-      routes: { ...nothing, table: new RouteTable({ zone: '' }) },
+      routes: { ...nothing, table: new BindingTable({ zone: '' }) },
       policies: { ...nothing, table: none },
       zones: () => zones,
     });
     reconciler.outsideKeys();
     for (const _ of reconciler.seed(index, 'reset'));
     const { id } = after ?? before ?? east;
-    return [...reconciler.keysOf({ key: identityKey(id), id, before, after }, index)].sort();
+    return [...reconciler.listKeys({ key: identityKey(id), id, before, after }, index)].sort();
   }
 
   it('one of the same name comes in another zone: each zone takes its own first, so neither is sent', () => {

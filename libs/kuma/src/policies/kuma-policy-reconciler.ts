@@ -7,7 +7,7 @@ import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
-import { kumaService, protocolOf } from '../routes/kuma-services';
+import { kumaService, findProtocol } from '../routes/kuma-services';
 import { effectiveOfGlobal, type PoliciesSource } from './effective-of-global';
 import { KumaServerTable } from './kuma-servers';
 import {
@@ -89,13 +89,13 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return () => ends.forEach((end) => end());
   }
 
-  reasonOf(key: string): string | undefined {
+  findReason(key: string): string | undefined {
     const policy = this.index?.byIdentityKey(key);
     const kind = policy?.id.kind ?? '';
     if (policy && isKeptFromSync(policy)) return KEPT;
     if (kind !== AccessPolicy.kind && !OF_REQUESTS.includes(kind))
       return `a ${kind || 'policy of this kind'} is not translated`;
-    if (this.pending?.size === 0) return this.notTranslated.reasonOf(key);
+    if (this.pending?.size === 0) return this.notTranslated.formatReason(key);
     this.asked.add(key);
     return undefined;
   }
@@ -129,11 +129,11 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
         yield isMadeOfPolicies(resource) ? this.wait([identityKey(resource.id)]) : NO_KEYS;
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     if (isKumaPolicyKind(id.kind)) return id.zone === '' ? [key] : NO_KEYS;
     if (id.kind === 'Mesh') return [this.file('MeshTimeout', id)];
     if (id.kind === IdentityPathState.name) {
-      if (!jsonEqual(changeOf(before), changeOf(after))) this.moveServices(id.mesh, ['MeshTrafficPermission']);
+      if (!jsonEqual(readChange(before), readChange(after))) this.moveServices(id.mesh, ['MeshTrafficPermission']);
       return NO_KEYS;
     }
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
@@ -191,7 +191,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return translateService(kind, frontend, {
       table,
       policies: effectiveOfGlobal(this.options.policies.table, index),
-      protocolOf: (port) => protocolOf(service, port),
+      findProtocol: (port) => findProtocol(service, port),
       service: (port) =>
         this.meansOthers(service) ? { ok: false, reason: SAME_NAMES } : kumaService(index, service.id, port),
       servers: () => this.servers.of(identityKey(service.id), service, this.zones ?? []),
@@ -295,7 +295,7 @@ function isSame(before: Resource, after: Resource): boolean {
 }
 
 /** The part of a zone's IdentityPathState that decides which ids a caller may show. */
-function changeOf(state: Resource | undefined): readonly JsonValue[] {
+function readChange(state: Resource | undefined): readonly JsonValue[] {
   const { step, namespaces } = state?.spec ?? {};
   return [step === undefined, namespaces ?? null];
 }

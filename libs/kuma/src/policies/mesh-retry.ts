@@ -12,9 +12,9 @@ export interface RuleSpecs {
   readonly retry?: RetrySpec | undefined;
 }
 
-type Condition = NonNullable<RetrySpec['on']>[number];
+type RetryCondition = NonNullable<RetrySpec['on']>[number];
 
-const NAMES: Partial<Readonly<Record<Condition, string>>> = {
+const NAMES: Partial<Readonly<Record<RetryCondition, string>>> = {
   '5xx': '5xx',
   'gateway-error': 'GatewayError',
   'connect-failure': 'ConnectFailure',
@@ -23,9 +23,9 @@ const NAMES: Partial<Readonly<Record<Condition, string>>> = {
   'refused-stream': 'RefusedStream',
 };
 /** Each of them repeats what a server has not begun when its connection ends, as is done here of every request. */
-const OF_LOST: readonly Condition[] = ['5xx', 'gateway-error', 'reset'];
+const OF_LOST: readonly RetryCondition[] = ['5xx', 'gateway-error', 'reset'];
 /** Conditions on which proxies here retry every request, of those that Kuma knows. */
-const ALWAYS: readonly Condition[] = ['connect-failure', 'refused-stream'];
+const ALWAYS: readonly RetryCondition[] = ['connect-failure', 'refused-stream'];
 const USUAL_ATTEMPTS = 4;
 /** How often another instance is looked for before the same is taken again, as here. */
 const SELECTIONS = 10;

@@ -16,8 +16,8 @@ export function permissionConf(
   changing: readonly ChangingIds[],
 ): TranslatedConf {
   if (!spec.allow && !spec.deny) return { ok: true };
-  const allow = idsOf('allow', spec.allow, (id) => namespacedIds(id, changing));
-  const deny = idsOf('deny', spec.deny, (id) => [
+  const allow = toSpiffeIds('allow', spec.allow, (id) => namespacedIds(id, changing));
+  const deny = toSpiffeIds('deny', spec.deny, (id) => [
     ...namespacedIds(id, changing),
     ...[formerId(id, changing)?.uri].filter((uri) => uri !== undefined),
   ]);
@@ -34,14 +34,15 @@ export function permissionConf(
   };
 }
 
-type Ids = { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
+type SpiffeIds =
+  { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
 
 /** The ids that rules name, and the others of the same callers, each once, in order. */
-function idsOf(
+function toSpiffeIds(
   field: string,
   rules: Readonly<Record<string, AccessRule>> | undefined,
-  othersOf: (id: string) => readonly string[],
-): Ids {
+  listOthers: (id: string) => readonly string[],
+): SpiffeIds {
   const ids = new Set<string>();
   for (const name of Object.keys(rules ?? {}).sort()) {
     const { from, to } = rules?.[name] ?? {};
@@ -55,7 +56,7 @@ function idsOf(
       // It takes no slash at the end of a prefix, so it would take names that begin alike too.
       if (spiffeId.type !== 'Exact') return refused(`${where} names a prefix, which Kuma does not end at a slash`);
       if (spiffeId.value.endsWith('/')) return refused(`${where} names ${spiffeId.value}, which is no SPIFFE id`);
-      for (const id of [spiffeId.value, ...othersOf(spiffeId.value)]) ids.add(id);
+      for (const id of [spiffeId.value, ...listOthers(spiffeId.value)]) ids.add(id);
     }
   }
   return { ok: true, ids: [...ids].sort() };

@@ -6,13 +6,13 @@ describe('policies that are not sent to zones of Kuma in full', () => {
   it('names the first place by key, whatever came first, and that there are others', () => {
     const all = new NotTranslatedPolicies();
     all.set('b', 'MeshService web', [notTranslated('is b', 'p', 'q')]);
-    expect(all.reasonOf('p')).toBe('at MeshService web port 80 is b');
+    expect(all.formatReason('p')).toBe('at MeshService web port 80 is b');
     all.set('a', 'MeshService api', [notTranslated('is a', 'p')]);
-    expect(all.reasonOf('p')).toBe('at MeshService api port 80 is a; also at other services');
-    expect(all.reasonOf('q')).toBe('at MeshService web port 80 is b');
+    expect(all.formatReason('p')).toBe('at MeshService api port 80 is a; also at other services');
+    expect(all.formatReason('q')).toBe('at MeshService web port 80 is b');
     expect(all.takeChanged()).toEqual(new Set(['p', 'q']));
     all.set('a', 'MeshService api', []);
-    expect([all.reasonOf('p'), all.reasonOf('other')]).toEqual(['at MeshService web port 80 is b', '']);
+    expect([all.formatReason('p'), all.formatReason('other')]).toEqual(['at MeshService web port 80 is b', '']);
     expect(all.takeChanged()).toEqual(new Set(['p']));
   });
 
@@ -25,6 +25,6 @@ describe('policies that are not sent to zones of Kuma in full', () => {
     all.set('c', 'z', [notTranslated('is c', 'p')]);
     expect(all.takeChanged()).toEqual(new Set());
     all.clear();
-    expect([all.reasonOf('p'), all.takeChanged()]).toEqual(['', new Set(['p'])]);
+    expect([all.formatReason('p'), all.takeChanged()]).toEqual(['', new Set(['p'])]);
   });
 });

@@ -32,7 +32,7 @@ export class NotTranslatedPolicies {
   }
 
   /** Empty where nothing is left out. */
-  reasonOf(policy: string): string {
+  formatReason(policy: string): string {
     const reasons = this.byPolicy.get(policy);
     if (!reasons) return '';
     const text = reasons.texts.get(reasons.first) ?? '';
@@ -47,7 +47,7 @@ export class NotTranslatedPolicies {
   }
 
   private change(policy: string, key: string, text: string | undefined): void {
-    const before = this.reasonOf(policy);
+    const before = this.formatReason(policy);
     const reasons = this.byPolicy.get(policy) ?? { texts: new Map<string, string>(), first: key };
     if (text === undefined) reasons.texts.delete(key);
     else reasons.texts.set(key, text);
@@ -56,6 +56,6 @@ export class NotTranslatedPolicies {
     else if (text !== undefined && compareText(key, reasons.first) < 0) reasons.first = key;
     if (reasons.texts.size > 0) this.byPolicy.set(policy, reasons);
     else this.byPolicy.delete(policy);
-    if (this.reasonOf(policy) !== before) this.changed.add(policy);
+    if (this.formatReason(policy) !== before) this.changed.add(policy);
   }
 }

@@ -1,18 +1,18 @@
 import { RetryPolicy, TimeoutPolicy, type ShippedPolicy } from '@causeway/policies';
 import { jsonEqual, type Identity, type JsonObject } from '@causeway/resources';
-import { PRODUCER, type Frontend, type RouteRule, type RouteTable } from '@causeway/routing';
+import { PRODUCER, type Frontend, type RouteRule, type BindingTable } from '@causeway/routing';
 import type { Static, TSchema } from 'typebox';
 import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
 import { timeoutConf } from './mesh-timeout';
 
 /** An effective policy: its spec proper, and by JSON pointer the key of the policy that set each value. */
-export interface EffectivePolicy {
+export interface EffectiveKumaPolicy {
   readonly spec: JsonObject;
   readonly sources: ReadonlyMap<string, { readonly policy: string }>;
 }
 
 /** Where a client's request is: at a rule of a route, or at a service without routes. */
-export interface RulePlace {
+export interface KumaRuleTarget {
   readonly frontend: Identity;
   readonly port: number;
   readonly group: string;
@@ -21,14 +21,14 @@ export interface RulePlace {
 }
 
 /** The effective policies that are translated for zones of Kuma: a PolicyTable. */
-export interface EffectivePolicies {
-  effectiveOfRule(kind: string, at: RulePlace): EffectivePolicy | undefined;
+export interface EffectiveKumaPolicies {
+  effectiveOfRule(kind: string, at: KumaRuleTarget): EffectiveKumaPolicy | undefined;
   effectiveOfBackend(
     kind: string,
     at: { readonly service: Identity; readonly port: number },
-  ): EffectivePolicy | undefined;
+  ): EffectiveKumaPolicy | undefined;
   /** The namespaces whose clients see a frontend in a way of their own because of policies. */
-  consumersOf(frontend: Identity): readonly string[];
+  listConsumers(frontend: Identity): readonly string[];
 }
 
 /** The policies at one port, translated, or why they cannot be. */
@@ -46,10 +46,10 @@ export interface TranslatedRequests {
 }
 
 export interface RequestSources {
-  readonly table: RouteTable;
-  readonly policies: EffectivePolicies;
+  readonly table: BindingTable;
+  readonly policies: EffectiveKumaPolicies;
   /** `appProtocol` of a port. */
-  readonly protocolOf: (port: number) => unknown;
+  readonly findProtocol: (port: number) => unknown;
 }
 
 const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
@@ -63,13 +63,13 @@ export function translateRequests(frontend: Frontend, sources: RequestSources): 
   const retries: TranslatedPort[] = [];
   for (const { port } of frontend.ports) {
     // Policies on requests do nothing to bytes, here and there.
-    if (!HTTP.includes(sources.protocolOf(port))) continue;
+    if (!HTTP.includes(sources.findProtocol(port))) continue;
     const places = [...placesAt(frontend, port, sources)];
-    const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.protocolOf(port)));
+    const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.findProtocol(port)));
     const isRetrySent = retry.ok && retry.conf !== undefined;
     const timeout = agreed(places, (place) => own(place) ?? timeoutConf(place.specs, isRetrySent));
-    keep(retries, { port, policies: sourcesOf(places, 'retry'), conf: retry });
-    keep(timeouts, { port, policies: sourcesOf(places, 'timeout'), conf: timeout });
+    keep(retries, { port, policies: listSources(places, 'retry'), conf: retry });
+    keep(timeouts, { port, policies: listSources(places, 'timeout'), conf: timeout });
   }
   return { MeshTimeout: timeouts, MeshRetry: retries };
 }
@@ -79,46 +79,46 @@ function keep(ports: TranslatedPort[], port: TranslatedPort): void {
 }
 
 /** One rule at a port, or the service without routes, for the callers of a group. */
-interface PlaceOfRule {
+interface TranslatedTarget {
   readonly specs: RuleSpecs;
   readonly sources: { readonly timeout: readonly string[]; readonly retry: readonly string[] };
   readonly rule?: { readonly name: string; readonly timeouts: RouteRule['timeouts'] };
 }
 
-const NOTHING: PlaceOfRule = { specs: {}, sources: { timeout: [], retry: [] } };
+const NOTHING: TranslatedTarget = { specs: {}, sources: { timeout: [], retry: [] } };
 
-function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<PlaceOfRule> {
+function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<TranslatedTarget> {
   const { id } = frontend;
-  const borrowing = policies.consumersOf(id).map((namespace) => `consumer:${namespace}`);
-  const own = table.groupsOf(frontend).filter((group) => group.startsWith('consumer:'));
+  const borrowing = policies.listConsumers(id).map((namespace) => `consumer:${namespace}`);
+  const own = table.listGroups(frontend).filter((group) => group.startsWith('consumer:'));
   for (const group of new Set([PRODUCER, ...borrowing, ...own])) {
     const isBorrowing = borrowing.includes(group);
-    const lent = isBorrowing ? rulesOf(table, frontend, port, PRODUCER) : undefined;
-    const rules = rulesOf(table, frontend, port, group) ?? lent;
-    if (!rules && (isBorrowing || group === PRODUCER)) yield placeOf(policies, { frontend: id, port, group });
+    const lent = isBorrowing ? findRules(table, frontend, port, PRODUCER) : undefined;
+    const rules = findRules(table, frontend, port, group) ?? lent;
+    if (!rules && (isBorrowing || group === PRODUCER)) yield computePlace(policies, { frontend: id, port, group });
     for (const each of rules ?? []) {
       if (each === 'bytes') yield NOTHING;
       else {
         const at = { frontend: id, port, group, route: each.route, rule: each.name };
-        yield { ...placeOf(policies, at), rule: { name: each.name, timeouts: each.timeouts } };
+        yield { ...computePlace(policies, at), rule: { name: each.name, timeouts: each.timeouts } };
       }
     }
   }
 }
 
-interface Rule {
+interface TranslatedRule {
   readonly route: Identity;
   readonly name: string;
   readonly timeouts: RouteRule['timeouts'];
 }
 
 /** The rules of the global's routes; those of other zones hold there alone. Undefined where there are none. */
-function rulesOf(
-  table: RouteTable,
+function findRules(
+  table: BindingTable,
   frontend: Frontend,
   port: number,
   group: string,
-): readonly (Rule | 'bytes')[] | undefined {
+): readonly (TranslatedRule | 'bytes')[] | undefined {
   const all = [...table.group(frontend, group).bindings.values()];
   const binding = all.find((one) => one.port === port && one.kind !== 'UDPRoute');
   const routes = binding?.routes.filter(({ id }) => id.zone === '') ?? [];
@@ -129,7 +129,7 @@ function rulesOf(
   );
 }
 
-function placeOf(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
+function computePlace(policies: EffectiveKumaPolicies, at: KumaRuleTarget): TranslatedTarget {
   const [timeout, retry] = [read(policies, TimeoutPolicy, at), read(policies, RetryPolicy, at)];
   return {
     specs: { timeout: timeout.spec, retry: retry.spec },
@@ -139,9 +139,9 @@ function placeOf(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
 
 /** A spec that its kind does not know, of a newer zone, has no effect, as in proxies. */
 function read<S extends TSchema>(
-  policies: EffectivePolicies,
+  policies: EffectiveKumaPolicies,
   kind: ShippedPolicy<S>,
-  at: RulePlace,
+  at: KumaRuleTarget,
 ): { readonly spec?: Static<S> | undefined; readonly sources: readonly string[] } {
   const found = policies.effectiveOfRule(kind.kind, at);
   if (!found) return { sources: [] };
@@ -152,25 +152,28 @@ function read<S extends TSchema>(
 }
 
 /** A rule with timeouts of its own wins over policies, and Kuma keeps both in one place. */
-function own({ rule }: PlaceOfRule): TranslatedConf | undefined {
+function own({ rule }: TranslatedTarget): TranslatedConf | undefined {
   const { name, timeouts } = rule ?? {};
   if (timeouts?.request === undefined && timeouts?.backendRequest === undefined) return undefined;
   return { ok: false, reason: `rule ${name} has timeouts of its own` };
 }
 
 /** The translation of all places, if all have the same one. */
-function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) => TranslatedConf): TranslatedConf {
+function agreed(
+  places: readonly TranslatedTarget[],
+  translate: (place: TranslatedTarget) => TranslatedConf,
+): TranslatedConf {
   const all = places.map(translate);
   const refused = all.find((one) => !one.ok);
   const [first = { ok: true } as const] = all;
   if (refused) return refused;
-  return all.every((one) => jsonEqual(confOf(one), confOf(first)))
+  return all.every((one) => jsonEqual(getConf(one), getConf(first)))
     ? first
     : { ok: false, reason: 'its rules, or callers of some namespaces, have others, and Kuma has one for all' };
 }
 
-const confOf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
+const getConf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
 
-function sourcesOf(places: readonly PlaceOfRule[], of: 'timeout' | 'retry'): readonly string[] {
+function listSources(places: readonly TranslatedTarget[], of: 'timeout' | 'retry'): readonly string[] {
   return [...new Set(places.flatMap(({ sources }) => sources[of]))].sort();
 }

@@ -37,7 +37,7 @@ function service({ name, zone, namespace, displayName, kubernetes, mesh, hasZone
 }
 
 /** How zones of Kuma would find each service, by a look at all others. */
-function verdicts(all: ReadonlyMap<string, Resource>): ReadonlyMap<string, 'several' | 'mistaken' | 'alone'> {
+function countNames(all: ReadonlyMap<string, Resource>): ReadonlyMap<string, 'several' | 'mistaken' | 'alone'> {
   const verdictOf = (one: Resource): 'several' | 'mistaken' | 'alone' => {
     const name = one.labels[Label.displayName];
     const others = [...all.values()].filter(
@@ -64,15 +64,15 @@ it('names each service that is found in another way since a change, and knows wh
         const one = service(of);
         const key = identityKey(one.id);
         const [before, after] = [all.get(key), isGone ? undefined : one];
-        const was = verdicts(all);
+        const was = countNames(all);
         if (after) all.set(key, after);
         else all.delete(key);
         const named = table.put(key, { before, after }, { byIdentityKey: (wanted) => all.get(wanted) });
-        const now = verdicts(all);
-        const moved = [...now].filter(([other, verdict]) => other !== key && was.get(other) !== verdict);
+        const now = countNames(all);
+        const moved = [...now].filter(([other, counted]) => other !== key && was.get(other) !== counted);
         expect(named).toEqual(expect.arrayContaining(moved.map(([other]) => other)));
-        for (const [other, verdict] of now)
-          expect([other, table.hasOthers(other)]).toEqual([other, verdict === 'several']);
+        for (const [other, counted] of now)
+          expect([other, table.hasOthers(other)]).toEqual([other, counted === 'several']);
       }
     }),
     { numRuns: 500 },

@@ -3,7 +3,7 @@ import type { IndexReader } from '@causeway/store';
 import { kumaLabels, serviceKey } from '../routes/kuma-services';
 
 /** A name in a namespace: zones of Kuma may take services that share it for each other. */
-interface Place {
+interface NamespacedName {
   readonly name: string;
   readonly namespace: string;
 }
@@ -14,7 +14,7 @@ interface Place {
  */
 export class SameNamedServices {
   private readonly names = new Map<string, Map<string, Set<string>>>();
-  private readonly places = new Map<string, Place>();
+  private readonly places = new Map<string, NamespacedName>();
 
   clear(): void {
     this.names.clear();
@@ -24,7 +24,7 @@ export class SameNamedServices {
   /** Whether the name of the service of this key may mean another service in another zone. */
   hasOthers(key: string): boolean {
     const place = this.places.get(key);
-    return place !== undefined && (this.groupOf(place)?.size ?? 0) > 1;
+    return place !== undefined && (this.findGroup(place)?.size ?? 0) > 1;
   }
 
   /**
@@ -37,7 +37,7 @@ export class SameNamedServices {
     index: Pick<IndexReader, 'byIdentityKey'>,
   ): readonly string[] {
     const from = this.places.get(key);
-    const to = after && placeOf(after);
+    const to = after && findPlace(after);
     const found = new Set<string>();
     if (from?.name !== to?.name || from?.namespace !== to?.namespace) {
       if (from) this.leave(key, from, found);
@@ -51,13 +51,13 @@ export class SameNamedServices {
     return [...found];
   }
 
-  private groupOf({ name, namespace }: Place): Set<string> | undefined {
+  private findGroup({ name, namespace }: NamespacedName): Set<string> | undefined {
     return this.names.get(name)?.get(namespace);
   }
 
-  private leave(key: string, place: Place, found: Set<string>): void {
+  private leave(key: string, place: NamespacedName, found: Set<string>): void {
     this.places.delete(key);
-    const group = this.groupOf(place);
+    const group = this.findGroup(place);
     if (!group?.delete(key)) return;
     if (group.size === 1) for (const left of group) found.add(left);
     if (group.size > 0) return;
@@ -66,7 +66,7 @@ export class SameNamedServices {
     if (namespaces?.size === 0) this.names.delete(place.name);
   }
 
-  private join(key: string, place: Place, found: Set<string>): void {
+  private join(key: string, place: NamespacedName, found: Set<string>): void {
     this.places.set(key, place);
     const namespaces = this.names.get(place.name) ?? new Map<string, Set<string>>();
     this.names.set(place.name, namespaces);
@@ -83,7 +83,7 @@ export class SameNamedServices {
 }
 
 /** Undefined for a service that labels cannot find by its name. */
-function placeOf({ id, labels }: Resource): Place | undefined {
+function findPlace({ id, labels }: Resource): NamespacedName | undefined {
   const name = labels[Label.displayName];
   const namespace = JSON.stringify([id.namespace, labels[Label.namespace] ?? null]);
   return name === undefined ? undefined : { name: serviceKey(id, name), namespace };

@@ -1,7 +1,7 @@
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Frontend, RouteRule } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
-import type { EffectivePolicies, RulePlace } from './request-policies';
+import type { EffectiveKumaPolicies, KumaRuleTarget } from './request-policies';
 import { translateService, type KumaServers, type ServiceSources } from './service-translation';
 
 const LABELS = { 'kuma.io/display-name': 'echo', 'kuma.io/zone': 'east' };
@@ -19,12 +19,12 @@ interface Effective {
 const effectiveOf = (said: Said) =>
   said && { spec: said[1], sources: new Map(Object.keys(said[1]).map((field) => [`/${field}`, { policy: said[0] }])) };
 
-function policiesOf({ rules, backends, consumers = [] }: Effective): EffectivePolicies {
-  const place = ({ group, route, rule }: RulePlace) => (route ? `${group}/${route.name}/${rule}` : group);
+function policiesOf({ rules, backends, consumers = [] }: Effective): EffectiveKumaPolicies {
+  const place = ({ group, route, rule }: KumaRuleTarget) => (route ? `${group}/${route.name}/${rule}` : group);
   return {
     effectiveOfRule: (kind, at) => effectiveOf(rules?.(kind, place(at), at.port)),
     effectiveOfBackend: (_, { port }) => effectiveOf(backends?.(port)),
-    consumersOf: () => consumers,
+    listConsumers: () => consumers,
   };
 }
 
@@ -57,7 +57,7 @@ function translate(kind: Parameters<typeof translateService>[0], given: Given) {
     {
       table: mesh.table,
       policies: policiesOf(given),
-      protocolOf: (port) => protocols[port],
+      findProtocol: (port) => protocols[port],
       service: () => ({ ok: true, labels: LABELS }),
       servers: () => SERVERS,
       defaultAccess: 'Allow',

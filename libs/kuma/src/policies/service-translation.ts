@@ -7,7 +7,7 @@ import type { TranslatedConf } from './mesh-retry';
 import type { KumaPolicyKind } from './plan-kuma-policy';
 import {
   translateRequests,
-  type EffectivePolicies,
+  type EffectiveKumaPolicies,
   type RequestSources,
   type TranslatedPort,
 } from './request-policies';
@@ -111,7 +111,7 @@ function translateAccess(
   const at = servers();
   if (!at) return NOTHING;
   const [first] = ports;
-  const isSame = ports.every(({ conf }) => jsonEqual(confOf(conf), confOf(first?.conf)));
+  const isSame = ports.every(({ conf }) => jsonEqual(getConf(conf), getConf(first?.conf)));
   const isEverywhere = ports.every(({ keys }) => keys.length > 0);
   const refused = ports.map(({ conf }) => conf).find((conf) => !conf.ok);
   const reason =
@@ -121,7 +121,7 @@ function translateAccess(
   if (reason !== undefined) {
     return { translated: [], notTranslated: ports.map(({ port, keys }) => ({ port, policies: keys, reason })) };
   }
-  const conf = confOf(first?.conf);
+  const conf = getConf(first?.conf);
   if (!at.ok || Object.keys(conf).length === 0) return NOTHING;
   return {
     spec: { targetRef: at.targetRef, rules: [{ default: conf }] },
@@ -131,7 +131,7 @@ function translateAccess(
 }
 
 function accessAt(
-  policies: EffectivePolicies,
+  policies: EffectiveKumaPolicies,
   at: { readonly service: Identity; readonly port: number },
   { defaultAccess, changing }: { defaultAccess: ServiceSources['defaultAccess']; changing: readonly ChangingIds[] },
 ): { readonly port: number; readonly keys: readonly string[]; readonly conf: TranslatedConf } {
@@ -144,4 +144,4 @@ function accessAt(
   return { port, keys, conf: spec ? permissionConf(spec, defaultAccess, changing) : { ok: true } };
 }
 
-const confOf = (translated: TranslatedConf | undefined): JsonObject => (translated?.ok && translated.conf) || {};
+const getConf = (translated: TranslatedConf | undefined): JsonObject => (translated?.ok && translated.conf) || {};

@@ -62,7 +62,7 @@ function toKumaVip(status: JsonObject): JsonObject {
 }
 
 function toKumaAddress(claim: JsonObject): JsonObject {
-  return { hostname: claim['hostname'], origin: GENERATOR, hostnameGeneratorRef: { coreName: generatorOf(claim) } };
+  return { hostname: claim['hostname'], origin: GENERATOR, hostnameGeneratorRef: { coreName: getGenerator(claim) } };
 }
 
 /** A claim that lost to another has a hostname; one whose template failed has none. */
@@ -75,28 +75,28 @@ function toKumaCondition(claim: JsonObject): JsonObject {
     reason: generated ? 'Generated' : failure,
     message: generated ? '' : text(claim['reason']),
   };
-  return { hostnameGeneratorRef: { coreName: generatorOf(claim) }, conditions: [condition] };
+  return { hostnameGeneratorRef: { coreName: getGenerator(claim) }, conditions: [condition] };
 }
 
 function fromKumaAddress(address: JsonObject): JsonObject {
-  return { hostname: address['hostname'], status: 'Available', origin: originOf(address) };
+  return { hostname: address['hostname'], status: 'Available', origin: toOrigin(address) };
 }
 
 function fromKumaFailure(entry: JsonObject): JsonObject[] {
   const failed = objects(entry['conditions']).filter((c) => c['type'] === 'Generated' && c['status'] === 'False');
   return failed.map((c) => ({
     status: 'NotAvailable',
-    origin: originOf(entry),
+    origin: toOrigin(entry),
     reason: text(c['message']) || text(c['reason']),
   }));
 }
 
-function originOf(entry: JsonObject): JsonObject {
+function toOrigin(entry: JsonObject): JsonObject {
   const ref = entry['hostnameGeneratorRef'];
   return { kind: GENERATOR, name: isJsonObject(ref) ? text(ref['coreName']) : '' };
 }
 
-function generatorOf(claim: JsonObject): string {
+function getGenerator(claim: JsonObject): string {
   return isJsonObject(claim['origin']) ? text(claim['origin']['name']) : '';
 }
 

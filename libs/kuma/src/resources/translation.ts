@@ -33,7 +33,7 @@ export interface ProtoSpec {
 }
 
 /** The functions of a generated message that `protoSpec` needs. */
-export interface MessageCodec<T> {
+export interface SpecCodec<T> {
   encode(message: T): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
   fromJSON(object: unknown): T;
@@ -48,8 +48,8 @@ export const PROTO_KEY = '@proto';
  * the JSON, and `encode` sends them again as long as they decode to the same JSON (docs/design.md §5 "Strict at the
  * door, tolerant on the wire"). With `hasMaps: false` the message has no maps, so no text in it is refused.
  */
-export function protoSpec<T>(name: string, message: MessageCodec<T>, { hasMaps = true } = {}): ProtoSpec {
-  const read = (bytes: Uint8Array): JsonObject => objectOf(message.toJSON(message.decode(bytes)));
+export function protoSpec<T>(name: string, message: SpecCodec<T>, { hasMaps = true } = {}): ProtoSpec {
+  const read = (bytes: Uint8Array): JsonObject => readObject(message.toJSON(message.decode(bytes)));
   const write = (spec: JsonObject): Uint8Array => message.encode(message.fromJSON(spec)).finish();
   return {
     typeUrl: `type.googleapis.com/${name}`,
@@ -57,7 +57,7 @@ export function protoSpec<T>(name: string, message: MessageCodec<T>, { hasMaps =
     decode: (bytes) => {
       if (hasMaps) refuseReservedText('spec', bytes);
       const decoded = message.decode(bytes);
-      const json = objectOf(message.toJSON(decoded));
+      const json = readObject(message.toJSON(decoded));
       const complete = Buffer.compare(write(json), message.encode(decoded).finish()) === 0;
       return complete ? json : { ...json, [PROTO_KEY]: Buffer.from(bytes).toString('base64') };
     },
@@ -71,7 +71,7 @@ function originalBytes(spec: JsonObject, read: (bytes: Uint8Array) => JsonObject
   return jsonEqual(read(bytes), rest) ? bytes : undefined;
 }
 
-function objectOf(value: unknown): JsonObject {
+function readObject(value: unknown): JsonObject {
   if (!isJsonObject(value)) throw new TypeError('spec is not an object');
   return value;
 }

@@ -62,11 +62,11 @@ export class KumaRouteReconciler implements KeyedReconciler {
   }
 
   /** Why a route is not sent to zones of Kuma: empty if it is, undefined if that is not known yet. */
-  reasonOf(routeKey: string): string | undefined {
+  findReason(routeKey: string): string | undefined {
     return this.translations.get(routeKey)?.reason;
   }
 
-  /** Keys of the routes whose `reasonOf` has changed since the call before. */
+  /** Keys of the routes whose `findReason` has changed since the call before. */
   takeSaid(): readonly string[] {
     const { changed } = this;
     this.changed = new Set();
@@ -82,19 +82,19 @@ export class KumaRouteReconciler implements KeyedReconciler {
       yield isMadeOfRoute(resource) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     if (id.kind === MESH_HTTP_ROUTE) return id.zone === '' ? [key] : NO_KEYS;
     if (routeKinds.some((kind) => kind === id.kind)) return id.zone === '' ? [this.file(key, id)] : NO_KEYS;
     if (!SERVICES.includes(id.kind) || (before && after && isSame(before, after))) return NO_KEYS;
     const names = [before, after].flatMap((one) => (one ? [nameKey(one)] : []));
-    return names.flatMap((name) => [...(this.users.get(name) ?? [])].map((route) => this.keyOf(route)));
+    return names.flatMap((name) => [...(this.users.get(name) ?? [])].map((route) => this.formatKey(route)));
   }
 
   derivedKeys(): Keys {
     const { moved } = this;
     if (moved.size === 0) return NO_KEYS;
     this.moved = new Set();
-    return [...moved].map((route) => this.keyOf(route)).filter((key) => key !== '');
+    return [...moved].map((route) => this.formatKey(route)).filter((key) => key !== '');
   }
 
   outsideKeys(): readonly (typeof RESCAN)[] {
@@ -179,7 +179,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
       const id = this.index?.byIdentityKey(key)?.id;
       const frontend = id && table.frontend(id);
       if (!frontend) continue;
-      for (const group of table.groupsOf(frontend))
+      for (const group of table.listGroups(frontend))
         for (const { routes } of table.group(frontend, group).bindings.values())
           for (const route of routes) this.moved.add(route.key);
     }
@@ -191,7 +191,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return key;
   }
 
-  private keyOf(routeKey: string): string {
+  private formatKey(routeKey: string): string {
     const id = this.index?.byIdentityKey(routeKey)?.id;
     return id && id.zone === '' ? this.file(routeKey, id) : '';
   }
@@ -206,7 +206,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
   private hasMovedView(): boolean {
     const { index } = this;
     if (!index) return false;
-    const version = `${this.options.meshes.version} ${index.versionOf('Zone')}`;
+    const version = `${this.options.meshes.version} ${index.getVersion('Zone')}`;
     if (version === this.lookedAt) return false;
     this.lookedAt = version;
     const before = this.view;
@@ -232,7 +232,7 @@ function isSame(before: Resource, after: Resource): boolean {
 export function createKumaRouteLoop(
   options: KumaRoutesOptions,
   { signal }: { readonly signal: AbortSignal },
-): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'reasonOf' | 'takeSaid'> } {
+): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'findReason' | 'takeSaid'> } {
   const translations = new KumaRouteReconciler(options);
   onAbort(signal, translations.follow());
   return { loop: new KeyedLoop(translations), translations };

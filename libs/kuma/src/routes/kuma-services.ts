@@ -44,18 +44,18 @@ export function kumaService(index: KumaServicesOptions['index'], id: Identity, p
   const found = index.get(id);
   const what = `${id.kind} ${id.name}`;
   if (!found) return { ok: false, reason: `${what} is gone` };
-  if (!HTTP.includes(protocolOf(found, port))) {
+  if (!HTTP.includes(findProtocol(found, port))) {
     return { ok: false, reason: `port ${port} of ${what} is not of http: appProtocol must be http, http2 or grpc` };
   }
   const labels = kumaLabels(found);
-  const isAlone = namesakesOf(index, found).every((other) => !labelsMatch(labels, other.labels));
+  const isAlone = listSameNamed(index, found).every((other) => !labelsMatch(labels, other.labels));
   return isAlone
     ? { ok: true, labels }
     : { ok: false, reason: `zones of Kuma cannot tell ${what} from those of other namespaces` };
 }
 
 /** Other services of a kind and mesh that have the name. */
-function namesakesOf(index: KumaServicesOptions['index'], service: Resource): readonly Resource[] {
+function listSameNamed(index: KumaServicesOptions['index'], service: Resource): readonly Resource[] {
   const { id, labels } = service;
   return [...index.withLabel(id.kind, Label.displayName, labels[Label.displayName] ?? '')].filter(
     (other) => other !== service && other.id.mesh === id.mesh,
@@ -80,7 +80,7 @@ export function kumaLabels({ id, labels }: Resource): Labels {
 }
 
 /** `appProtocol` of a port of a service. */
-export function protocolOf({ spec }: Pick<Resource, 'spec'>, port: number): unknown {
+export function findProtocol({ spec }: Pick<Resource, 'spec'>, port: number): unknown {
   const { ports } = spec;
   const all: readonly JsonObject[] = isJsonArray(ports) ? ports.filter(isJsonObject) : [];
   return all.find((one) => one['port'] === port)?.['appProtocol'];

@@ -1,13 +1,13 @@
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import {
-  listPlaces,
+  listRouteBindings,
   PRODUCER,
   ruleAction,
   type Binding,
   type CompiledRoute,
   type CompiledRule,
-  type Place,
-  type RouteTable,
+  type BoundPort,
+  type BindingTable,
   type WeightedBackend,
 } from '@causeway/routing';
 import { kumaFilters, kumaMatches, matchesAll } from './mesh-http-rule';
@@ -35,8 +35,12 @@ class Inexact extends Error {}
  * is bound nowhere (docs/reference/route-status.md, Zones of Kuma). It reads bindings, and of rules only what is bound. Linear in places ×
  * rules × backends.
  */
-export function meshHttpRoute(table: RouteTable, route: CompiledRoute, services: KumaServices): KumaRoute | undefined {
-  const { bound, lost } = listPlaces(table, route);
+export function meshHttpRoute(
+  table: BindingTable,
+  route: CompiledRoute,
+  services: KumaServices,
+): KumaRoute | undefined {
+  const { bound, lost } = listRouteBindings(table, route);
   const places = bound.filter(({ binding }) => !binding.group.startsWith('gateway:'));
   if (places.length === 0) return undefined;
   try {
@@ -55,7 +59,7 @@ export function meshHttpRoute(table: RouteTable, route: CompiledRoute, services:
 }
 
 /** The rules at one port of one service. */
-function toEntry(table: RouteTable, route: CompiledRoute, place: Place, services: KumaServices): JsonObject {
+function toEntry(table: BindingTable, route: CompiledRoute, place: BoundPort, services: KumaServices): JsonObject {
   const { frontend, binding } = place;
   const { port } = binding;
   refuseOthers(table, place);
@@ -77,17 +81,14 @@ function toEntry(table: RouteTable, route: CompiledRoute, place: Place, services
 }
 
 /** Kuma merges all routes to a service, by their names, and knows no callers of a namespace. */
-function refuseOthers(
-  table: RouteTable,
-  { frontend, binding: { port, group, routes }, sameNamed: namesakes }: Place,
-): void {
+function refuseOthers(table: BindingTable, { frontend, binding: { port, group, routes }, sameNamed }: BoundPort): void {
   const where = `${frontend.id.kind} ${frontend.id.name} port ${port}`;
   if (group !== PRODUCER) throw new Inexact(`at ${where} it is for ${group.replace(':', ' namespace ')} alone`);
-  if (namesakes > 1 || (frontend.id.kind === 'MeshService' && frontend.id.zone === '')) {
+  if (sameNamed > 1 || (frontend.id.kind === 'MeshService' && frontend.id.zone === '')) {
     throw new Inexact(`several services may be called ${frontend.id.name}: each zone takes its own first`);
   }
   if (routes.filter(isOfGlobal).length > 1) throw new Inexact(`other routes are bound to ${where}`);
-  const consumers = table.groupsOf(frontend).filter((other) => other !== PRODUCER);
+  const consumers = table.listGroups(frontend).filter((other) => other !== PRODUCER);
   for (const other of consumers) {
     const bindings = [...table.group(frontend, other).bindings.values()];
     if (bindings.some((one) => one.port === port && one.kind !== 'UDPRoute' && one.routes.some(isOfGlobal)))
@@ -104,7 +105,7 @@ interface RuleOfRoute {
 }
 
 function ruleDefault(
-  table: RouteTable,
+  table: BindingTable,
   binding: Binding,
   { route, rule }: RuleOfRoute,
   services: KumaServices,

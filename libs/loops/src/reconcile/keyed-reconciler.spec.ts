@@ -18,7 +18,7 @@ class ServiceCountReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind('Mesh')) yield [identityKey(id)];
   }
 
-  keysOf({ id, key }: IndexChange): Keys {
+  listKeys({ id, key }: IndexChange): Keys {
     if (id.kind === 'MeshService') return [identityKey(globalIdentity('Mesh', id.mesh))];
     return id.kind === 'Mesh' ? [key] : NO_KEYS;
   }
@@ -117,7 +117,7 @@ describe('KeyedLoop', () => {
       return this.walk();
     }
 
-    keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+    listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
       return this.keys(change);
     }
 

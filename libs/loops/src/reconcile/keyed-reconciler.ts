@@ -39,7 +39,7 @@ export interface ReconcileResult {
  * A control loop that decides for one resource at a time. It declares three things, and `KeyedLoop` does the rest:
  * the queue, the batches, the slices of the event loop, the retry of refused changes.
  *
- *   seed(index), keysOf(change) → work queue → reconcile(key) → batch of changes
+ *   seed(index), listKeys(change) → work queue → reconcile(key) → batch of changes
  *
  * Level-based: a key says only that a resource may be stale; `reconcile` looks at the index and never at the event.
  * Idempotent: for a resource that is as it should be, `reconcile` returns no change (I10 of docs/design.md §9). Keys may
@@ -52,14 +52,14 @@ export interface KeyedReconciler {
   /**
    * Forgets what was derived from the index and returns a walk through it, which yields the keys to look at. One step
    * of the walk reads at most one row, for the event loop is given back between slices of it; nothing is reconciled
-   * before the walk ends. With `rescan` (asked for by `keysOf`) the walk replaces a running one and must find its keys too.
+   * before the walk ends. With `rescan` (asked for by `listKeys`) the walk replaces a running one and must find its keys too.
    */
   seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
   /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
-  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
+  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
   /**
    * The keys that something derived from the same index has made stale since the call before, `reconcile` included; asked for before and
-   * after each batch. `keysOf` has then been called for all changes of the index.
+   * after each batch. `listKeys` has then been called for all changes of the index.
    */
   derivedKeys?(): Keys;
   /** `outsideKeys` is asked. */
@@ -147,7 +147,7 @@ export class KeyedLoop implements ControlLoop {
     let mustRescan = false;
     for (const change of changes) {
       const cause = newTrace(change);
-      for (const key of this.reconciler.keysOf(change, index)) {
+      for (const key of this.reconciler.listKeys(change, index)) {
         if (key === RESCAN) mustRescan = true;
         else {
           queue.add(key);

@@ -32,7 +32,7 @@ describe('joinPlans', () => {
   const answers = (joint: JointWrite): unknown[] => {
     const written = { type: 'written', created: false, revision: 9, generation: 1, uid: 'u' } as const;
     const result = { revision: 9, results: joint.changes.map(() => written) };
-    return [0, 1].map((plan) => joint.resultOf(plan, result).results[0]?.type);
+    return [0, 1].map((plan) => joint.getPlanResult(plan, result).results[0]?.type);
   };
 
   it('makes one change of two that touch different parts of a resource', () => {
@@ -56,7 +56,7 @@ describe('joinPlans', () => {
     const joint = join(first, second);
     expect(joint.changes).toEqual([first]);
     expect(answers(joint)).toEqual(['written', 'refused']);
-    expect(joint.resultOf(1, { revision: 9, results: [] })).toEqual({ revision: 9, results: [kept], deferred: 1 });
+    expect(joint.getPlanResult(1, { revision: 9, results: [] })).toEqual({ revision: 9, results: [kept], deferred: 1 });
   });
 
   it('gives each plan what was answered to its own changes, in their order, and takes all notes', () => {
@@ -71,6 +71,6 @@ describe('joinPlans', () => {
       { type: 'unchanged', revision: 1, generation: 1, uid: 'redis' },
       { type: 'unchanged', revision: 2, generation: 1, uid: 'other' },
     ] as const;
-    expect(joint.resultOf(1, { revision: 9, results }).results).toEqual([results[1], results[0]]);
+    expect(joint.getPlanResult(1, { revision: 9, results }).results).toEqual([results[1], results[0]]);
   });
 });

@@ -10,7 +10,7 @@ export interface JointWrite {
   readonly changes: readonly Change[];
   readonly notes: readonly MetadataEntry[];
   /** The results of one plan, by its position; a deferred change is reported as refused by a conflict. */
-  resultOf(plan: number, result: WriteResult): PlanResult;
+  getPlanResult(plan: number, result: WriteResult): PlanResult;
 }
 
 /** The results of one plan of a joint write. */
@@ -23,7 +23,7 @@ interface PlanResult extends WriteResult {
 export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): JointWrite {
   const changes: Change[] = [];
   const places = new Map<string, number>();
-  const placesOf = plans.map((plan) =>
+  const placesByPlan = plans.map((plan) =>
     plan.changes.map((change): number | undefined => {
       const key = identityKey(change.id);
       const place = places.get(key);
@@ -39,8 +39,8 @@ export function joinPlans(plans: readonly LoopPlan[], index: IndexReader): Joint
   return {
     changes,
     notes: plans.flatMap(({ notes = [] }) => notes),
-    resultOf: (plan, { revision, results }) => {
-      const own = (placesOf[plan] ?? []).map((place) =>
+    getPlanResult: (plan, { revision, results }) => {
+      const own = (placesByPlan[plan] ?? []).map((place) =>
         place === undefined ? DEFERRED : (results[place] ?? DEFERRED),
       );
       return { revision, results: own, deferred: own.filter((result) => result === DEFERRED).length };

@@ -65,7 +65,7 @@ describe('LoopRunner', () => {
     await replica.settle();
     expect(good.calls.filter((line) => line.startsWith('settled'))).toEqual(['settled written', 'settled written']);
     expect(runner.stats.loops).toMatchObject({ bad: { errors: 1 }, good: { errors: 0, written: 2 } });
-    expect(replica.index.countOf('Mesh')).toBe(2);
+    expect(replica.index.countKind('Mesh')).toBe(2);
   });
 
   it('plans nothing before the index holds what the store held when the epoch began', async () => {
@@ -74,7 +74,7 @@ describe('LoopRunner', () => {
     const loop = new Scripted('loop');
     let seen: number | undefined;
     loop.plans.push(() => {
-      seen = replica.index.countOf('Mesh');
+      seen = replica.index.countKind('Mesh');
       return { changes: [] };
     });
     await replica.lead([loop]);
@@ -92,7 +92,7 @@ describe('LoopRunner', () => {
     await expect(older.step()).rejects.toThrow(Fenced);
     loop.plans.push({ changes: [mesh('late')] });
     await older.run();
-    expect(a.index.countOf('Mesh')).toBe(0);
+    expect(a.index.countKind('Mesh')).toBe(0);
   });
 
   it('starts anew after a write whose end is unknown', async () => {
@@ -175,7 +175,7 @@ describe('LoopRunner', () => {
     loop.plans.push({ changes: [mesh('a')] });
     await replica.settle();
     expect(replica.index.point?.incarnation).toBe(harness.disk.incarnation);
-    expect(replica.index.countOf('Mesh')).toBe(1);
+    expect(replica.index.countKind('Mesh')).toBe(1);
   });
 
   it('sets a loop that throws aside, and the others go on', async () => {
@@ -188,15 +188,15 @@ describe('LoopRunner', () => {
     const runner = await replica.lead([bad, good]);
     await replica.settle();
     expect(runner.stats.loops['bad']).toMatchObject({ errors: 1 });
-    expect(replica.index.countOf('Mesh')).toBe(1);
+    expect(replica.index.countKind('Mesh')).toBe(1);
     expect(runner.nextWake).toBeGreaterThan(harness.clock.now());
 
     bad.plans.push({ changes: [mesh('b')] });
     await replica.settle();
-    expect(replica.index.countOf('Mesh')).toBe(1);
+    expect(replica.index.countKind('Mesh')).toBe(1);
     harness.clock.advance(5_000);
     await replica.settle();
-    expect(replica.index.countOf('Mesh')).toBe(2);
+    expect(replica.index.countKind('Mesh')).toBe(2);
   });
 
   it('lets a loop whose writes change nothing wait instead of spin', async () => {
@@ -215,7 +215,7 @@ describe('LoopRunner', () => {
     const [a, b] = [harness.replica('a'), harness.replica('b')];
     const runner = await a.lead([loop]);
     await a.settle();
-    expect(a.index.countOf('Mesh')).toBe(1);
+    expect(a.index.countKind('Mesh')).toBe(1);
     loop.plans.push({ changes: [], more: true });
     await b.lead([]);
     await expect(runner.step()).rejects.toThrow(Fenced);

@@ -202,7 +202,7 @@ export class LoopRunner {
   private async runTogether(states: readonly LoopState[]): Promise<boolean> {
     this.wroteLittle = false;
     const now = this.options.clock.now();
-    const wanted = states.filter((state) => !state.isBackedOff(now)).flatMap((state) => this.planOf(state) ?? []);
+    const wanted = states.filter((state) => !state.isBackedOff(now)).flatMap((state) => this.findPlan(state) ?? []);
     if (wanted.length === 0) return false;
     const plans = wanted.filter(({ plan }) => !isEmpty(plan));
     if (plans.length === 0) {
@@ -220,7 +220,7 @@ export class LoopRunner {
     return true;
   }
 
-  private planOf(state: LoopState): LoopWithPlan | undefined {
+  private findPlan(state: LoopState): LoopWithPlan | undefined {
     const { clock } = this.options;
     try {
       const plan = state.loop.plan(clock.now(), clock.elapsed());
@@ -247,7 +247,7 @@ export class LoopRunner {
     await this.until(({ point }) => !this.started || (point !== undefined && point.revision >= result.revision));
     if (!this.started) return;
     planned.forEach(({ state, plan }, place) => {
-      const answer = joint.resultOf(place, result);
+      const answer = joint.getPlanResult(place, result);
       const written = countResults(state.stats, answer);
       traces?.end(place, answer);
       state.loop.onWritten(plan.changes, answer);

@@ -35,7 +35,7 @@ export class LoopTraces {
     const traced: TracedChange[] = [];
     planned.forEach(({ state, plan: { changes } }, plan) =>
       changes.forEach((change, at) => {
-        const parent = traced.length < MAX_SPANS ? this.traceOf(change, startedAt) : undefined;
+        const parent = traced.length < MAX_SPANS ? this.findTrace(change, startedAt) : undefined;
         if (parent !== undefined) traced.push({ plan, at, name: state.loop.name, change, parent });
       }),
     );
@@ -51,7 +51,7 @@ export class LoopTraces {
     };
   }
 
-  private traceOf(change: Change, now: number): string | undefined {
+  private findTrace(change: Change, now: number): string | undefined {
     if (change.type !== 'delete' && change.traceparent !== undefined) return change.traceparent;
     const origin = this.options.index.get(change.id)?.origin;
     return origin && recentTrace(origin, now);

@@ -35,6 +35,6 @@ function derivePolicies(options: FollowedPoliciesOptions): Derivation<MeshPolici
       const { rules, backends, meshes, policies: moved } = affected;
       return rules.length + backends.length + meshes.length + moved.length > 0 ? affected : undefined;
     },
-    costOf: (policies, event, routes) => policies.costOf(event, routes),
+    estimateCost: (policies, event, routes) => policies.getCost(event, routes),
   };
 }

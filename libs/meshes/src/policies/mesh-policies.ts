@@ -1,14 +1,14 @@
 import { MetaresourceDefinition, servicePorts } from '@causeway/kinds';
 import { PolicyTable, readDefinition, type PolicyChangeSet, type PolicyDefinition } from '@causeway/policies';
 import { jsonEqual, Label, labelValue, type Identity, type Resource } from '@causeway/resources';
-import { routeKinds, type ChangeSet, type RouteTable } from '@causeway/routing';
+import { routeKinds, type ChangeSet, type BindingTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { DeclaredKinds } from '../declared-kinds';
+import { IndexedKinds } from '../declared-kinds';
 import type { Meshes } from '../meshes';
 
 /** Dependencies of a table of policies. */
 export interface MeshPoliciesOptions {
-  readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>;
+  readonly index: Pick<IndexReader, 'ofKind' | 'getVersion'>;
   readonly meshes: Pick<Meshes, 'served'>;
 }
 
@@ -27,7 +27,7 @@ const TARGETS: readonly string[] = ['MeshService', 'MeshMultiZoneService', EXTER
  */
 export class MeshPolicies {
   readonly table: PolicyTable;
-  private readonly declared: DeclaredKinds;
+  private readonly declared: IndexedKinds;
   /** By kind: the definition, and the spec from which it was read. */
   private definitions: ReadonlyMap<string, { readonly spec: Resource['spec']; readonly definition: PolicyDefinition }> =
     new Map();
@@ -35,10 +35,10 @@ export class MeshPolicies {
 
   constructor(
     private readonly options: MeshPoliciesOptions,
-    routes: RouteTable,
+    routes: BindingTable,
   ) {
     this.table = new PolicyTable(routes);
-    this.declared = new DeclaredKinds(options.index);
+    this.declared = new IndexedKinds(options.index);
   }
 
   /**
@@ -82,7 +82,7 @@ export class MeshPolicies {
    * Returns how many resources `apply` must recompute for an event: all of them if other meshes are served than before,
    * or for the first kind of a hierarchy. A group or frontend of routes costs half as much as a resource.
    */
-  costOf({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly ChangeSet[]): number {
+  getCost({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly ChangeSet[]): number {
     if (changes.some(({ id }) => SETTINGS.includes(id.kind)) && !isSameSet(this.servedNow(), this.served))
       return Infinity;
     const isDefined = changes.some(({ id }) => id.kind === DEFINITIONS);
@@ -107,7 +107,7 @@ export class MeshPolicies {
       const { spec } = definition;
       if (!kind) continue;
       const known = this.definitions.get(kind.name);
-      const read = known && jsonEqual(known.spec, spec) ? known.definition : definitionOf(definition, kind.name);
+      const read = known && jsonEqual(known.spec, spec) ? known.definition : findDefinition(definition, kind.name);
       if (read) found.set(kind.name, { spec, definition: read });
     }
     return found;
@@ -118,7 +118,7 @@ export class MeshPolicies {
     this.definitions = this.definitionsNow();
     for (const kind of before.keys()) {
       if (this.definitions.has(kind)) continue;
-      this.table.removePoliciesOf(kind);
+      this.table.removePolicies(kind);
       this.table.removeDefinition(kind);
     }
     for (const [kind, { definition }] of this.definitions) {
@@ -146,7 +146,7 @@ export class MeshPolicies {
 }
 
 /** Returns the definition of a stored resource; undefined if it is invalid. */
-const definitionOf = ({ spec }: Resource, name: string): PolicyDefinition | undefined =>
+const findDefinition = ({ spec }: Resource, name: string): PolicyDefinition | undefined =>
   MetaresourceDefinition.isSpec(spec) ? readDefinition(spec, name) : undefined;
 
 function externalService({ id, spec }: Resource, displayName: string): Parameters<PolicyTable['setExternal']>[1] {

@@ -1,4 +1,4 @@
-import type { ChangeSet, RouteTable } from '@causeway/routing';
+import type { ChangeSet, BindingTable } from '@causeway/routing';
 import { DerivedTable, type Derivation, type FillRunner, type IndexReader } from '@causeway/store';
 import { MeshRoutes, type MeshRoutesOptions } from './mesh-routes';
 
@@ -19,7 +19,7 @@ export class FollowedRoutes extends DerivedTable<MeshRoutes, ChangeSet> {
   }
 
   /** The current table: a different object after a reload. Empty before the first fill. */
-  get table(): RouteTable {
+  get table(): BindingTable {
     return this.served.table;
   }
 }
@@ -33,6 +33,6 @@ function deriveRoutes(options: MeshRoutesOptions): Derivation<MeshRoutes, Change
       const { groups, routes: moved, frontends } = affected;
       return groups.length + moved.length + frontends.length > 0 ? affected : undefined;
     },
-    costOf: (routes, event) => routes.costOf(event),
+    estimateCost: (routes, event) => routes.getCost(event),
   };
 }

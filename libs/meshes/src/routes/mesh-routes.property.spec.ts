@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parentStatuses, routeKinds, type ChangeSet, type RouteTable } from '@causeway/routing';
+import { parentStatuses, routeKinds, type ChangeSet, type BindingTable } from '@causeway/routing';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { meshesOf } from '../../../../test/support/meshes';
@@ -99,12 +99,12 @@ const step = fc.record({ resource, gone: fc.boolean() });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** Everything that a table says of what the index holds, in words. */
-function whole(table: RouteTable, { index }: TrafficZone): Map<string, string> {
+function whole(table: BindingTable, { index }: TrafficZone): Map<string, string> {
   const said = new Map<string, string>();
   for (const kind of ['MeshService', 'MeshMultiZoneService', 'Gateway']) {
     for (const { id } of index.ofKind(kind)) {
       const frontend = table.frontend(id);
-      for (const group of frontend ? table.groupsOf(frontend) : []) {
+      for (const group of frontend ? table.listGroups(frontend) : []) {
         const bindings = frontend ? [...table.group(frontend, group).bindings] : [];
         const words = bindings
           .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -125,7 +125,7 @@ function whole(table: RouteTable, { index }: TrafficZone): Map<string, string> {
   return said;
 }
 
-function fresh(zone: TrafficZone): RouteTable {
+function fresh(zone: TrafficZone): BindingTable {
   const routes = new MeshRoutes({ index: zone.index, meshes: meshesOf(zone.index), zone: 'west' });
   for (const _ of routes.load());
   return routes.table;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { storedGateway, storedGrant, storedRoute, storedService } from '@causeway/kinds';
-import { routeKinds, RouteTable, type ChangeSet, type AllowedRoutes } from '@causeway/routing';
+import { routeKinds, BindingTable, type ChangeSet, type AllowedRoutes } from '@causeway/routing';
 import { jsonEqual, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import type { Meshes } from '../meshes';
@@ -25,12 +25,12 @@ const MEMBERS: readonly string[] = [...SERVICES, 'Gateway', 'ReferenceGrant', ..
  * current index, never on the order of events.
  */
 export class MeshRoutes {
-  readonly table: RouteTable;
+  readonly table: BindingTable;
   /** The served meshes, with their settings for routes. */
   private served: ReadonlyMap<string, AllowedRoutes | undefined> = new Map();
 
   constructor(private readonly options: MeshRoutesOptions) {
-    this.table = new RouteTable({ zone: options.zone });
+    this.table = new BindingTable({ zone: options.zone });
   }
 
   /**
@@ -51,7 +51,7 @@ export class MeshRoutes {
   /**
    * Applies an event of the index that is not a reload, after the index has applied it. Linear in the changes and in
    * the resources that they affect; a mesh that becomes served, or is no longer served, costs all its members
-   * (`costOf`).
+   * (`estimateCost`).
    */
   apply({ changes }: Pick<IndexEvent, 'changes'>): ChangeSet {
     return this.table.batch(() => {
@@ -65,17 +65,17 @@ export class MeshRoutes {
   }
 
   /** Returns how many resources `apply` must read for an event. */
-  costOf({ changes }: Pick<IndexEvent, 'changes'>): number {
+  getCost({ changes }: Pick<IndexEvent, 'changes'>): number {
     const own = changes.filter(({ id }) => MEMBERS.includes(id.kind)).length;
     if (!changes.some(({ id }) => SETTINGS.includes(id.kind))) return own;
     const now = this.servedNow();
     const moved = [...new Set([...now.keys(), ...this.served.keys()])].filter(
       (mesh) => now.has(mesh) !== this.served.has(mesh),
     );
-    return moved.reduce((sum, mesh) => sum + this.membersOf(mesh), own);
+    return moved.reduce((sum, mesh) => sum + this.countMembers(mesh), own);
   }
 
-  private membersOf(mesh: string): number {
+  private countMembers(mesh: string): number {
     const { index } = this.options;
     return MEMBERS.reduce((sum, kind) => sum + (index.countByMesh(kind).get(mesh) ?? 0), 0);
   }

@@ -57,7 +57,7 @@ const clear = new RegExp(`^${CLEAR_PATH}$`);
  */
 export function mayCall(rules: AccessRules, id: string | undefined, request?: AccessRequest): AccessResult {
   const { deny, allow, defaultAccess } = rules;
-  const path = request && pathOf(request);
+  const path = request && getRequestPath(request);
   if (path !== undefined && namesPaths(rules) && !clear.test(path)) return { isAllowed: false, by: 'path' };
   const refused = deny.find(
     ({ callers, to }) =>
@@ -116,7 +116,7 @@ function fitsPath({ type, value }: NonNullable<AccessRequestMatch['paths']>[numb
 }
 
 /** Returns the path without query and fragment, with "." and ".." resolved, as the proxy does before it evaluates. */
-function pathOf({ path }: AccessRequest): string {
+function getRequestPath({ path }: AccessRequest): string {
   const text = `http://host${path}`;
   return path.startsWith('/') && URL.canParse(text) ? new URL(text).pathname : path;
 }

@@ -13,8 +13,8 @@ const BEARERS: Readonly<Record<string, readonly IdBearer[]>> = {
 const facts: CallerFacts = {
   ids: () => Object.keys(BEARERS),
   idsIn: (namespace) => Object.keys(BEARERS).filter((each) => BEARERS[each]?.some((b) => b.namespace === namespace)),
-  bearersOf: (each) => BEARERS[each] ?? [],
-  domainsOf: (zone) => {
+  listBearers: (each) => BEARERS[each] ?? [],
+  listDomains: (zone) => {
     const sure = [`default.${zone}.mesh.local`];
     return { sure, possible: [...sure, 'shared.example'] };
   },
@@ -156,8 +156,8 @@ describe('who may call', () => {
       ids: () => Object.keys(bearers),
       idsIn: (namespace) =>
         Object.keys(bearers).filter((each) => bearers[each]?.some((b) => b.namespace === namespace)),
-      bearersOf: (each) => bearers[each] ?? [],
-      domainsOf: facts.domainsOf,
+      listBearers: (each) => bearers[each] ?? [],
+      listDomains: facts.listDomains,
       changing: () => [{ domains: [EAST], namespaces: ['dev', 'shop'] }],
     };
     const shown = [

@@ -18,9 +18,9 @@ export interface CallerFacts {
   ids(): Iterable<string>;
   /** Ids that something in a namespace carries. */
   idsIn(namespace: string): Iterable<string>;
-  bearersOf(id: string): readonly IdBearer[];
+  listBearers(id: string): readonly IdBearer[];
   /** Trust domains whose ids are of this zone for sure, and those whose ids may be. */
-  domainsOf(zone: string): { readonly sure: readonly string[]; readonly possible: readonly string[] };
+  listDomains(zone: string): { readonly sure: readonly string[]; readonly possible: readonly string[] };
   /** The zones in which the form of ids changes: a workload there may show its id in either form. */
   changing(): readonly ChangingIds[];
 }
@@ -42,8 +42,8 @@ export function compileAccess(
   if (!spec) return { deny: [{ name: 'unreadable', callers: 'anyone', to: undefined }], allow: [], defaultAccess };
   const { allow, deny = {} } = spec;
   return {
-    deny: clausesOf(deny, (match) => refusedBy(match, facts)),
-    allow: allow && clausesOf(allow, (match) => [allowedBy(match, facts)]),
+    deny: compileClauses(deny, (match) => refusedBy(match, facts)),
+    allow: allow && compileClauses(allow, (match) => [allowedBy(match, facts)]),
     defaultAccess,
   };
 }
@@ -54,12 +54,13 @@ export function compileAccess(
  */
 export function namespacesAsked({ allow = {}, deny = {} }: AccessSpec): ReadonlySet<string> | 'all' {
   const refused = Object.values(deny).flatMap(({ from = [] }) => from);
-  if (refused.some((match) => placeOf(match) ?? namespaceNamed(match) !== undefined)) return 'all';
+  if (refused.some((match) => compileCallerScope(match) ?? namespaceNamed(match) !== undefined)) return 'all';
   const found = new Set<string>();
   for (const match of Object.values(allow).flatMap(({ from = [] }) => from)) {
     const named = namespaceNamed(match);
     if (named === '') return 'all';
-    for (const namespace of [placeOf(match)?.namespace, named]) if (namespace !== undefined) found.add(namespace);
+    for (const namespace of [compileCallerScope(match)?.namespace, named])
+      if (namespace !== undefined) found.add(namespace);
   }
   return found;
 }
@@ -71,16 +72,16 @@ function namespaceNamed({ spiffeId }: AccessCallerMatch): string | undefined {
 }
 
 /** A rule is one clause for each of its entries; those that are lists of ids only are one together. */
-function clausesOf(
+function compileClauses(
   rules: Readonly<Record<string, AccessRule>>,
-  termsOf: (match: AccessCallerMatch) => readonly CallerTerm[],
+  compileTerms: (match: AccessCallerMatch) => readonly CallerTerm[],
 ): readonly AccessClause[] {
   return Object.keys(rules)
     .sort(compareText)
     .flatMap((name): readonly AccessClause[] => {
       const { from, to } = rules[name] ?? {};
       if (!from) return [{ name, callers: 'anyone', to }];
-      const terms = from.flatMap(termsOf);
+      const terms = from.flatMap(compileTerms);
       const lists = terms.flatMap(({ within, except }) => (within !== 'anyone' && except.length === 0 ? within : []));
       const others = terms.filter(({ within, except }) => within === 'anyone' || except.length > 0);
       const joined = lists.length === 0 ? [] : [{ within: sorted(lists), except: [] }];
@@ -90,12 +91,12 @@ function clausesOf(
 
 function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   const { zone } = match;
-  const ofZone = zone === undefined ? undefined : facts.domainsOf(zone).sure.map(prefixOf);
-  const named = withFormerOf(within(idsNamed(match), ofZone), facts);
-  const place = placeOf(match);
+  const ofZone = zone === undefined ? undefined : facts.listDomains(zone).sure.map(matchTrustDomain);
+  const named = addFormerIds(within(idsNamed(match), ofZone), facts);
+  const place = compileCallerScope(match);
   if (!place) return { within: named === 'anyone' ? [] : named, except: [] };
   const sure = [...facts.idsIn(place.namespace)].filter(
-    (id) => isNamed(named, id) && isSurelyIn(place, facts.bearersOf(id)),
+    (id) => isNamed(named, id) && isSurelyIn(place, facts.listBearers(id)),
   );
   return { within: exactly(sure), except: [] };
 }
@@ -103,13 +104,13 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
 /** Returns the callers that an entry names, and the same callers in the other form of ids. */
 function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
   const { zone } = match;
-  const ofZone = zone === undefined ? undefined : facts.domainsOf(zone).possible.map(prefixOf);
+  const ofZone = zone === undefined ? undefined : facts.listDomains(zone).possible.map(matchTrustDomain);
   const ids = within(idsNamed(match), ofZone);
-  const named = withFormerOf(ids, facts);
+  const named = addFormerIds(ids, facts);
   const former = ids === 'anyone' ? [] : formerTerms(ids, facts);
-  const place = placeOf(match);
+  const place = compileCallerScope(match);
   if (!place) return [{ within: named, except: [] }, ...former];
-  const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.bearersOf(id)));
+  const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.listBearers(id)));
   return [{ within: named, except: others.sort(compareText).slice(0, MAX_IDS) }, ...former];
 }
 
@@ -118,20 +119,20 @@ function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly Calle
  * without a namespace covers all that have one, an id with a namespace covers the one without if all its known carriers
  * are in the namespace.
  */
-function withFormerOf(named: readonly IdMatch[] | 'anyone', facts: CallerFacts): readonly IdMatch[] | 'anyone' {
+function addFormerIds(named: readonly IdMatch[] | 'anyone', facts: CallerFacts): readonly IdMatch[] | 'anyone' {
   const changing = facts.changing();
   if (named === 'anyone' || changing.length === 0) return named;
   const others = named.flatMap(({ type, value }): readonly IdMatch[] => {
     if (type === 'Exact') {
       const former = formerId(value, changing);
-      const isSure = former && isSurelyIn(former, facts.bearersOf(former.uri));
+      const isSure = former && isSurelyIn(former, facts.listBearers(former.uri));
       return exactly([...namespacedIds(value, changing), ...(isSure === true ? [former.uri] : [])]);
     }
     const { namespaced, former } = changingPrefixes(value, changing);
     const known = former.flatMap(({ prefix, namespaces }) =>
       namespaces.flatMap((namespace) =>
         [...facts.idsIn(namespace)].filter(
-          (id) => id.startsWith(prefix) && isSurelyIn({ namespace }, facts.bearersOf(id)),
+          (id) => id.startsWith(prefix) && isSurelyIn({ namespace }, facts.listBearers(id)),
         ),
       ),
     );
@@ -144,27 +145,27 @@ function withFormerOf(named: readonly IdMatch[] | 'anyone', facts: CallerFacts):
 function formerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly CallerTerm[] {
   const changing = facts.changing();
   const exact = named.flatMap(({ type, value }) => (type === 'Exact' ? (formerId(value, changing) ?? []) : []));
-  const ids = exact.filter(({ uri, namespace }) => !isSurelyNotIn({ namespace }, facts.bearersOf(uri)));
+  const ids = exact.filter(({ uri, namespace }) => !isSurelyNotIn({ namespace }, facts.listBearers(uri)));
   const prefixes = named.flatMap(({ type, value }) =>
     type === 'Prefix' ? changingPrefixes(value, changing).former : [],
   );
   const terms = prefixes.map(({ prefix, namespaces }): CallerTerm => {
     const others = [...facts.ids()].filter(
       (id) =>
-        id.startsWith(prefix) && namespaces.every((namespace) => isSurelyNotIn({ namespace }, facts.bearersOf(id))),
+        id.startsWith(prefix) && namespaces.every((namespace) => isSurelyNotIn({ namespace }, facts.listBearers(id))),
     );
     return { within: [{ type: 'Prefix', value: prefix }], except: others.sort(compareText).slice(0, MAX_IDS) };
   });
   return [...(ids.length > 0 ? [{ within: exactly(ids.map(({ uri }) => uri)), except: [] }] : []), ...terms];
 }
 
-interface Place {
+interface CallerTarget {
   readonly namespace: string;
   readonly service?: string;
 }
 
 /** Undefined where an entry names neither; a service of another namespace than the entry's is nowhere. */
-function placeOf({ namespace, service }: AccessCallerMatch): Place | undefined {
+function compileCallerScope({ namespace, service }: AccessCallerMatch): CallerTarget | undefined {
   if (service) {
     const isElsewhere = namespace !== undefined && namespace !== service.namespace;
     return { namespace: isElsewhere ? '' : service.namespace, service: service.name };
@@ -173,7 +174,7 @@ function placeOf({ namespace, service }: AccessCallerMatch): Place | undefined {
 }
 
 /** Everything that is known to carry an id is in the namespace, and instances of the service are among it. */
-function isSurelyIn({ namespace, service }: Place, bearers: readonly IdBearer[]): boolean {
+function isSurelyIn({ namespace, service }: CallerTarget, bearers: readonly IdBearer[]): boolean {
   return (
     bearers.length > 0 &&
     bearers.every((bearer) => bearer.namespace === namespace) &&
@@ -185,7 +186,7 @@ function isSurelyIn({ namespace, service }: Place, bearers: readonly IdBearer[])
  * Whether the carriers of an id are known and none of them is in the place. An instance without a known service could
  * be of any.
  */
-function isSurelyNotIn({ namespace, service }: Place, bearers: readonly IdBearer[]): boolean {
+function isSurelyNotIn({ namespace, service }: CallerTarget, bearers: readonly IdBearer[]): boolean {
   const here = bearers.filter((bearer) => bearer.namespace === namespace);
   if (bearers.length === 0) return false;
   if (here.length === 0) return true;
@@ -214,7 +215,7 @@ function isNamed(named: readonly IdMatch[] | 'anyone', id: string): boolean {
   return named === 'anyone' || named.some((match) => fitsId(match, id));
 }
 
-function prefixOf(trustDomain: string): IdMatch {
+function matchTrustDomain(trustDomain: string): IdMatch {
   return { type: 'Prefix', value: `spiffe://${trustDomain}/` };
 }
 

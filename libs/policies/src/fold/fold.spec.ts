@@ -109,10 +109,10 @@ describe('the fold of policies', () => {
   it('T004-46, T004-47, T004-48 what survives is judged by whose it is, never by equal values', () => {
     const [a, b] = [policy('a', 'AtomicDefaults', { x: 1 }), policy('b', 'AtomicDefaults', { x: 1 })];
     const fold = folded(a, b);
-    expect([fold?.stateOf(a), fold?.stateOf(b)]).toEqual(['Overridden', 'Enforced']);
+    expect([fold?.getScopeState(a), fold?.getScopeState(b)]).toEqual(['Overridden', 'Enforced']);
     const c = policy('c', 'PatchOverrides', { y: 1 });
     const d = policy('d', 'AtomicDefaults', { x: 1, y: 2 });
-    expect([folded(c, d)?.stateOf(d), folded(c, d)?.fieldsOf(d)]).toEqual([
+    expect([folded(c, d)?.getScopeState(d), folded(c, d)?.getScopeFields(d)]).toEqual([
       'PartiallyEnforced',
       { enforced: ['/x'], superseded: ['/y'] },
     ]);

@@ -4,13 +4,13 @@ import type { Policy } from '../model/policy';
 import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from '../model/traced';
 
 /** Policy that set a value of an effective spec, and the strategy by which it did. */
-interface Source {
+interface FieldSource {
   /** The key of the policy. */
   readonly policy: string;
   readonly strategy: Strategy;
 }
 /** By JSON pointer, one for each leaf of the effective spec. */
-export type Sources = ReadonlyMap<string, Source>;
+export type FieldSources = ReadonlyMap<string, FieldSource>;
 
 /** State of one policy among others, decided by whose values survive, never by equal values (plan, Decisions). */
 export type ScopeState = 'Enforced' | 'PartiallyEnforced' | 'Overridden';
@@ -21,7 +21,7 @@ export type ScopeState = 'Enforced' | 'PartiallyEnforced' | 'Overridden';
  */
 export class Fold {
   private readonly above = new WeakMap<Policy, Fold>();
-  private known: { readonly spec: JsonObject; readonly sources: Sources } | undefined;
+  private known: { readonly spec: JsonObject; readonly sources: FieldSources } | undefined;
   private counted: ReadonlyMap<Policy, number> | undefined;
 
   private constructor(
@@ -48,7 +48,7 @@ export class Fold {
   }
 
   /** Source of each value. */
-  get sources(): Sources {
+  get sources(): FieldSources {
     return this.read().sources;
   }
 
@@ -63,13 +63,13 @@ export class Fold {
   }
 
   /** Returns the state of a policy of this path. */
-  stateOf(policy: Policy): ScopeState {
+  getScopeState(policy: Policy): ScopeState {
     const left = this.surviving(policy);
     return left === 0 ? 'Overridden' : left < policy.leaves ? 'PartiallyEnforced' : 'Enforced';
   }
 
   /** The values of a policy of this path, by pointer: those that survive and those that do not. Linear in both specs. */
-  fieldsOf(policy: Policy): { readonly enforced: readonly string[]; readonly superseded: readonly string[] } {
+  getScopeFields(policy: Policy): { readonly enforced: readonly string[]; readonly superseded: readonly string[] } {
     const enforced: string[] = [];
     const superseded: string[] = [];
     const { sources } = this;
@@ -79,7 +79,7 @@ export class Fold {
     return { enforced, superseded };
   }
 
-  private read(): { readonly spec: JsonObject; readonly sources: Sources } {
+  private read(): { readonly spec: JsonObject; readonly sources: FieldSources } {
     this.known ??= {
       spec: plainObject(this.result),
       sources: new Map(

@@ -56,10 +56,10 @@ const EMPTY: Branch<Policy> = { fields: new Map() };
  */
 export function comparePolicies(a: Policy, b: Policy): number {
   return (
-    orderOf(a) - orderOf(b) ||
+    computeOrder(a) - computeOrder(b) ||
     compareText(`${a.id.namespace}/${a.id.name}`, `${b.id.namespace}/${b.id.name}`) ||
     compareText(a.id.zone, b.id.zone)
   );
 }
 
-const orderOf = ({ creationOrder }: Policy): number => creationOrder || Number.MAX_SAFE_INTEGER;
+const computeOrder = ({ creationOrder }: Policy): number => creationOrder || Number.MAX_SAFE_INTEGER;

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Violation,
+  type ViolationReport,
 } from '@causeway/resources';
 import type { PolicyDefinition } from './definition';
 import type { Strategy } from './levels';
@@ -91,14 +92,9 @@ export function readPolicy(
   return createPolicy({ ...own, ...written });
 }
 
-interface Report {
-  readonly at: FieldPath;
-  readonly found: Violation[];
-}
-
-function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject, report: Report): Written {
+function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject, report: ViolationReport): Written {
   const targetRefs = readTargetRefs(definition, id, spec, report);
-  const { strategy, proper, place } = stanzaOf(definition, spec, report);
+  const { strategy, proper, place } = readStanza(definition, spec, report);
   if (Object.keys(proper).length === 0) {
     report.found.push(place.violation('must have at least one field that says what the policy does', 'required'));
   }
@@ -107,7 +103,7 @@ function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject,
 }
 
 /** The strategy and the spec proper (the table in 2.4 of the rows' specification). */
-function stanzaOf(definition: PolicyDefinition, spec: JsonObject, { at, found }: Report) {
+function readStanza(definition: PolicyDefinition, spec: JsonObject, { at, found }: ViolationReport) {
   const bare = Object.fromEntries(
     Object.entries(spec).filter(([key, value]) => value !== undefined && !RESERVED_FIELDS.some((name) => name === key)),
   );
@@ -119,7 +115,7 @@ function stanzaOf(definition: PolicyDefinition, spec: JsonObject, { at, found }:
   if (!wrapper) {
     const isPreset = own === undefined && definition.strategies.length === 1;
     const [preset] = isPreset ? definition.strategies : [];
-    const strategy = preset ?? strategyOf(definition, 'Defaults', own, { at: at.field('strategy'), found });
+    const strategy = preset ?? readStrategy(definition, 'Defaults', own, { at: at.field('strategy'), found });
     return { strategy, proper: bare, place: at };
   }
   const place = at.field(wrapper);
@@ -142,15 +138,15 @@ function stanzaOf(definition: PolicyDefinition, spec: JsonObject, { at, found }:
     found.push(place.violation(`must not be used: ${definition.kind} merges nothing`, 'not-allowed'));
   }
   const side = wrapper === 'defaults' ? 'Defaults' : 'Overrides';
-  const strategy = strategyOf(definition, side, inner ?? own, { at: place, found });
+  const strategy = readStrategy(definition, side, inner ?? own, { at: place, found });
   return { strategy, proper: without(content, 'strategy'), place };
 }
 
-function strategyOf(
+function readStrategy(
   { kind, strategies }: PolicyDefinition,
   side: 'Defaults' | 'Overrides',
   granularity: JsonValue | undefined,
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): Strategy {
   if (strategies.includes('None')) {
     if (granularity !== undefined) found.push(at.violation(`must not be given: ${kind} merges nothing`, 'not-allowed'));

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type JsonValue,
   type LabelSelector,
-  type Violation,
+  type ViolationReport,
 } from '@causeway/resources';
 import type { Declared, PolicyDefinition } from './definition';
 import { standsInDefault, resolveTargetKind } from './levels';
@@ -22,17 +22,12 @@ const MAX_SELECTED = 64;
 /** Maximum length of a text of a reference. */
 const MAX_NAME_LENGTH = 253;
 
-interface Report {
-  readonly at: FieldPath;
-  readonly found: Violation[];
-}
-
 /** The targets of a policy; what is wrong with them is added to the report. Linear in them, but for duplicates (at most 16). */
 export function readTargetRefs(
   definition: PolicyDefinition,
   id: Identity,
   spec: JsonObject,
-  report: Report,
+  report: ViolationReport,
 ): TargetRef[] {
   const { at, found } = report;
   const [single, given] = [ownField(spec, 'targetRef'), ownField(spec, 'targetRefs')];
@@ -90,7 +85,7 @@ function readRef(
   definition: PolicyDefinition,
   id: Identity,
   item: JsonValue,
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): TargetRef | undefined {
   const before = found.length;
   if (!isJsonObject(item)) {
@@ -108,7 +103,7 @@ function readRef(
   };
   const [group, kind, namespace, name, sectionName] = ['group', 'kind', 'namespace', 'name', 'sectionName'].map(text);
   text('version');
-  const target = targetOf(definition, { group, kind }, { at, found });
+  const target = readTarget(definition, { group, kind }, { at, found });
   const selector = readSelector(ownField(item, 'selector'), { at: at.field('selector'), found });
   if ((name === undefined || name === '') === (ownField(item, 'selector') === undefined)) {
     found.push(at.field('name').violation('must be given, or selector in its place, and not both', 'required'));
@@ -128,7 +123,7 @@ function readRef(
     ...(sectionName !== undefined && { sectionName }),
     level: sectionName !== undefined ? target.section : target.level,
   };
-  const place = placeOf(definition, id, { ...resolved, namespace }, { at, found });
+  const place = readAncestor(definition, id, { ...resolved, namespace }, { at, found });
   return place === undefined ? undefined : { ...resolved, namespace: place };
 }
 
@@ -140,10 +135,10 @@ interface ResolvedKind {
 }
 
 /** The declared or virtual kind that a reference means; it may be left out where there is one only (T004-05). */
-function targetOf(
+function readTarget(
   { kind: policyKind, declared, virtual }: PolicyDefinition,
   { group, kind }: { readonly group: string | undefined; readonly kind: string | undefined },
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): ResolvedKind | undefined {
   const all = [...declared.values(), ...virtual].map((one) => one.kind);
   const resolved = kind ?? (all.length === 1 ? all[0] : undefined);
@@ -171,7 +166,7 @@ function targetOf(
 }
 
 /** The namespace of a target; undefined where the kind forbids it (T004-08). */
-function placeOf(
+function readAncestor(
   { kind: policyKind, crossNamespace }: PolicyDefinition,
   id: Identity,
   {
@@ -180,7 +175,7 @@ function placeOf(
     name,
     namespace,
   }: Pick<TargetRef, 'kind' | 'level' | 'name'> & { readonly namespace: string | undefined },
-  { at, found }: Report,
+  { at, found }: ViolationReport,
 ): string | undefined {
   const refuse = (field: string, reason: string): undefined => {
     found.push(at.field(field).violation(reason, 'not-allowed'));
@@ -205,7 +200,7 @@ function placeOf(
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
-function readSelector(given: JsonValue | undefined, { at, found }: Report): LabelSelector | undefined {
+function readSelector(given: JsonValue | undefined, { at, found }: ViolationReport): LabelSelector | undefined {
   if (given === undefined) return undefined;
   const wrong = (place: FieldPath, reason: string): undefined => {
     found.push(place.violation(reason, 'wrong-form'));

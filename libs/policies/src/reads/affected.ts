@@ -65,20 +65,20 @@ export function affectedBy(table: PolicyTable, object: Identity): readonly Affec
         for (const policy of fold.policies) if (fold.surviving(policy) > 0) add(section, policy);
     }
     for (const [section, policies] of sections) {
-      const sorted = [...policies.values()].sort((a, b) => compareText(nameOf(a), nameOf(b)));
+      const sorted = [...policies.values()].sort((a, b) => compareText(formatPolicyName(a), formatPolicyName(b)));
       found.push({ kind: kind.definition.kind, ...(section !== '' && { section }), policies: sorted });
     }
   }
   return found.sort((a, b) => compareText(a.kind, b.kind) || compareText(a.section ?? '', b.section ?? ''));
 }
 
-const nameOf = ({ id }: Policy): string => `${id.namespace}/${id.name}`;
+const formatPolicyName = ({ id }: Policy): string => `${id.namespace}/${id.name}`;
 
 /** The nodes of an object and its sections. */
 function nodesOfObject(table: PolicyTable, object: Identity): readonly Node[] {
   const { targetIndex } = table;
   if (object.kind === 'Mesh') return [meshNode(object.name)];
-  if (object.kind === 'Namespace') return meshesOf(table).map((mesh) => namespaceNode(mesh, object.name));
+  if (object.kind === 'Namespace') return listMeshes(table).map((mesh) => namespaceNode(mesh, object.name));
   const route = targetIndex.routes.route(identityKey(object));
   if (route) return [routeNode('Route', route), ...route.rules.map(({ name }) => routeNode('Rule', route, name))];
   const frontend = targetIndex.frontend(object);
@@ -102,7 +102,7 @@ function* foldsEndingAt(
   const { policies } = kind;
   if (object.kind === 'Mesh' || object.kind === 'Namespace') {
     const isMesh = object.kind === 'Mesh';
-    for (const mesh of isMesh ? [object.name] : meshesOf(table)) {
+    for (const mesh of isMesh ? [object.name] : listMeshes(table)) {
       const place = { mesh, namespace: isMesh ? '' : object.name };
       const fold = policies.folds.of(upperPolicies(policies.attachments, place));
       if (fold) yield [undefined, fold];
@@ -117,6 +117,6 @@ function* foldsEndingAt(
   }
 }
 
-function meshesOf({ targetIndex }: PolicyTable): readonly string[] {
+function listMeshes({ targetIndex }: PolicyTable): readonly string[] {
   return [...targetIndex.objects.in(formatPlace('Mesh', '', ''))].map(({ name }) => name);
 }

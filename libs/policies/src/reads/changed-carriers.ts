@@ -21,7 +21,7 @@ export class ChangedCarriers implements Carriers {
   ) {
     const { attachments } = kind.policies;
     this.definition = kind.definition;
-    this.before = attachments.nodesOf(key);
+    this.before = attachments.listNodes(key);
     this.after = candidate ? nodesFound(attachments.resolve(candidate).targets) : [];
     this.keys = new Set(this.after.map((node) => node.key));
   }

@@ -1,5 +1,5 @@
 import { identityKey } from '@causeway/resources';
-import { listPlaces } from '@causeway/routing';
+import { listRouteBindings } from '@causeway/routing';
 import type { Fold, ScopeState } from '../fold/fold';
 import type { Policy, TargetRef } from '../model/policy';
 import type { FoundTarget } from '../table/attachments';
@@ -51,7 +51,7 @@ export interface PolicyEvaluation {
 export const MAX_SCOPES = 16;
 
 /** Scopes in which the same policies meet. */
-interface Counted {
+interface CountedScopes {
   readonly fold: Fold;
   readonly count: number;
   /** The group, or what to call all of them together. */
@@ -66,16 +66,16 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
   const attached = kind.policies.attachments.get(key);
   if (!attached) return undefined;
   const { policy, targets } = attached;
-  const ancestors = targets.map((target) => ancestorOf(kind, policy, target));
+  const ancestors = targets.map((target) => evaluateAncestor(kind, policy, target));
   const scopes = { total: 0, enforced: 0, partial: 0 };
-  const beaten: (Omit<ScopeResult, 'names'> & Pick<Counted, 'from'>)[] = [];
+  const beaten: (Omit<ScopeResult, 'names'> & Pick<CountedScopes, 'from'>)[] = [];
   for (const { fold, count, from } of countedScopes(kind, policy)) {
-    const state = fold.stateOf(policy);
+    const state = fold.getScopeState(policy);
     scopes.total += count;
     if (state === 'Enforced') scopes.enforced += count;
     else {
       if (state === 'PartiallyEnforced') scopes.partial += count;
-      beaten.push({ state, count, from, ...fold.fieldsOf(policy), by: winnersOver(policy, fold) });
+      beaten.push({ state, count, from, ...fold.getScopeFields(policy), by: winnersOver(policy, fold) });
     }
   }
   const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
@@ -102,30 +102,30 @@ export function findCallers(kind: KindTable, policy: Policy): CallerScope {
     if (level === 'Route' || level === 'Rule') {
       const route = id && routes.route(identityKey(id));
       if (!route || namespace !== policy.id.namespace) return route !== undefined;
-      return [...listPlaces(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
+      return [...listRouteBindings(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
     }
     const isAbove = level === 'Mesh' || level === 'Namespace' || level === 'Virtual';
     return !isAbove && namespace !== policy.id.namespace;
   };
-  return kind.policies.attachments.nodesOf(policy.key).every(isOwn) ? 'own' : 'all';
+  return kind.policies.attachments.listNodes(policy.key).every(isOwn) ? 'own' : 'all';
 }
 
 /** All scopes of a policy, those with the same policies together. */
-function* countedScopes(kind: KindTable, policy: Policy): Generator<Counted> {
+function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScopes> {
   const { policies, scopes, contexts } = kind;
   const seen = new Set<ScopeGroup>();
-  function* ofGroup(group: ScopeGroup): Generator<Counted> {
+  function* ofGroup(group: ScopeGroup): Generator<CountedScopes> {
     if (seen.has(group)) return;
     seen.add(group);
     const lower = group.lower.flatMap((key) => policies.attachments.get(key)?.policy ?? []);
     const fold = policies.folds.of([...upperPolicies(policies.attachments, group), ...lower]);
     if (fold?.policies.includes(policy)) yield { fold, count: group.paths, from: group };
   }
-  function* ofPlace(mesh: string, namespace: string, count: number, name: string): Generator<Counted> {
+  function* ofPlace(mesh: string, namespace: string, count: number, name: string): Generator<CountedScopes> {
     const fold = count > 0 ? policies.folds.of(upperPolicies(policies.attachments, { mesh, namespace })) : undefined;
     if (fold?.policies.includes(policy)) yield { fold, count, from: name };
   }
-  for (const node of policies.attachments.nodesOf(policy.key)) {
+  for (const node of policies.attachments.listNodes(policy.key)) {
     if (node.level === 'Virtual') {
       const on = standing(policies.attachments, node, { consumer: undefined });
       const fold = on.includes(policy) ? policies.folds.of(on) : undefined;
@@ -137,24 +137,24 @@ function* countedScopes(kind: KindTable, policy: Policy): Generator<Counted> {
     const below = node.level === 'Namespace' ? [node.namespace] : undefined;
     if (policies.hierarchyPaths.side === 'place') {
       const places = policies.hierarchyPaths.has('Namespace')
-        ? (below ?? policies.targetIndex.objects.namespacesOf(mesh))
+        ? (below ?? policies.targetIndex.objects.listNamespaces(mesh))
         : [''];
       for (const namespace of places) yield* ofPlace(mesh, namespace, 1, namespace || mesh);
       continue;
     }
-    const all = new Set(below ?? [...contexts.countsBelow(mesh).keys(), ...scopes.namespacesOf(mesh)]);
+    const all = new Set(below ?? [...contexts.countsBelow(mesh).keys(), ...scopes.listNamespaces(mesh)]);
     for (const namespace of all) {
       const plain = scopes.plain(mesh, namespace);
       yield* ofPlace(mesh, namespace, plain, `all others of namespace ${namespace}`);
       for (const group of scopes.below(mesh, namespace)) yield* ofGroup(group);
     }
   }
-  for (const group of scopes.groupsOf(policy.key)) yield* ofGroup(group);
+  for (const group of scopes.listGroups(policy.key)) yield* ofGroup(group);
 }
 
 /** The policies whose values stand where those of another would, in the order of their names. */
 function winnersOver(policy: Policy, fold: Fold): readonly string[] {
-  const { superseded } = fold.fieldsOf(policy);
+  const { superseded } = fold.getScopeFields(policy);
   const direct = superseded.flatMap((pointer) => fold.sources.get(pointer)?.policy ?? []);
   const others = direct.length === superseded.length ? direct : [...fold.sources.values()].map((one) => one.policy);
   const keys = new Set(others);
@@ -162,7 +162,7 @@ function winnersOver(policy: Policy, fold: Fold): readonly string[] {
   return winners.map(({ id }) => `${id.namespace}/${id.name}`).sort();
 }
 
-function ancestorOf(kind: KindTable, policy: Policy, { ref, permitted, found }: FoundTarget): AncestorResult {
+function evaluateAncestor(kind: KindTable, policy: Policy, { ref, permitted, found }: FoundTarget): AncestorResult {
   const name = describeRef(ref);
   if (!permitted) {
     const message = `no ReferenceGrant of namespace ${ref.namespace} lets it name ${name}`;

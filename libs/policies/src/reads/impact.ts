@@ -36,7 +36,7 @@ export function* computeImpact(
     for (const path of pathsBelowNodes(kind, nodes, carriers, comesOrGoes)) {
       if (seen.has(path.key)) continue;
       seen.add(path.key);
-      const [own, there] = [foldPath(kind, path), otherwise.foldOf(path)];
+      const [own, there] = [foldPath(kind, path), otherwise.findFold(path)];
       const [before, after] = carriers === now ? [own, there] : [there, own];
       yield isSame(before?.spec, after?.spec) ? undefined : { path, before, after };
     }
@@ -65,11 +65,11 @@ class Otherwise {
     private readonly carriers: Carriers,
   ) {}
 
-  foldOf(path: PolicyPath): Fold | undefined {
-    return foldPath(this.kind, { policies: this.policiesOf(path) });
+  findFold(path: PolicyPath): Fold | undefined {
+    return foldPath(this.kind, { policies: this.listPolicies(path) });
   }
 
-  private policiesOf(path: PolicyPath): readonly Policy[] {
+  private listPolicies(path: PolicyPath): readonly Policy[] {
     const { context, lower } = path;
     const [node] = lower;
     if (!context) {
@@ -84,7 +84,7 @@ class Otherwise {
     if (context.consumer === undefined) return true;
     if (this.last?.context !== context) this.last = { context, own: this.ownPaths(context) };
     const { own } = this.last;
-    return own === undefined || own.has(keyOf(path.lower));
+    return own === undefined || own.has(formatLowerKey(path.lower));
   }
 
   private ownPaths(context: Context): ReadonlySet<string> | undefined {
@@ -92,7 +92,7 @@ class Otherwise {
     if (isBorrowed(kind, carriers, context)) return undefined;
     const { hierarchyPaths, targetIndex } = kind.policies;
     if (!kind.contexts.at(context.frontend.key, context.group)) return new Set();
-    return new Set(hierarchyPaths.pathsOf(context, targetIndex.routes, false).map(keyOf));
+    return new Set(hierarchyPaths.listPaths(context, targetIndex.routes, false).map(formatLowerKey));
   }
 
   /** The group of the clients that have no view of their own. */
@@ -101,4 +101,4 @@ class Otherwise {
   }
 }
 
-const keyOf = (lower: PolicyPath['lower']): string => lower.map(({ key }) => key).join('\n');
+const formatLowerKey = (lower: PolicyPath['lower']): string => lower.map(({ key }) => key).join('\n');

@@ -32,7 +32,7 @@ export interface PolicyPath {
 }
 
 /** A frontend's key, the frontend where there is one, and a group. */
-type ContextAt = readonly [key: string, frontend: Frontend | undefined, group: string];
+type PathContext = readonly [key: string, frontend: Frontend | undefined, group: string];
 
 /** Returns the effective policy on a path; undefined if there are no policies. */
 export const foldPath = ({ policies }: KindTable, path: Pick<PolicyPath, 'policies'>): Fold | undefined =>
@@ -114,7 +114,7 @@ function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespac
     return;
   }
   yield* pathsOfContexts(kind, carriers, all());
-  function* all(): Generator<ContextAt> {
+  function* all(): Generator<PathContext> {
     for (const { frontend, group } of contexts.below(mesh, namespace)) yield [frontend.key, frontend, group];
     for (const { frontend, group } of scopes.madeByPolicies(mesh, namespace)) yield [frontend.key, frontend, group];
   }
@@ -123,10 +123,10 @@ function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespac
 /** Of kinds that take effect at a Mesh or at Namespaces. */
 function* placePaths(kind: KindTable, carriers: Carriers, mesh: string, namespace?: string): Generator<PolicyPath> {
   const { hierarchyPaths, targetIndex } = kind.policies;
-  const namespaces = hierarchyPaths.has('Namespace') ? targetIndex.objects.namespacesOf(mesh) : [''];
+  const namespaces = hierarchyPaths.has('Namespace') ? targetIndex.objects.listNamespaces(mesh) : [''];
   for (const name of namespaces) {
     if (namespace !== undefined && name !== namespace && name !== '') continue;
-    yield pathOf(kind, carriers, { mesh, namespace: name }, []);
+    yield buildPath(kind, carriers, { mesh, namespace: name }, []);
   }
 }
 
@@ -135,7 +135,7 @@ function* contextsAround(
   { policies, scopes }: KindTable,
   carriers: Carriers,
   nodes: readonly Node[],
-): Generator<ContextAt> {
+): Generator<PathContext> {
   for (const node of nodes) {
     for (const at of listContexts(node, policies, scopes)) {
       yield at;
@@ -149,7 +149,7 @@ function* contextsAround(
 }
 
 /** The paths of contexts, each once; a context that does not exist has none. */
-function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<ContextAt>): Generator<PolicyPath> {
+function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<PathContext>): Generator<PolicyPath> {
   const seen = new Set<string>();
   for (const [key, frontend, group] of all) {
     const name = `${key} ${group}`;
@@ -165,8 +165,8 @@ function* pathsOfContext(kind: KindTable, carriers: Carriers, context: Context):
   const { frontend, group } = context;
   const borrowed = isBorrowed(kind, carriers, context);
   if (!borrowed && !kind.contexts.at(frontend.key, group)) return;
-  for (const lower of hierarchyPaths.pathsOf(context, targetIndex.routes, borrowed))
-    yield pathOf(kind, carriers, context, lower);
+  for (const lower of hierarchyPaths.listPaths(context, targetIndex.routes, borrowed))
+    yield buildPath(kind, carriers, context, lower);
 }
 
 /** Whether policies alone give the clients of one namespace a view of their own. */
@@ -178,7 +178,7 @@ export function isBorrowed({ policies }: KindTable, carriers: Carriers, { consum
 }
 
 /** A path with the Mesh and Namespace above it, as far as the kind has them. `place` is its context, where it has one. */
-function pathOf(
+function buildPath(
   { policies: { hierarchyPaths } }: KindTable,
   carriers: Carriers,
   place: Context | Pick<Context, 'mesh' | 'namespace'>,

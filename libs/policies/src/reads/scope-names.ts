@@ -17,8 +17,8 @@ export function namesOfGroups(
     most,
     [...groups].reduce((sum, { paths }) => sum + paths, 0),
   );
-  for (const { context, in: own } of kind.scopes.contextsOf(groups)) {
-    for (const path of pathsOf(kind, context)) {
+  for (const { context, in: own } of kind.scopes.listContexts(groups)) {
+    for (const path of listPaths(kind, context)) {
       const lower = lowerPolicies(kind.policies.attachments, context, path)
         .map(({ key }) => key)
         .join('\n');
@@ -32,11 +32,11 @@ export function namesOfGroups(
   return found;
 }
 
-function pathsOf({ policies, contexts }: KindTable, context: Context): readonly LowerPath[] {
+function listPaths({ policies, contexts }: KindTable, context: Context): readonly LowerPath[] {
   const isBorrowed =
-    context.consumer !== undefined && policies.consumersOf(context.frontend).includes(context.consumer);
+    context.consumer !== undefined && policies.listConsumers(context.frontend).includes(context.consumer);
   const isThere = isBorrowed || contexts.at(context.frontend.key, context.group) !== undefined;
-  return isThere ? policies.hierarchyPaths.pathsOf(context, policies.targetIndex.routes, isBorrowed) : [];
+  return isThere ? policies.hierarchyPaths.listPaths(context, policies.targetIndex.routes, isBorrowed) : [];
 }
 
 /** A path by the names of its objects, `g1>r1>b1`; a section stands behind its object, and a consumer's namespace in brackets. */

@@ -8,7 +8,7 @@ import { pathsBelowNodes, type PolicyPath } from './policy-path';
  */
 export function* findScopes(kind: KindTable, policy: Policy): Generator<PolicyPath | undefined> {
   const { attachments } = kind.policies;
-  for (const path of pathsBelowNodes(kind, attachments.nodesOf(policy.key), attachments)) {
+  for (const path of pathsBelowNodes(kind, attachments.listNodes(policy.key), attachments)) {
     yield path.policies.some(({ key }) => key === policy.key) ? path : undefined;
   }
 }

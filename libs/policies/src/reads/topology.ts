@@ -51,11 +51,11 @@ export class TopologyReader {
 
   private addFrontend(frontend: Frontend, root: Identity | undefined): void {
     const { routes } = this.table.targetIndex;
-    for (const group of everything.groupsOf(frontend, routes)) {
+    for (const group of everything.listGroups(frontend, routes)) {
       const context = createContext(frontend, group);
-      for (const lower of everything.pathsOf(context, routes, false)) {
+      for (const lower of everything.listPaths(context, routes, false)) {
         const path = [meshNode(context.mesh), namespaceNode(context.mesh, context.namespace), ...lower];
-        if (root && !path.some((node) => isOf(node, root))) continue;
+        if (root && !path.some((node) => isSameNode(node, root))) continue;
         this.add(path);
         if (this.truncated) return;
       }
@@ -85,7 +85,7 @@ export class TopologyReader {
   }
 }
 
-function isOf(node: Node, root: Identity): boolean {
+function isSameNode(node: Node, root: Identity): boolean {
   if (root.kind === 'Mesh') return true;
   if (root.kind === 'Namespace') return node.level === 'Namespace' && node.namespace === root.name;
   return node.id !== undefined && identityKey(node.id) === identityKey(root);

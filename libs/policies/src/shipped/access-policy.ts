@@ -2,7 +2,7 @@ import { compileSchema } from '@causeway/resources';
 import { Type, type Static } from 'typebox';
 import { Optionals, strict } from './schema-parts';
 import { backendPolicy } from './backend-policy';
-import type { Plane, ShippedPolicy, UnsupportedField } from './shipped-policy';
+import type { DataplaneMode, ShippedPolicy, UnsupportedField } from './shipped-policy';
 
 /** Maximum number of rules of one policy, under `allow` and under `deny` each. */
 const MAX_RULES = 32;
@@ -105,7 +105,7 @@ export const AccessPolicy: ShippedPolicy<typeof Spec> = {
 };
 
 /** The builtin proxy and the egress see connections, not requests; they refuse calls that they cannot evaluate. */
-function unsupported(plane: Plane, { allow = {}, deny = {} }: AccessSpec): readonly UnsupportedField[] {
+function unsupported(plane: DataplaneMode, { allow = {}, deny = {} }: AccessSpec): readonly UnsupportedField[] {
   if (plane === 'direct')
     return [{ field: '', reason: 'connections that the kernel leads have no identity: the inbound is refused' }];
   if (plane === 'kuma-dp') return [{ field: '', reason: 'proxies of Kuma zones are configured there' }];

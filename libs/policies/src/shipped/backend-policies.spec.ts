@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Type } from 'typebox';
-import { planes, type ShippedPolicy } from './shipped-policy';
+import { dataplaneModes, type ShippedPolicy } from './shipped-policy';
 import { CircuitBreakerPolicy } from './circuit-breaker-policy';
 import { LoadBalancingPolicy } from './load-balancing-policy';
 import { RateLimitPolicy } from './rate-limit-policy';
@@ -73,7 +73,7 @@ describe('policies on what serves', () => {
     ['direct', ['']],
     ['kuma-dp', ['']],
   ])('what %s cannot do of a circuit breaker', (name, want) => {
-    const plane = planes.find((each) => each === name) ?? 'envoy';
+    const plane = dataplaneModes.find((each) => each === name) ?? 'envoy';
     const spec = { limits: { connections: 1, requests: 1 }, ejection: {} };
     expect(fieldsOf(CircuitBreakerPolicy.unsupported(plane, spec))).toEqual(want);
     expect(fieldsOf(CircuitBreakerPolicy.unsupported('builtin', { limits: { connections: 1 } }))).toEqual([]);
@@ -82,7 +82,7 @@ describe('policies on what serves', () => {
   it('what planes cannot do of load balancing and of limits', () => {
     const { unsupported } = LoadBalancingPolicy;
     const spec = { algorithm: 'RingHash' as const, hash: [{ header: 'a' }], locality: { failover: ['east'] } };
-    expect(planes.map((plane) => fieldsOf(unsupported(plane, spec)))).toEqual([
+    expect(dataplaneModes.map((plane) => fieldsOf(unsupported(plane, spec)))).toEqual([
       [],
       ['/algorithm', '/hash'],
       ['/algorithm', '/hash'],
@@ -100,7 +100,7 @@ describe('policies on what serves', () => {
     ]);
     expect(fieldsOf(unsupported('builtin', { algorithm: 'LeastRequest' }))).toEqual([]);
     const limits = { requests: { count: 1 }, connections: { count: 1 } };
-    expect(planes.map((plane) => fieldsOf(RateLimitPolicy.unsupported(plane, limits)))).toEqual([
+    expect(dataplaneModes.map((plane) => fieldsOf(RateLimitPolicy.unsupported(plane, limits)))).toEqual([
       [],
       [''],
       [''],

@@ -10,7 +10,7 @@ import {
 import { Type, type Static, type TStringOptions } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Optionals } from './schema-parts';
-import type { Plane, ShippedPolicy, UnsupportedField } from './shipped-policy';
+import type { DataplaneMode, ShippedPolicy, UnsupportedField } from './shipped-policy';
 import { unsupportedForRequests } from './unsupported-fields';
 
 const names = {
@@ -27,11 +27,13 @@ const changes = (propertyNames: Schema, text: TStringOptions) => {
   const Values = Type.Record(Type.String(), Type.String(text), bounds);
   return Optionals({ set: Values, add: Values, remove: Type.Record(Type.String(), Type.Literal(true), bounds) });
 };
-const specOf = (Changes: ReturnType<typeof changes>) => Optionals({ request: Changes, response: Changes });
+const readHeaderSpec = (Changes: ReturnType<typeof changes>) => Optionals({ request: Changes, response: Changes });
 
-const Spec = specOf(changes({ ...names, not: { pattern: FORBIDDEN_HEADERS } }, { ...value, pattern: ONE_LINE }));
+const Spec = readHeaderSpec(
+  changes({ ...names, not: { pattern: FORBIDDEN_HEADERS } }, { ...value, pattern: ONE_LINE }),
+);
 /** Other zones, backups and older versions bring changes that are refused today: these are left out one by one. */
-const stored = compileSchema(specOf(changes(names, value)));
+const stored = compileSchema(readHeaderSpec(changes(names, value)));
 
 export type HeaderSpec = Static<typeof Spec>;
 export type HeaderPolicyChanges = NonNullable<HeaderSpec['request']>;
@@ -47,7 +49,7 @@ export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
     description: 'Changes headers of requests and of their answers.',
     does: 'changes headers of requests and answers',
     schema: Spec,
-    unsupported: (plane: Plane, spec: HeaderSpec): readonly UnsupportedField[] => {
+    unsupported: (plane: DataplaneMode, spec: HeaderSpec): readonly UnsupportedField[] => {
       const found = limits(plane, spec);
       return found.some(({ field }) => field === '') ? found : [...found, ...forbiddenChanges(spec)];
     },
@@ -58,7 +60,7 @@ export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
 /** The changes that proxies are sent: those that no rule forbids. */
 export function permittedChanges({ set = {}, add = {}, remove = {} }: HeaderPolicyChanges): HeaderPolicyChanges {
   const permitted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
-    Object.fromEntries(Object.entries(map).filter(([name, given]) => problemOf(name, given) === undefined));
+    Object.fromEntries(Object.entries(map).filter(([name, given]) => findHeaderProblem(name, given) === undefined));
   return { set: permitted(set), add: permitted(add), remove: permitted(remove) };
 }
 
@@ -67,14 +69,14 @@ function forbiddenChanges(spec: HeaderSpec): readonly UnsupportedField[] {
   return (['request', 'response'] as const).flatMap((side) =>
     (['set', 'add', 'remove'] as const).flatMap((action) =>
       Object.entries(spec[side]?.[action] ?? {}).flatMap(([name, given]) => {
-        const reason = problemOf(name, given);
+        const reason = findHeaderProblem(name, given);
         return reason === undefined ? [] : [{ field: `/${side}/${action}/${name}`, reason: `${name} ${reason}` }];
       }),
     ),
   );
 }
 
-function problemOf(name: string, given: unknown): string | undefined {
+function findHeaderProblem(name: string, given: unknown): string | undefined {
   const problem = httpProblem('changed header', name);
   return problem ?? (typeof given === 'string' ? httpProblem('header value', given) : undefined);
 }

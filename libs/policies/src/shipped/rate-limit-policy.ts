@@ -19,7 +19,7 @@ const Spec = Type.Object(
   strict,
 );
 export type RateLimitSpec = Static<typeof Spec>;
-export type Rate = Static<typeof Rate>;
+export type RequestRate = Static<typeof Rate>;
 
 const KERNEL = 'connections are led in the kernel, which counts nothing';
 const FOREIGN = 'proxies of Kuma zones are configured there';

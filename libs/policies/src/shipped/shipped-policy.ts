@@ -7,8 +7,8 @@ import type { Level, MergeStrategy } from '../model/levels';
  * Enforcers of policies: Envoy by our xDS; the builtin proxy; connections that the kernel redirects itself; clients of
  * gRPC without a proxy; the proxies of Kuma's zones; the egress of a zone.
  */
-export const planes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp', 'egress'] as const;
-export type Plane = (typeof planes)[number];
+export const dataplaneModes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp', 'egress'] as const;
+export type DataplaneMode = (typeof dataplaneModes)[number];
 
 /** Part of a spec that a dataplane mode cannot enforce: the field as a JSON pointer, empty for all of it, and why. */
 export interface UnsupportedField {
@@ -44,7 +44,7 @@ export interface ShippedPolicy<S extends TSchema = TSchema> {
    * Returns the parts of an effective spec that a dataplane mode does not support; empty if it supports all. Pure;
    * linear in the spec.
    */
-  readonly unsupported: (plane: Plane, spec: Static<S>) => readonly UnsupportedField[];
+  readonly unsupported: (plane: DataplaneMode, spec: Static<S>) => readonly UnsupportedField[];
 }
 
 /** The group of the kinds that are shipped. */

@@ -1,20 +1,20 @@
-import type { Plane, UnsupportedField } from './shipped-policy';
+import type { DataplaneMode, UnsupportedField } from './shipped-policy';
 
-type Reason<Spec> = string | ((spec: Spec) => string);
+type FieldReason<Spec> = string | ((spec: Spec) => string);
 /** A field, why it cannot be done, and whether a spec asks for it. */
-type Limit<Spec> = readonly [field: string, reason: Reason<Spec>, asked: (spec: Spec) => boolean];
+type Limit<Spec> = readonly [field: string, reason: FieldReason<Spec>, asked: (spec: Spec) => boolean];
 
 /** Planes that pass bytes on without a look at requests, so that no policy on requests can hold there. */
-const BYTES: Partial<Readonly<Record<Plane, string>>> = {
+const BYTES: Partial<Readonly<Record<DataplaneMode, string>>> = {
   builtin: 'the builtin proxy passes requests on as bytes',
   direct: 'connections are led in the kernel, as bytes',
 };
 
-type Limits<Spec> = Partial<Readonly<Record<Plane, readonly Limit<Spec>[]>>>;
+type Limits<Spec> = Partial<Readonly<Record<DataplaneMode, readonly Limit<Spec>[]>>>;
 
 /** Returns a function that lists the unsupported fields of a policy by the limits of each dataplane mode. */
 export function unsupportedBy<Spec>(limits: Limits<Spec>) {
-  return (plane: Plane, spec: Spec): readonly UnsupportedField[] =>
+  return (plane: DataplaneMode, spec: Spec): readonly UnsupportedField[] =>
     (limits[plane] ?? []).flatMap(([field, reason, asked]) =>
       asked(spec) ? [{ field, reason: typeof reason === 'string' ? reason : reason(spec) }] : [],
     );
@@ -26,7 +26,7 @@ export function unsupportedBy<Spec>(limits: Limits<Spec>) {
  */
 export function unsupportedForRequests<Spec>(limits: Limits<Spec>) {
   const others = unsupportedBy(limits);
-  return (plane: Plane, spec: Spec): readonly UnsupportedField[] => {
+  return (plane: DataplaneMode, spec: Spec): readonly UnsupportedField[] => {
     const bytes = BYTES[plane];
     return bytes !== undefined ? [{ field: '', reason: bytes }] : others(plane, spec);
   };

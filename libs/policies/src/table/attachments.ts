@@ -14,7 +14,7 @@ export interface FoundTarget {
 }
 
 /** A policy and where it attaches. */
-export interface Attached {
+export interface AttachedPolicy {
   readonly policy: Policy;
   readonly targets: readonly FoundTarget[];
 }
@@ -30,7 +30,7 @@ export type ChangedNodeListener = (node: Node, policy: Policy) => void;
 
 /** The policies of one kind, and what each of them is attached to. References are live: what appears later is found (T004-07). */
 export class Attachments {
-  private readonly byKey = new Map<string, Attached>();
+  private readonly byKey = new Map<string, AttachedPolicy>();
   private readonly carriers = new Map<string, Carrier>();
   private below = 0;
   /** By place and name, or by place alone for selectors: who looks there. */
@@ -53,11 +53,11 @@ export class Attachments {
     return this.byKey.size;
   }
 
-  get(key: string): Attached | undefined {
+  get(key: string): AttachedPolicy | undefined {
     return this.byKey.get(key);
   }
 
-  all(): Iterable<Attached> {
+  all(): Iterable<AttachedPolicy> {
     return this.byKey.values();
   }
 
@@ -76,7 +76,7 @@ export class Attachments {
   }
 
   /** The nodes of a policy, each once. */
-  nodesOf(key: string): Node[] {
+  listNodes(key: string): Node[] {
     const nodes = new Map<string, Node>();
     for (const { found } of this.byKey.get(key)?.targets ?? []) {
       for (const list of found.values()) for (const node of list) nodes.set(node.key, node);
@@ -85,7 +85,7 @@ export class Attachments {
   }
 
   /** Returns what a policy would attach to; nothing is stored. Linear in the candidates of its selectors. */
-  resolve(policy: Policy): Attached {
+  resolve(policy: Policy): AttachedPolicy {
     const targets = policy.targetRefs.map((ref): FoundTarget => {
       const target = { ref, permitted: true, found: new Map<string, readonly Node[]>() };
       this.find(target, policy);
@@ -106,14 +106,14 @@ export class Attachments {
         getOrInsert(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
       }
     }
-    for (const node of this.nodesOf(policy.key)) this.attach(node, policy, touch);
+    for (const node of this.listNodes(policy.key)) this.attach(node, policy, touch);
   }
 
   remove(key: string, touch: ChangedNodeListener): void {
     const attached = this.byKey.get(key);
     if (!attached) return;
     const { policy, targets } = attached;
-    for (const node of this.nodesOf(key)) this.detach(node, policy, touch);
+    for (const node of this.listNodes(key)) this.detach(node, policy, touch);
     for (const { ref } of targets) {
       const looks = watchedPlace(ref, policy);
       if (looks) deleteFrom(this.watchers(looks), watchKey(looks), key);
@@ -142,10 +142,14 @@ export class Attachments {
   }
 
   /** Does `work` for each target, and moves the policy to where it attaches then. */
-  private change({ policy, targets }: Attached, touch: ChangedNodeListener, work: (target: FoundTarget) => void): void {
-    const before = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
+  private change(
+    { policy, targets }: AttachedPolicy,
+    touch: ChangedNodeListener,
+    work: (target: FoundTarget) => void,
+  ): void {
+    const before = new Map(this.listNodes(policy.key).map((node) => [node.key, node]));
     targets.forEach(work);
-    const after = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
+    const after = new Map(this.listNodes(policy.key).map((node) => [node.key, node]));
     for (const [key, node] of before) if (!after.has(key)) this.detach(node, policy, touch);
     for (const [key, node] of after) if (!before.has(key)) this.attach(node, policy, touch);
   }

@@ -1,6 +1,6 @@
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import { PRODUCER, type Frontend } from '@causeway/routing';
-import type { Fold, Sources } from '../fold/fold';
+import type { Fold, FieldSources } from '../fold/fold';
 import type { Policy } from '../model/policy';
 import { consumerGroup, createContext, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
 import type { KindTable } from './kind-table';
@@ -11,7 +11,7 @@ import type { TargetIndex } from './target-index';
 /** Effective spec at the end of a path, and the source of each value, by JSON pointer. */
 export interface Effective {
   readonly spec: JsonObject;
-  readonly sources: Sources;
+  readonly sources: FieldSources;
 }
 
 /** A rule of a route where a client sends to a frontend; without a route the service itself. */
@@ -64,7 +64,7 @@ export function effectiveOfRule(
 function groupAt({ policies }: KindTable, frontend: Frontend, { group, port }: Pick<RuleAt, 'group' | 'port'>): string {
   const { consumer } = createContext(frontend, group);
   if (consumer === undefined || isBoundAt(policies.targetIndex.routes, frontend, group, port)) return group;
-  return policies.consumersOf(frontend).includes(consumer) ? group : PRODUCER;
+  return policies.listConsumers(frontend).includes(consumer) ? group : PRODUCER;
 }
 
 function ruleNodes({ targetIndex }: Kinds, frontend: Frontend, at: RuleAt): Node[] {
@@ -98,7 +98,7 @@ export function effectiveOfBackend(
   const found = table.kind(kind);
   const frontend = table.targetIndex.frontend(service);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
-  const isOfConsumer = consumer !== undefined && found.policies.consumersOf(frontend).includes(consumer);
+  const isOfConsumer = consumer !== undefined && found.policies.listConsumers(frontend).includes(consumer);
   const context = createContext(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
   const nodes = [frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)];
   return foldAt(found, context, nodes, isIncluded);
@@ -119,6 +119,6 @@ function foldAt(
 export function listConsumers(table: Kinds, frontend: Identity): readonly string[] {
   const found = table.targetIndex.frontend(frontend);
   if (!found) return [];
-  const names = new Set([...table.all()].flatMap(({ policies }) => policies.consumersOf(found)));
+  const names = new Set([...table.all()].flatMap(({ policies }) => policies.listConsumers(found)));
   return [...names].sort();
 }

@@ -1,5 +1,5 @@
 import { getOrInsert } from '@causeway/resources';
-import type { Frontend, RouteTable } from '@causeway/routing';
+import type { Frontend, BindingTable } from '@causeway/routing';
 import { createContext, type Context } from './contexts';
 import type { HierarchyPaths } from './hierarchy-paths';
 
@@ -16,12 +16,12 @@ export class HierarchyContexts {
 
   constructor(
     readonly hierarchyPaths: HierarchyPaths,
-    private readonly routes: RouteTable,
+    private readonly routes: BindingTable,
   ) {}
 
   /** Counts one context anew, or forgets it where `frontend` has no such group. */
   refresh(key: string, frontend: Frontend | undefined, group: string): void {
-    const isThere = frontend !== undefined && this.hierarchyPaths.groupsOf(frontend, this.routes).includes(group);
+    const isThere = frontend !== undefined && this.hierarchyPaths.listGroups(frontend, this.routes).includes(group);
     this.forget(key, group);
     if (isThere) this.keep(key, frontend, group);
   }
@@ -30,7 +30,7 @@ export class HierarchyContexts {
   refreshAll(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
     const groups = new Set([...(this.byFrontend.get(key)?.keys() ?? [])]);
     for (const group of groups) this.forget(key, group);
-    for (const group of frontend ? this.hierarchyPaths.groupsOf(frontend, this.routes) : []) {
+    for (const group of frontend ? this.hierarchyPaths.listGroups(frontend, this.routes) : []) {
       groups.add(group);
       if (frontend) this.keep(key, frontend, group);
     }
@@ -60,7 +60,7 @@ export class HierarchyContexts {
 
   private keep(key: string, frontend: Frontend, group: string): void {
     const context = createContext(frontend, group);
-    const counted = { ...context, paths: this.hierarchyPaths.countOf(context, this.routes) };
+    const counted = { ...context, paths: this.hierarchyPaths.count(context, this.routes) };
     const { mesh, namespace } = context;
     getOrInsert(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
     const places = getOrInsert(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());

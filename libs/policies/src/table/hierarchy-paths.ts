@@ -6,7 +6,7 @@ import {
   type CompiledRoute,
   type CompiledRule,
   type Frontend,
-  type RouteTable,
+  type BindingTable,
 } from '@causeway/routing';
 import type { Level } from '../model/levels';
 import { isGatewayGroup, findFallbackGroup, OWN_BACKEND, type Context } from './contexts';
@@ -41,7 +41,7 @@ export class HierarchyPaths {
   }
 
   /** The groups of a frontend that are contexts of these levels, in order. A headless service has no routes, so implicit ones only. */
-  groupsOf(frontend: Frontend, routes: RouteTable): readonly string[] {
+  listGroups(frontend: Frontend, routes: BindingTable): readonly string[] {
     const isGateway = frontend.id.kind === 'Gateway';
     if (this.side === 'backend') return isGateway ? [] : [OWN_BACKEND];
     if (this.side === 'place') return [];
@@ -49,14 +49,14 @@ export class HierarchyPaths {
       return this.has('Gateway') || this.has('Listener') ? [`gateway:${frontend.namespace}/${frontend.id.name}`] : [];
     }
     if (!this.hasPathsOf(frontend)) return [];
-    return [PRODUCER, ...routes.groupsOf(frontend).filter((group) => group !== PRODUCER && !isGatewayGroup(group))];
+    return [PRODUCER, ...routes.listGroups(frontend).filter((group) => group !== PRODUCER && !isGatewayGroup(group))];
   }
 
   /**
    * All paths of a context, each once, in the order of ports, routes and rules. `borrowed` says that policies alone made the context:
    * where the consumer has no route the producer's hold. Linear in the routes that are bound there.
    */
-  pathsOf(context: Context, routes: RouteTable, borrowed: boolean): LowerPath[] {
+  listPaths(context: Context, routes: BindingTable, borrowed: boolean): LowerPath[] {
     const found = new Map<string, LowerPath>();
     const add = (nodes: LowerPath): void => {
       const path = nodes.filter(({ level }) => level !== 'Virtual' && this.known.has(level));
@@ -68,14 +68,14 @@ export class HierarchyPaths {
   }
 
   /**
-   * Returns the number of paths of a context that no policy created; equal to the result of `pathsOf`, for most kinds
+   * Returns the number of paths of a context that no policy created; equal to the result of `listPaths`, for most kinds
    * without building them.
    */
-  countOf(context: Context, routes: RouteTable): number {
+  count(context: Context, routes: BindingTable): number {
     const { frontend, group } = context;
     if (this.side === 'backend') return this.has('BackendPort') ? frontend.ports.length : 1;
     const isOfRules = this.has('ServicePort') && this.has('Rule') && !this.has('Backend') && !this.has('BackendPort');
-    if (!isOfRules || isGatewayGroup(group)) return this.pathsOf(context, routes, false).length;
+    if (!isOfRules || isGatewayGroup(group)) return this.listPaths(context, routes, false).length;
     let count = 0;
     for (const { port } of frontend.ports) {
       const bindings = bindingsAt(routes, { frontend, group, borrowed: false }, port);
@@ -93,7 +93,7 @@ export class HierarchyPaths {
 
   private routePaths(
     { frontend, group }: Context,
-    { routes, borrowed }: { readonly routes: RouteTable; readonly borrowed: boolean },
+    { routes, borrowed }: { readonly routes: BindingTable; readonly borrowed: boolean },
     add: (nodes: LowerPath) => void,
   ): void {
     const isGateway = isGatewayGroup(group);
@@ -119,12 +119,12 @@ export class HierarchyPaths {
     add(nodes.concat(frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)));
   }
 
-  private boundPaths(above: LowerPath, binding: Binding, routes: RouteTable, add: (nodes: LowerPath) => void): void {
-    for (const [route, rule] of rulesOf(binding)) {
+  private boundPaths(above: LowerPath, binding: Binding, routes: BindingTable, add: (nodes: LowerPath) => void): void {
+    for (const [route, rule] of listRules(binding)) {
       const nodes = [...above, routeNode('Route', route), routeNode('Rule', route, rule.name)];
       if (!this.has('Backend') && !this.has('BackendPort')) add(nodes);
       else
-        for (const [backend, port] of backendsOf(binding, route, rule, routes)) {
+        for (const [backend, port] of listBackends(binding, route, rule, routes)) {
           add([...nodes, frontendNode('Backend', backend), frontendNode('BackendPort', backend, port)]);
         }
     }
@@ -133,7 +133,7 @@ export class HierarchyPaths {
 
 /** Returns the bindings at a port of a context, or `implicit` if the service itself answers. */
 function bindingsAt(
-  routes: RouteTable,
+  routes: BindingTable,
   { frontend, group, borrowed }: { readonly frontend: Frontend; readonly group: string; readonly borrowed: boolean },
   port: number,
 ): readonly Binding[] | 'implicit' {
@@ -151,13 +151,13 @@ function bindingsAt(
 }
 
 /** Whether a group of routing decides at a port: a consumer's counts where it has a binding (T002-42). */
-export function isBoundAt(routes: RouteTable, frontend: Frontend, group: string, port: number): boolean {
+export function isBoundAt(routes: BindingTable, frontend: Frontend, group: string, port: number): boolean {
   const { bindings } = routes.group(frontend, group);
   return bindings.has(portKey('tcp', port)) || bindings.has(portKey('udp', port));
 }
 
 /** The rules that take requests: of a kind that does not look into them the first rule of the oldest route. */
-function* rulesOf({ kind, routes }: Binding): Generator<readonly [CompiledRoute, CompiledRule]> {
+function* listRules({ kind, routes }: Binding): Generator<readonly [CompiledRoute, CompiledRule]> {
   const all = looksIntoRequests(kind);
   for (const route of all ? routes : routes.slice(0, 1)) {
     for (const rule of all ? route.rules : route.rules.slice(0, 1)) yield [route, rule];
@@ -174,11 +174,11 @@ function countRules({ kind, routes }: Binding): number {
 }
 
 /** Yields the destinations of a rule, without those that do not resolve or have weight 0. */
-function* backendsOf(
+function* listBackends(
   { port, group }: Binding,
   route: CompiledRoute,
   { rule }: CompiledRule,
-  routes: RouteTable,
+  routes: BindingTable,
 ): Generator<readonly [Frontend, number]> {
   for (const ref of rule.backendRefs ?? []) {
     if ((ref.weight ?? 1) <= 0) continue;

@@ -1,4 +1,4 @@
-import { PRODUCER, type Frontend, type RouteTable } from '@causeway/routing';
+import { PRODUCER, type Frontend, type BindingTable } from '@causeway/routing';
 import { compareText } from '@causeway/resources';
 import { Fold, type FoldRoot } from '../fold/fold';
 import type { PolicyDefinition } from '../model/definition';
@@ -38,7 +38,7 @@ export class KindPolicies {
   }
 
   /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */
-  consumersOf(frontend: Frontend): readonly string[] {
+  listConsumers(frontend: Frontend): readonly string[] {
     return findConsumers(this.attachments, this.hierarchyPaths, frontend, this.targetIndex.routes);
   }
 }
@@ -72,12 +72,12 @@ export function standing(carriers: Carriers, node: Node, context: Pick<Context, 
   return strategies.includes('None') ? counted.slice(0, 1) : counted;
 }
 
-/** See `KindPolicies.consumersOf`. */
+/** See `KindPolicies.listConsumers`. */
 export function findConsumers(
   carriers: Carriers,
   hierarchyPaths: HierarchyPaths,
   frontend: Frontend,
-  routes: RouteTable,
+  routes: BindingTable,
 ): readonly string[] {
   if (carriers.definition.crossNamespace !== 'ClientSide' || !hierarchyPaths.hasPathsOf(frontend)) return [];
   const found = new Set<string>();

@@ -23,7 +23,7 @@ interface Special {
   readonly groups: ReadonlyMap<ScopeGroup, number>;
 }
 
-interface Place {
+interface ScopeMembership {
   readonly groups: Set<ScopeGroup>;
   /** Paths of the hierarchy that special contexts stand for. */
   covered: number;
@@ -37,7 +37,7 @@ export class KindScopes {
   private readonly special = new Map<string, Map<string, Special>>();
   private readonly groups = new Map<string, ScopeGroup>();
   private readonly byPolicy = new Map<string, Set<ScopeGroup>>();
-  private readonly places = new Map<string, Map<string, Place>>();
+  private readonly places = new Map<string, Map<string, ScopeMembership>>();
 
   constructor(
     private readonly kind: KindPolicies,
@@ -45,7 +45,7 @@ export class KindScopes {
   ) {}
 
   /** The groups in which a policy stands below the Namespace. */
-  groupsOf(policy: string): Iterable<ScopeGroup> {
+  listGroups(policy: string): Iterable<ScopeGroup> {
     return this.byPolicy.get(policy) ?? [];
   }
 
@@ -55,7 +55,7 @@ export class KindScopes {
   }
 
   /** The namespaces of a mesh below which a policy stands. */
-  namespacesOf(mesh: string): Iterable<string> {
+  listNamespaces(mesh: string): Iterable<string> {
     return this.places.get(mesh)?.keys() ?? [];
   }
 
@@ -69,8 +69,8 @@ export class KindScopes {
   groupsAt(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
     const found = new Set<string>(this.special.get(key)?.keys() ?? []);
     if (!frontend) return found;
-    for (const group of this.kind.hierarchyPaths.groupsOf(frontend, this.kind.targetIndex.routes)) found.add(group);
-    for (const namespace of this.kind.consumersOf(frontend)) found.add(consumerGroup(namespace));
+    for (const group of this.kind.hierarchyPaths.listGroups(frontend, this.kind.targetIndex.routes)) found.add(group);
+    for (const namespace of this.kind.listConsumers(frontend)) found.add(consumerGroup(namespace));
     return found;
   }
 
@@ -79,7 +79,7 @@ export class KindScopes {
     const { definition, attachments } = this.kind;
     if (definition.crossNamespace !== 'ClientSide') return [];
     const before = [...(this.special.get(key)?.keys() ?? [])].filter((group) => group.startsWith(consumerGroup('')));
-    const now = frontend && attachments.standBelow ? this.kind.consumersOf(frontend) : [];
+    const now = frontend && attachments.standBelow ? this.kind.listConsumers(frontend) : [];
     return [...before, ...now.map(consumerGroup)];
   }
 
@@ -95,7 +95,7 @@ export class KindScopes {
   }
 
   /** The contexts in which scopes of some groups are. Linear in the contexts with policies. */
-  *contextsOf(
+  *listContexts(
     groups: ReadonlySet<ScopeGroup>,
   ): Generator<{ readonly context: Context; readonly in: readonly ScopeGroup[] }> {
     for (const all of this.special.values()) {
@@ -113,16 +113,16 @@ export class KindScopes {
     const counted = this.contexts.at(key, group);
     const context = createContext(frontend, group);
     const { consumer, mesh, namespace } = context;
-    const borrowed = consumer !== undefined && this.kind.consumersOf(frontend).includes(consumer);
+    const borrowed = consumer !== undefined && this.kind.listConsumers(frontend).includes(consumer);
     if (!counted && !borrowed) return;
     const { attachments, hierarchyPaths, targetIndex } = this.kind;
     if (!borrowed && !attachments.standBelow) return;
-    const paths = hierarchyPaths.pathsOf(context, targetIndex.routes, borrowed);
+    const paths = hierarchyPaths.listPaths(context, targetIndex.routes, borrowed);
     const below = paths.map((path) => lowerPolicies(attachments, context, path));
     if (!borrowed && below.every(({ length }) => length === 0)) return;
     const groups = new Map<ScopeGroup, number>();
     for (const policies of below) {
-      const into = this.groupOf(mesh, namespace, policies);
+      const into = this.getGroup(mesh, namespace, policies);
       into.paths += 1;
       groups.set(into, (groups.get(into) ?? 0) + 1);
       for (const policy of policies) changed.add(policy.key);
@@ -149,7 +149,7 @@ export class KindScopes {
     this.tidy(mesh, namespace);
   }
 
-  private groupOf(mesh: string, namespace: string, policies: readonly Policy[]): ScopeGroup {
+  private getGroup(mesh: string, namespace: string, policies: readonly Policy[]): ScopeGroup {
     const lower = policies.map(({ key }) => key);
     const key = `${mesh}\n${namespace}\n${lower.join('\n')}`;
     return getOrInsert(this.groups, key, () => {
@@ -167,9 +167,9 @@ export class KindScopes {
     this.tidy(group.mesh, group.namespace);
   }
 
-  private place(mesh: string, namespace: string): Place {
-    const places = getOrInsert(this.places, mesh, () => new Map<string, Place>());
-    return getOrInsert(places, namespace, (): Place => ({ groups: new Set(), covered: 0 }));
+  private place(mesh: string, namespace: string): ScopeMembership {
+    const places = getOrInsert(this.places, mesh, () => new Map<string, ScopeMembership>());
+    return getOrInsert(places, namespace, (): ScopeMembership => ({ groups: new Set(), covered: 0 }));
   }
 
   private tidy(mesh: string, namespace: string): void {

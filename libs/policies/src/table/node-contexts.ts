@@ -1,4 +1,4 @@
-import { listPlaces, PRODUCER, type Frontend } from '@causeway/routing';
+import { listRouteBindings, PRODUCER, type Frontend } from '@causeway/routing';
 import { consumerGroup } from './contexts';
 import type { KindPolicies } from './kind-policies';
 import type { KindScopes } from './kind-scopes';
@@ -21,17 +21,17 @@ export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes
       return;
     case 'Route':
     case 'Rule': {
-      const route = routes.route(keyOf(node));
+      const route = routes.route(getKey(node));
       if (route) yield* contextsOfRoute(kind, scopes, route);
       return;
     }
     default: {
       const frontend = kind.targetIndex.frontend(id);
-      const key = keyOf(node);
+      const key = getKey(node);
       for (const group of scopes.groupsAt(key, frontend)) yield [key, frontend, group];
       const isBackend = level === 'Backend' || level === 'BackendPort';
       if (!isBackend || kind.hierarchyPaths.side !== 'route' || !frontend) return;
-      for (const route of routes.sendersOf(frontend)) yield* contextsOfRoute(kind, scopes, route);
+      for (const route of routes.listSenders(frontend)) yield* contextsOfRoute(kind, scopes, route);
     }
   }
 }
@@ -39,9 +39,9 @@ export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes
 function* contextsOfRoute(
   { targetIndex: { routes }, definition }: KindPolicies,
   scopes: KindScopes,
-  route: Parameters<typeof listPlaces>[1],
+  route: Parameters<typeof listRouteBindings>[1],
 ): Generator<ContextAt> {
-  for (const { frontend, binding } of listPlaces(routes, route).bound) {
+  for (const { frontend, binding } of listRouteBindings(routes, route).bound) {
     yield [frontend.key, frontend, binding.group];
     if (binding.group !== PRODUCER || definition.crossNamespace !== 'ClientSide') continue;
     // Consumers whose context a policy made borrow the producer's routes.
@@ -52,6 +52,6 @@ function* contextsOfRoute(
 }
 
 /** The identity key in a node's key. */
-function keyOf({ key }: Node): string {
+function getKey({ key }: Node): string {
   return key.split(' ')[1] ?? '';
 }

@@ -8,7 +8,7 @@ export interface TargetObject {
   readonly displayName?: string;
 }
 
-interface Known extends TargetObject {
+export interface KnownObject extends TargetObject {
   readonly key: string;
   readonly name: string;
   /** Kind, mesh and namespace: where selectors look. */
@@ -24,28 +24,28 @@ export const formatPlace = (kind: string, mesh: string, namespace: string): stri
 
 /** The objects that policies can name, by place and name. */
 export class Objects {
-  private readonly byKey = new Map<string, Known>();
-  private readonly byPlace = new Map<string, Map<string, Map<string, Known>>>();
+  private readonly byKey = new Map<string, KnownObject>();
+  private readonly byPlace = new Map<string, Map<string, Map<string, KnownObject>>>();
 
-  get(key: string): Known | undefined {
+  get(key: string): KnownObject | undefined {
     return this.byKey.get(key);
   }
 
   /** Keeps an object in place of its older version; returns that one. */
-  put({ id, labels, displayName }: TargetObject): Known | undefined {
+  put({ id, labels, displayName }: TargetObject): KnownObject | undefined {
     const key = identityKey(id);
     const before = this.remove(id);
     const isGlobal = id.kind === 'Namespace' || id.kind === 'Mesh';
     const place = isGlobal ? formatPlace(id.kind, '', '') : formatPlace(id.kind, id.mesh, id.namespace);
     const known = { id, labels, key, name: displayName || id.name, place };
     this.byKey.set(key, known);
-    const names = getOrInsert(this.byPlace, place, () => new Map<string, Map<string, Known>>());
-    getOrInsert(names, known.name, () => new Map<string, Known>()).set(key, known);
+    const names = getOrInsert(this.byPlace, place, () => new Map<string, Map<string, KnownObject>>());
+    getOrInsert(names, known.name, () => new Map<string, KnownObject>()).set(key, known);
     return before;
   }
 
   /** Forgets an object; returns it. */
-  remove(id: Identity): Known | undefined {
+  remove(id: Identity): KnownObject | undefined {
     const known = this.byKey.get(identityKey(id));
     if (!known) return undefined;
     const names = this.byPlace.get(known.place);
@@ -58,20 +58,20 @@ export class Objects {
   }
 
   /** All of a place, in no order; or those of a name. */
-  *in(place: string, name?: string): Generator<Known> {
+  *in(place: string, name?: string): Generator<KnownObject> {
     const names = this.byPlace.get(place);
     if (name !== undefined) yield* names?.get(name)?.values() ?? [];
     else for (const sameNamed of names?.values() ?? []) yield* sameNamed.values();
   }
 
   /** The labels of a Namespace or a Mesh. */
-  labelsOf(kind: 'Namespace' | 'Mesh', name: string): Labels {
+  getLabels(kind: 'Namespace' | 'Mesh', name: string): Labels {
     const [known] = this.in(formatPlace(kind, '', ''), name);
     return known?.labels ?? {};
   }
 
   /** The namespaces of a mesh in which something stands, in order. Linear in places. */
-  namespacesOf(mesh: string): string[] {
+  listNamespaces(mesh: string): string[] {
     const found = new Set<string>();
     for (const place of this.byPlace.keys()) {
       const [, of, namespace] = place.split('/');
@@ -80,5 +80,3 @@ export class Objects {
     return [...found].sort(compareText);
   }
 }
-
-export type { Known as KnownObject };

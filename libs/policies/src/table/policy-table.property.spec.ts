@@ -20,7 +20,7 @@ function counted({ contexts, scopes }: KindTable): Map<string, number> {
   const add = (key: string, paths: number): void => {
     if (paths !== 0) found.set(key, (found.get(key) ?? 0) + paths);
   };
-  for (const namespace of new Set([...contexts.countsBelow('default').keys(), ...scopes.namespacesOf('default')])) {
+  for (const namespace of new Set([...contexts.countsBelow('default').keys(), ...scopes.listNamespaces('default')])) {
     add(`${namespace}:`, scopes.plain('default', namespace));
     for (const { lower, paths } of scopes.below('default', namespace)) add(`${namespace}:${lower.join()}`, paths);
   }
@@ -63,7 +63,7 @@ function whole(table: PolicyTable): Map<string, string> {
     const name = kind.definition.kind;
     for (const path of pathsOf(kind)) {
       const fold = foldPath(kind, path);
-      const states = fold?.policies.map((policy) => [policy.key, fold.stateOf(policy)]);
+      const states = fold?.policies.map((policy) => [policy.key, fold.getScopeState(policy)]);
       said.set(`${name} ${path.key}`, JSON.stringify([fold?.spec, [...(fold?.sources ?? [])], states]));
     }
     said.set(`${name} counts`, JSON.stringify([...counted(kind)].sort()));

@@ -1,5 +1,5 @@
 import { ChangeCollector, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
-import type { ChangeSet, Frontend, RouteTable, Service } from '@causeway/routing';
+import type { ChangeSet, Frontend, BindingTable, Service } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { StoredPolicy } from '../model/policy';
 import { readPolicy } from '../model/read-policy';
@@ -33,7 +33,7 @@ export class PolicyTable {
   private readonly hierarchies = new Map<string, HierarchyContexts>();
   private readonly changes = new ChangeCollector(() => new PolicyChangeSetBuilder(), NO_POLICY_CHANGES);
 
-  constructor(routes: RouteTable) {
+  constructor(routes: BindingTable) {
     this.targetIndex = new TargetIndex(routes);
   }
 
@@ -63,7 +63,7 @@ export class PolicyTable {
   }
 
   /** See `listConsumers`. */
-  consumersOf(frontend: Identity): readonly string[] {
+  listConsumers(frontend: Identity): readonly string[] {
     return listConsumers(this, frontend);
   }
 
@@ -132,7 +132,7 @@ export class PolicyTable {
   }
 
   /** Forgets all policies of a kind, whether it is defined or not. */
-  removePoliciesOf(kind: string): PolicyChangeSet {
+  removePolicies(kind: string): PolicyChangeSet {
     this.stored.delete(kind);
     return this.change((changeSet) => this.kinds.get(kind)?.clear(changeSet));
   }

@@ -1,5 +1,5 @@
 import { bareGroup, identityKey, namespaceLabels, selectsLabels, type Identity } from '@causeway/resources';
-import { serviceFrontend, type Frontend, type RouteTable, type Service } from '@causeway/routing';
+import { serviceFrontend, type Frontend, type BindingTable, type Service } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy, TargetRef } from '../model/policy';
 import { frontendNode, meshNode, namespaceNode, routeNode, virtualNode, type FrontendLevel, type Node } from './nodes';
@@ -11,7 +11,7 @@ export class TargetIndex {
   /** External services, which routes do not know: backends only. */
   private readonly external = new Map<string, Frontend>();
 
-  constructor(readonly routes: RouteTable) {}
+  constructor(readonly routes: BindingTable) {}
 
   /** A service or a Gateway. */
   frontend(id: Identity): Frontend | undefined {
@@ -56,10 +56,10 @@ export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: Targe
   const { mesh, namespace } = policy.id;
   const { level, selector } = ref;
   if (level === 'Mesh') {
-    return !selector || selectsLabels(selector, objects.labelsOf('Mesh', mesh)) ? [meshNode(mesh)] : [];
+    return !selector || selectsLabels(selector, objects.getLabels('Mesh', mesh)) ? [meshNode(mesh)] : [];
   }
   if (level === 'Namespace') {
-    const labels = { ...namespaceLabels(namespace), ...objects.labelsOf('Namespace', namespace) };
+    const labels = { ...namespaceLabels(namespace), ...objects.getLabels('Namespace', namespace) };
     return !selector || selectsLabels(selector, labels) ? [namespaceNode(mesh, namespace)] : [];
   }
   if (level !== undefined || ref.name === undefined) return [];

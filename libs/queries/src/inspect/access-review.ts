@@ -30,7 +30,7 @@ export interface AccessQuestion {
 export class AccessReviews {
   constructor(
     private readonly registry: Registry,
-    private readonly policy: Pick<AccessPolicy, 'decide' | 'rolesOf'>,
+    private readonly policy: Pick<AccessPolicy, 'decide' | 'listRoles'>,
   ) {}
 
   /** Throws AccessDenied to a caller who asks about others and may not `get` AccessReview, Invalid for no kind. */
@@ -44,7 +44,7 @@ export class AccessReviews {
 
   /** The roles of the caller, and the bindings that give them. */
   rolesOf(caller: Caller): readonly HeldRole[] {
-    return this.policy.rolesOf(caller);
+    return this.policy.listRoles(caller);
   }
 
   private subjectOf(caller: Caller, { user, groups }: Pick<AccessQuestion, 'user' | 'groups'>): Caller {

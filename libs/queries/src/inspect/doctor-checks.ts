@@ -1,7 +1,7 @@
 import type { DoctorCheckName, Finding } from '@causeway/api';
 import { quarantineCommand } from '@causeway/admission';
 import { foreignReferences } from '@causeway/kinds';
-import type { LeaseHold } from '@causeway/controllers';
+import type { ReaperHold } from '@causeway/controllers';
 import { changingIdsIn, enrolledDataplane, oldCredential } from '@causeway/identity';
 import { Enrolment, IdentityPathState, MeshNaming } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
@@ -44,7 +44,7 @@ export interface DoctorInput {
   readonly meshes: Meshes;
   readonly zones: readonly ZoneWithInsight[];
   /** Present if a mass end of leases is being held back (docs/reference/leases.md). */
-  readonly leaseHold?: LeaseHold | undefined;
+  readonly leaseHold?: ReaperHold | undefined;
 }
 
 /** The status of a condition that says that something is wrong, by the type of the condition. */

@@ -50,11 +50,11 @@ export class AnswerWriter {
   }
 
   onPath(fold: Fold, policy: Policy): PolicyOnPath {
-    const { enforced, superseded } = fold.fieldsOf(policy);
+    const { enforced, superseded } = fold.getScopeFields(policy);
     return {
       policy: this.policy(policy.id),
       strategy: policy.strategy,
-      state: fold.stateOf(policy),
+      state: fold.getScopeState(policy),
       enforced,
       superseded,
     };
@@ -77,7 +77,7 @@ export class AnswerWriter {
       .map((policy) => ({
         policy: this.policy(policy.id),
         strategy: policy.strategy,
-        state: fold.stateOf(policy),
+        state: fold.getScopeState(policy),
       }));
     return { ...this.path(path), ...scope, effective: fold.spec, others };
   }

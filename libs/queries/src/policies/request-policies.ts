@@ -1,7 +1,7 @@
 import type { ShapedBy } from '@causeway/api';
 import type { Effective, PolicyTable } from '@causeway/policies';
 import { compareText, identityKey, type Identity } from '@causeway/resources';
-import { looksIntoRequests, PRODUCER, type Explanation, type Question } from '@causeway/routing';
+import { looksIntoRequests, PRODUCER, type Explanation, type RouteQuestion } from '@causeway/routing';
 import { listBackends, type Backend } from './request-backends';
 
 /**
@@ -10,7 +10,7 @@ import { listBackends, type Backend } from './request-backends';
  */
 export function policiesOfRequest(
   table: PolicyTable,
-  { client, frontend, port }: Question,
+  { client, frontend, port }: RouteQuestion,
   explained: Explanation,
 ): readonly ShapedBy[] {
   const group =

@@ -1,4 +1,4 @@
-import { asDataplane, inboundsOf, selectedDataplanes } from '@causeway/dataplanes';
+import { asDataplane, listInbounds, selectedDataplanes } from '@causeway/dataplanes';
 import { Dataplane, MeshService, servicePorts } from '@causeway/kinds';
 import { identityKey, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
 import type { IsReady } from '@causeway/routing';
@@ -33,7 +33,7 @@ export function readiness(index: IndexReader): IsReady {
       const dataplane = asDataplane(selected);
       if (!dataplane) continue;
       hasDataplanes = true;
-      const inbounds = inboundsOf(dataplane).filter((inbound) => inbound.port === target || inbound.name === target);
+      const inbounds = listInbounds(dataplane).filter((inbound) => inbound.port === target || inbound.name === target);
       if (inbounds.some(({ state = 'Ready' }) => state === 'Ready')) return true;
     }
     // Another zone's Dataplanes are there only.
@@ -64,7 +64,7 @@ export function dataplaneAt(
     const dataplane = resource.id.mesh === mesh ? asDataplane(resource) : undefined;
     if (!dataplane) continue;
     const { networking } = dataplane.spec;
-    const found = inboundsOf(dataplane).some(
+    const found = listInbounds(dataplane).some(
       (inbound) => inbound.port === port && (inbound.address ?? networking.address) === address,
     );
     if (found) return dataplane.id;

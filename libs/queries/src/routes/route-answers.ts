@@ -4,10 +4,10 @@ import {
   connectionAction,
   ruleAction,
   type Binding,
-  type Destination,
+  type RouteDestination,
   type Explanation,
-  type Outcome,
-  type RouteTable,
+  type RequestOutcome,
+  type BindingTable,
   type Share,
 } from '@causeway/routing';
 
@@ -20,7 +20,7 @@ export type RoutesAnswer = ServiceRoutes['tables'][number];
 /** An identity as answers write it. */
 export const named = ({ kind, zone, namespace, name }: Identity): Named => ({ kind, zone, namespace, name });
 
-const destinationAnswer = ({ services, port }: Destination): DestinationAnswer => ({
+const destinationAnswer = ({ services, port }: RouteDestination): DestinationAnswer => ({
   services: services.slice(0, MAX_SERVICES).map(named),
   port,
 });
@@ -44,7 +44,7 @@ function shareAnswer({ weight, total, result }: Share): ShareAnswer {
 }
 
 /** Formats the outcome for an explanation. */
-export function outcomeAnswer(outcome: Outcome) {
+export function outcomeAnswer(outcome: RequestOutcome) {
   switch (outcome.type) {
     case 'implicit':
       return { outcome: outcome.type, shares: outcome.shares.map(shareAnswer) };
@@ -100,7 +100,7 @@ export function decisionAnswer({ binding, entry }: Explanation): RequestAnswer['
 }
 
 /** The merged table of a binding, `most` matches of it. */
-export function routesAnswer(table: RouteTable, binding: Binding, most: number): RoutesAnswer {
+export function routesAnswer(table: BindingTable, binding: Binding, most: number): RoutesAnswer {
   const { port, group, kind, entries } = binding;
   if (kind !== 'HTTPRoute' && kind !== 'GRPCRoute') {
     const [route] = binding.routes;
@@ -135,7 +135,7 @@ function ruleAnswer(action: ReturnType<typeof ruleAction>, id: Identity, rule: s
 }
 
 /** `MeshService mesh/echo-v1:80`, of another zone with the zone. */
-function destinationText({ services, port }: Destination): string {
+function destinationText({ services, port }: RouteDestination): string {
   return services
     .slice(0, MAX_SERVICES)
     .map(({ kind, zone, namespace, name }) => `${kind} ${[zone, namespace, name].filter(Boolean).join('/')}:${port}`)

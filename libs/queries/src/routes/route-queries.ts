@@ -19,8 +19,8 @@ import {
   type Client,
   type Explanation,
   type Frontend,
-  type Question,
-  type RouteTable,
+  type RouteQuestion,
+  type BindingTable,
 } from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
@@ -159,7 +159,11 @@ export class RouteQueries {
   }
 
   /** Which policies shaped a request; nothing for another zone's view, whose policies are not known here. */
-  private policiesOf(zone: string, asked: Question, explained: Explanation): Partial<Pick<RequestAnswer, 'policies'>> {
+  private policiesOf(
+    zone: string,
+    asked: RouteQuestion,
+    explained: Explanation,
+  ): Partial<Pick<RequestAnswer, 'policies'>> {
     const { cp, policies } = this.sources;
     if (!policies || zone !== ownZone(cp)) return {};
     return { policies: policiesOfRequest(policies.table, asked, explained) };
@@ -188,7 +192,7 @@ export class RouteQueries {
   }
 
   /** The table of this control plane, or what the zone's would be. */
-  private async tableOf({ mesh, zone }: Place, service: Resource, signal: AbortSignal): Promise<RouteTable> {
+  private async tableOf({ mesh, zone }: Place, service: Resource, signal: AbortSignal): Promise<BindingTable> {
     const { cp, index, meshes, routes } = this.sources;
     if (routes && zone === ownZone(cp)) return routes.table;
     return routesOfZone(index, meshes, { mesh, zone, service }, signal);
@@ -310,8 +314,8 @@ function describe({ id: { kind, zone, namespace, name } }: Resource): string {
 }
 
 /** Throws AccessDenied unless the caller may read every route that names the service. */
-function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights): void {
-  for (const group of table.groupsOf(frontend)) {
+function checkRoutes(table: BindingTable, frontend: Frontend, rights: CallerRights): void {
+  for (const group of table.listGroups(frontend)) {
     for (const key of table.group(frontend, group).results.keys()) {
       const route = table.route(key.replace(/#[0-9]+$/, ''));
       if (route) rights.check('get', toAccessTarget(route.id));
@@ -320,12 +324,12 @@ function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights
 }
 
 function listBindings(
-  table: RouteTable,
+  table: BindingTable,
   frontend: Frontend,
   { port, client: namespace }: Pick<RoutesQuestion, 'port' | 'client'>,
 ) {
   const client: Client | undefined = namespace === undefined ? undefined : { namespace };
-  const all = table.groupsOf(frontend).flatMap((group) => [...table.group(frontend, group).bindings.values()]);
+  const all = table.listGroups(frontend).flatMap((group) => [...table.group(frontend, group).bindings.values()]);
   const isMeant = (binding: (typeof all)[number]): boolean => {
     const transport = binding.kind === 'UDPRoute' ? 'udp' : 'tcp';
     if (port !== undefined && binding.port !== port) return false;

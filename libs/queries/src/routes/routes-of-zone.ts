@@ -1,6 +1,6 @@
 import { MeshRoutes, type Meshes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, Label, labelValue, type Resource } from '@causeway/resources';
-import type { RouteTable } from '@causeway/routing';
+import type { BindingTable } from '@causeway/routing';
 import { inSlices } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 
@@ -22,7 +22,7 @@ export async function routesOfZone(
   meshes: Meshes,
   { mesh, zone, service }: RoutesView,
   signal: AbortSignal,
-): Promise<RouteTable> {
+): Promise<BindingTable> {
   const disabled = new Set(
     [...index.ofKind('Zone')].filter(({ spec }) => spec['enabled'] === false).map(({ id }) => id.name),
   );

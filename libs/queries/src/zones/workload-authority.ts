@@ -7,7 +7,7 @@ import {
   checkOrder,
   waitedFor,
   type AuthorityStateOfZone,
-  type RotationOrder,
+  type RotationCommand,
   type RotationRequests,
   type TrustEvidence,
   type ZoneAuthority,
@@ -66,7 +66,7 @@ export class WorkloadAuthority {
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
     // Asked to force what waits already, the operator does not begin another one.
     const isForced = decoded.type === 'rotate' && decoded.force && state.step.type === 'trusting';
-    const order: RotationOrder = isForced ? { type: 'force' } : decoded;
+    const order: RotationCommand = isForced ? { type: 'force' } : decoded;
     checkOrder(order, state.step);
     await requests.leave(order, by);
     const until = this.clock.now() + ORDER_WAIT;
@@ -119,7 +119,7 @@ function toAuthority(
   };
 }
 
-function decodeOrder({ deadline, force, abandon }: BodyOf<typeof rotateWorkloadAuthority>): RotationOrder {
+function decodeOrder({ deadline, force, abandon }: BodyOf<typeof rotateWorkloadAuthority>): RotationCommand {
   const violations: Violation[] = [];
   if (abandon === true && (force === true || deadline !== undefined))
     violations.push(FieldPath.at('abandon').violation('must be given alone'));

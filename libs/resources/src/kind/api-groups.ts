@@ -45,11 +45,11 @@ export const bareGroup = (group: string): string => group.replace(/\/.*$/, '');
 /** The groups of a kind, or of an alias of it, with their versions; the one that is written comes first. */
 export function listGroups({ apiVersion, otherGroups = [], declaredBy = '' }: GroupedKind): readonly AcceptedGroup[] {
   const { group, version } = parseApiVersion(apiVersion);
-  const known = versionsOf(group);
+  const known = listVersions(group);
   const isOpen = declaredBy !== '' && known.length === 0;
   return [
     { group, versions: isOpen ? [] : [version, ...known.filter((one) => one !== version)] },
-    ...otherGroups.map((other) => ({ group: other, versions: versionsOf(other) })),
+    ...otherGroups.map((other) => ({ group: other, versions: listVersions(other) })),
   ];
 }
 
@@ -75,7 +75,7 @@ export function describeGroups(kinds: readonly GroupedKind[]): string {
   return [...new Set(texts)].map((text) => shortened(text, 300)).join(' or ');
 }
 
-function versionsOf(group: string): readonly string[] {
+function listVersions(group: string): readonly string[] {
   const versions: Readonly<Record<string, readonly string[]>> = apiGroups;
   return Object.hasOwn(apiGroups, group) ? (versions[group] ?? []) : [];
 }

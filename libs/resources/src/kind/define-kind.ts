@@ -61,7 +61,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     return input.confidential === true ? found.map(withoutValue) : found;
   };
   return Object.freeze({
-    ...factsOf(input),
+    ...describeInput(input),
     bounds,
     spec: input.spec,
     check,
@@ -83,7 +83,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
 }
 
 /** Returns the facts of a kind besides its schema and rules, with the defaults filled in. */
-function factsOf<S extends TSchema>(input: KindInput<S>) {
+function describeInput<S extends TSchema>(input: KindInput<S>) {
   return {
     name: input.name,
     bareName: input.bareName ?? input.name,

@@ -6,13 +6,13 @@ import type { SyncRule } from './sync-rule';
 import type { FieldPath, Violation, Violations } from '../violation';
 
 /** Input of `warn`; never other resources. */
-interface Subject<Spec> {
+interface WarnSubject<Spec> {
   readonly name: string;
   readonly spec: Spec;
 }
 
 /** Input of `derive`; never other resources. Mesh and namespace are empty for kinds without them. */
-interface DerivedFrom extends Subject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
+interface DerivedFrom extends WarnSubject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
 
 /** The largest size of a resource of a kind, on REST, gRPC and sync (docs/reference/bounds.md). */
 export interface KindBounds {
@@ -88,7 +88,7 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   /** Rules that look at the resource's own mesh and namespace too. Called only with a spec that breaks no other rule. */
   readonly validateAt: (id: Identity, spec: Static<S>, at: FieldPath) => readonly Violation[];
   /** Returns warnings about legal content that is most likely a mistake. */
-  readonly warn: (subject: Subject<Static<S>>) => readonly string[];
+  readonly warn: (subject: WarnSubject<Static<S>>) => readonly string[];
 }
 
 /** Role that writes a kind. */

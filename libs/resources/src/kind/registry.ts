@@ -80,11 +80,11 @@ export class Registry {
   /** The kind of a document of the Kubernetes form, looked up by group, version and kind. */
   find(apiVersion: string, name: string): FoundKind {
     const of = parseApiVersion(apiVersion);
-    const namesakes = this.current.byBareName.get(name) ?? [];
-    const found = namesakes.find(({ kind, alias }) => isOfGroup(alias ?? kind, of));
+    const sameNamed = this.current.byBareName.get(name) ?? [];
+    const found = sameNamed.find(({ kind, alias }) => isOfGroup(alias ?? kind, of));
     return found
       ? { found: true, ...found }
-      : { found: false, sameNamed: namesakes.map((one) => one.alias ?? one.kind) };
+      : { found: false, sameNamed: sameNamed.map((one) => one.alias ?? one.kind) };
   }
 
   /** The kind that REST serves under this plural, a kind's or an alias's, or undefined. */
@@ -113,18 +113,18 @@ export class Registry {
   }
 }
 
-type Names = Map<string, NamedKind>;
+type KindNames = Map<string, NamedKind>;
 
 /** The names of the kinds of one version. */
 class Tables {
   readonly version: number;
   readonly kinds: readonly Kind[];
-  readonly byName: Names = new Map();
-  readonly byPlural: Names = new Map();
+  readonly byName: KindNames = new Map();
+  readonly byPlural: KindNames = new Map();
   /** By the name without a group, which kinds of several groups may have. */
   readonly byBareName = new Map<string, NamedKind[]>();
   /** Plurals, short names, names in lower case. */
-  readonly byNoun: Names = new Map();
+  readonly byNoun: KindNames = new Map();
 
   constructor(fixed: readonly Kind[], source: KindSource | undefined) {
     this.version = source?.version ?? 0;
@@ -142,7 +142,7 @@ class Tables {
       { name: kind.name, plural: kind.plural, entry: { kind } },
       ...kind.aliases.map((alias) => ({ name: alias.name, plural: alias.plural, entry: { kind, alias } })),
     ];
-    const entries = named.flatMap(({ name, plural, entry }): [Names, string, NamedKind][] => [
+    const entries = named.flatMap(({ name, plural, entry }): [KindNames, string, NamedKind][] => [
       [this.byName, name, entry],
       [this.byPlural, plural, entry],
       [this.byNoun, plural, entry],
@@ -157,8 +157,8 @@ class Tables {
     }
     for (const [names, word, entry] of entries) if (!names.has(word)) names.set(word, entry);
     for (const { name, entry } of [{ name: kind.bareName, entry: { kind } }, ...named.slice(1)]) {
-      const namesakes = this.byBareName.get(name);
-      if (namesakes) namesakes.push(entry);
+      const sameNamed = this.byBareName.get(name);
+      if (sameNamed) sameNamed.push(entry);
       else this.byBareName.set(name, [entry]);
     }
     return undefined;

@@ -1,5 +1,5 @@
 import { applyResources } from '@causeway/api';
-import { recordRefusedDocuments, type BatchOutcome, type BatchProgress } from '@causeway/admission';
+import { recordRefusedDocuments, type BatchOutcome, type BatchWriteProgress } from '@causeway/admission';
 import { ConcurrencyLimit } from '@causeway/queries';
 import { errorText, yieldToEventLoop } from '@causeway/runtime';
 import { resultLine, summaryLine, type ApplyQuery } from '../answers/batch-lines';
@@ -54,7 +54,7 @@ class Batches {
   ): Promise<BatchOutcome | undefined> {
     const { documents } = batch;
     const reported = { checked: 0, written: 0 };
-    const progress = ({ checked, written }: BatchProgress): void => {
+    const progress = ({ checked, written }: BatchWriteProgress): void => {
       if (checked + written < reported.checked + reported.written + PROGRESS_STEP) return;
       Object.assign(reported, { checked, written });
       lines.tell({ progress: checked, of: documents.length, written });

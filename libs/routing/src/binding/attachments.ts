@@ -1,12 +1,12 @@
 import { getOrInsert } from '@causeway/resources';
 import type { RouteKind } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
-import type { Attachment } from './binding';
+import type { RouteAttachment } from './binding';
 import { backendTarget, groupFor, parentTarget } from './frontend';
 
 /** The routes that name one target as parent in one group, and how many there are of each kind. */
 export class AttachedGroup {
-  private readonly byRoute = new Map<string, Attachment>();
+  private readonly byRoute = new Map<string, RouteAttachment>();
   private readonly kinds = new Map<RouteKind, number>();
   private implicit = 0;
 
@@ -29,11 +29,11 @@ export class AttachedGroup {
     return this.byRoute.keys();
   }
 
-  values(): Iterable<Attachment> {
+  values(): Iterable<RouteAttachment> {
     return this.byRoute.values();
   }
 
-  put(at: Attachment): void {
+  put(at: RouteAttachment): void {
     this.remove(at.route.key);
     this.byRoute.set(at.route.key, at);
     if (at.route.implicit) this.implicit += 1;
@@ -54,7 +54,10 @@ export class AttachedGroup {
 
 /** A route among the targets that it names: as parent in a group, or as backend. */
 export interface Links {
-  readonly parents: ReadonlyMap<string, { readonly target: string; readonly group: string; readonly at: Attachment }>;
+  readonly parents: ReadonlyMap<
+    string,
+    { readonly target: string; readonly group: string; readonly at: RouteAttachment }
+  >;
   readonly backends: ReadonlySet<string>;
 }
 
@@ -84,4 +87,4 @@ export function readLinks(route: CompiledRoute): Links {
   return { parents, backends };
 }
 
-type Ref = Attachment['refs'][number];
+type Ref = RouteAttachment['refs'][number];

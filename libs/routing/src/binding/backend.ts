@@ -1,11 +1,11 @@
 import type { Identity } from '@causeway/resources';
 import type { ObjectRef, ReferenceGrant } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
-import { backendTarget, foreignReference, GATEWAY_GROUP, targetKind, type Target } from './frontend';
+import { backendTarget, foreignReference, GATEWAY_GROUP, targetKind, type ParentTarget } from './frontend';
 import type { Targets } from './targets';
 
 /** Target of a share of requests: the ready endpoints of all these services at this port. */
-export interface Destination {
+export interface RouteDestination {
   readonly services: readonly Identity[];
   readonly port: number;
 }
@@ -17,7 +17,8 @@ interface Unresolved {
 }
 
 export type ResolvedBackend =
-  { readonly ok: true; readonly destination: Destination } | { readonly ok: false; readonly unresolved: Unresolved };
+  | { readonly ok: true; readonly destination: RouteDestination }
+  | { readonly ok: false; readonly unresolved: Unresolved };
 
 const unresolved = (reason: Unresolved['reason'], message: string): ResolvedBackend => ({
   ok: false,
@@ -25,7 +26,11 @@ const unresolved = (reason: Unresolved['reason'], message: string): ResolvedBack
 });
 
 /** True where a grant lets this route, bound to a Gateway, send there. */
-function granted(route: CompiledRoute, { kind, namespace, name }: Target, grants: Iterable<ReferenceGrant>): boolean {
+function granted(
+  route: CompiledRoute,
+  { kind, namespace, name }: ParentTarget,
+  grants: Iterable<ReferenceGrant>,
+): boolean {
   if (namespace === route.id.namespace) return true;
   for (const { from, to } of grants) {
     const here = from.some(

@@ -2,7 +2,7 @@ import type { Labels } from '@causeway/resources';
 import { routeKinds, type AllowedRoutes, type ParentRef, type RouteKind } from '../model';
 import { compareRanks, type CompiledMatch } from '../rules/compiled-match';
 import { compareAges, type CompiledRoute, type CompiledRule } from '../rules/compiled-route';
-import { allows, type Frontend, type FrontendPort, type Refusal } from './frontend';
+import { allows, type Frontend, type FrontendPort, type ParentRefusal } from './frontend';
 
 /** One match of one rule in a merged table. */
 export interface Entry {
@@ -16,7 +16,7 @@ const byRank = (entries: Entry[]): Entry[] => entries.sort((a, b) => compareRank
 /** Sorted once a route: one route may be bound to a thousand services. */
 const sortedEntries = new WeakMap<CompiledRoute, readonly Entry[]>();
 
-function entriesOf(route: CompiledRoute): readonly Entry[] {
+function listEntries(route: CompiledRoute): readonly Entry[] {
   const known = sortedEntries.get(route);
   if (known) return known;
   const entries = route.rules.flatMap((rule) => rule.matches.map((match) => ({ route, rule, match })));
@@ -45,20 +45,20 @@ export class Binding {
   get entries(): readonly Entry[] {
     const [only, ...others] = this.routes;
     // The routes come in the order of the last ties, and the sort is stable.
-    this.sorted ??= others.length === 0 && only ? entriesOf(only) : byRank(this.routes.flatMap(entriesOf));
+    this.sorted ??= others.length === 0 && only ? listEntries(only) : byRank(this.routes.flatMap(listEntries));
     return this.sorted;
   }
 }
 
 /** A route among those that name one target in one group, and by which of its parentRefs it does. */
-export interface Attachment {
+export interface RouteAttachment {
   readonly route: CompiledRoute;
   readonly refs: readonly { readonly index: number; readonly ref: ParentRef }[];
 }
 
 /** Result of binding one parentRef to one frontend. */
 export interface ParentRefResult {
-  readonly refusal?: Refusal;
+  readonly refusal?: ParentRefusal;
   /** Ports at which the route is part of the binding. */
   readonly ports: readonly number[];
   /** Ports that another kind of route took, or of an implicit route any other. */
@@ -76,17 +76,17 @@ export interface GroupBinding {
 }
 
 /** Settings of the mesh for the namespaces of routes. */
-export interface MeshView {
+export interface MeshRouteSettings {
   readonly allowedRoutes?: AllowedRoutes | undefined;
-  readonly labelsOf: (namespace: string) => Labels;
+  readonly getLabels: (namespace: string) => Labels;
 }
 
 export type Transport = 'tcp' | 'udp';
 export const portKey = (transport: Transport, port: number): string => `${transport}/${port}`;
 export const parentRefKey = (route: CompiledRoute, ref: number): string => `${route.key}#${ref}`;
-const transportOf = (kind: RouteKind): Transport => (kind === 'UDPRoute' ? 'udp' : 'tcp');
+const getTransport = (kind: RouteKind): Transport => (kind === 'UDPRoute' ? 'udp' : 'tcp');
 
-interface Candidate {
+interface BindingCandidate {
   readonly route: CompiledRoute;
   readonly index: number;
   readonly port: FrontendPort;
@@ -99,11 +99,11 @@ interface Candidate {
 export function bindGroup(
   frontend: Frontend,
   group: string,
-  attachments: Iterable<Attachment>,
-  mesh: MeshView,
+  attachments: Iterable<RouteAttachment>,
+  mesh: MeshRouteSettings,
 ): GroupBinding {
   const results = new Map<string, ParentRefResult>();
-  const byPort = new Map<string, Candidate[]>();
+  const byPort = new Map<string, BindingCandidate[]>();
   for (const { route, refs } of attachments) {
     for (const { index, ref } of refs) {
       const checked = checkParentRef(route, ref, frontend, mesh);
@@ -111,7 +111,7 @@ export function bindGroup(
       results.set(parentRefKey(route, index), { ports: [], lost: [], idle: [], ...(refusal ? { refusal } : {}) });
       if ('reason' in checked) continue;
       for (const port of checked.ports) {
-        const key = portKey(transportOf(route.kind), port.port);
+        const key = portKey(getTransport(route.kind), port.port);
         const candidates = byPort.get(key);
         if (candidates) candidates.push({ route, index, port });
         else byPort.set(key, [{ route, index, port }]);
@@ -119,9 +119,9 @@ export function bindGroup(
     }
   }
   const bindings = new Map<string, Binding>();
-  const portOf = (candidates: readonly Candidate[]): number => candidates[0]?.port.port ?? 0;
+  const getCandidatePort = (candidates: readonly BindingCandidate[]): number => candidates[0]?.port.port ?? 0;
   // In the order of ports, so that results do not depend on the order in which routes came.
-  for (const [key, candidates] of [...byPort].sort(([, a], [, b]) => portOf(a) - portOf(b))) {
+  for (const [key, candidates] of [...byPort].sort(([, a], [, b]) => getCandidatePort(a) - getCandidatePort(b))) {
     const binding = decidePort(frontend, group, candidates, results);
     if (binding) bindings.set(key, binding);
   }
@@ -131,7 +131,7 @@ export function bindGroup(
 function decidePort(
   frontend: Frontend,
   group: string,
-  candidates: readonly Candidate[],
+  candidates: readonly BindingCandidate[],
   results: Map<string, ParentRefResult>,
 ): Binding | undefined {
   const isReplaced = candidates.some(({ route }) => !route.implicit);
@@ -160,12 +160,12 @@ function checkParentRef(
   route: CompiledRoute,
   ref: ParentRef,
   frontend: Frontend,
-  { allowedRoutes, labelsOf }: MeshView,
-): Refusal | { readonly ports: readonly FrontendPort[] } {
+  { allowedRoutes, getLabels }: MeshRouteSettings,
+): ParentRefusal | { readonly ports: readonly FrontendPort[] } {
   const { id, namespace } = frontend;
   const what = `${id.kind} ${namespace}/${ref.name}`;
   if (frontend.headless) return { reason: 'NoMatchingParent', message: `${what} is headless: it has no virtual IP` };
-  const labels = labelsOf(route.id.namespace);
+  const labels = getLabels(route.id.namespace);
   if (allowedRoutes && !allows(allowedRoutes, namespace, route, labels)) {
     const from = `${route.kind} of namespace ${route.id.namespace}`;
     return { reason: 'NotAllowedByMesh', message: `the mesh's allowedRoutes do not let a ${from} bind to ${what}` };

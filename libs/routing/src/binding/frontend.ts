@@ -16,7 +16,7 @@ export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
 export const NO_NAMESPACE = 'default';
 
 /** Target of a reference, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
-export interface Target {
+export interface ParentTarget {
   readonly key: string;
   readonly kind: TargetKind;
   readonly namespace: string;
@@ -27,19 +27,19 @@ export interface Target {
 const serviceGroups = ['', 'core', 'gateway.networking.k8s.io', 'kuma.io'];
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
-const groupOf = ({ group }: { readonly group?: string }): string | undefined =>
+const findGroup = ({ group }: { readonly group?: string }): string | undefined =>
   group === undefined ? undefined : bareGroup(group);
 
 /** A VirtualService is bound to by the MeshService that answers for it. */
 const isVirtualService = (ref: GroupKind): boolean =>
-  ref.kind === 'VirtualService' && groupOf(ref) === 'appmesh.k8s.aws';
+  ref.kind === 'VirtualService' && findGroup(ref) === 'appmesh.k8s.aws';
 
 /** The part of a reference that says what kind it means. */
 export type GroupKind = Pick<ObjectRef, 'group' | 'kind'>;
 
 /** The kind that a reference means, by its group and kind; undefined for kinds of other projects. */
 export function targetKind(ref: GroupKind, preset: string): TargetKind | undefined {
-  const group = groupOf(ref) ?? '';
+  const group = findGroup(ref) ?? '';
   const kind = ref.kind ?? preset;
   if (isVirtualService(ref)) return 'MeshService';
   if (kind === 'Gateway') return group === '' || group === GATEWAY_GROUP ? 'Gateway' : undefined;
@@ -66,7 +66,7 @@ export function targetKey(kind: TargetKind, mesh: string, namespace: string, nam
   return `${kind}/${mesh}/${namespace}/${name}`;
 }
 
-function target(route: Identity, ref: ObjectRef, preset: string): Target | undefined {
+function target(route: Identity, ref: ObjectRef, preset: string): ParentTarget | undefined {
   const kind = targetKind(ref, preset);
   if (!kind) return undefined;
   const namespace = kind === 'MeshMultiZoneService' ? NO_NAMESPACE : ref.namespace || route.namespace;
@@ -78,19 +78,20 @@ function target(route: Identity, ref: ObjectRef, preset: string): Target | undef
  * Returns the target of a parentRef; undefined for kinds that no route binds to (T002-16, T002-20). A Gateway unless
  * `kind` says otherwise.
  */
-export const parentTarget = (route: Identity, ref: ParentRef): Target | undefined => target(route, ref, 'Gateway');
+export const parentTarget = (route: Identity, ref: ParentRef): ParentTarget | undefined =>
+  target(route, ref, 'Gateway');
 
 /**
  * Returns the target of a backendRef; undefined for kinds that cannot receive requests. A Service unless `kind` says
  * otherwise.
  */
-export function backendTarget(route: Identity, ref: ObjectRef): Target | undefined {
+export function backendTarget(route: Identity, ref: ObjectRef): ParentTarget | undefined {
   const found = target(route, ref, 'Service');
   return found?.kind === 'Gateway' || isVirtualService(ref) ? undefined : found;
 }
 
 /** The group that decides for whom a route counts (GEP-1426, Namespace boundaries). */
-export function groupFor(route: Identity, { kind, namespace, name }: Target): string {
+export function groupFor(route: Identity, { kind, namespace, name }: ParentTarget): string {
   if (kind === 'Gateway') return `gateway:${namespace}/${name}`;
   return namespace === route.namespace ? PRODUCER : `consumer:${route.namespace}`;
 }
@@ -102,11 +103,11 @@ export interface FrontendPort {
   /** Its name, or its number where it has none (T002-22). */
   readonly name: string;
   /** Returns why this listener refuses a route; undefined if it accepts it. Services accept all. */
-  readonly refusal?: (route: CompiledRoute, namespace: Labels) => Refusal | undefined;
+  readonly refusal?: (route: CompiledRoute, namespace: Labels) => ParentRefusal | undefined;
 }
 
 /** Why a parent does not accept a route. */
-export interface Refusal {
+export interface ParentRefusal {
   readonly reason: string;
   readonly message: string;
 }
@@ -141,7 +142,7 @@ function listenerRefusal(
   gateway: Identity,
   route: CompiledRoute,
   namespace: Labels,
-): Refusal | undefined {
+): ParentRefusal | undefined {
   const rule = { ...allowedRoutes, namespaces: { from: 'Same', ...allowedRoutes?.namespaces } };
   if (!protocolTakes(protocol, route) || !allows(rule, gateway.namespace, route, namespace)) {
     return { reason: 'NotAllowedByListeners', message: `listener ${name} does not allow this route` };

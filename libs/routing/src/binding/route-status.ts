@@ -2,8 +2,8 @@ import type { Condition } from '@causeway/resources';
 import type { ParentRef } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
 import { parentRefKey, type ParentRefResult } from './binding';
-import { groupFor, parentTarget, type Frontend, type Refusal, type Target } from './frontend';
-import type { RouteTable } from './route-table';
+import { groupFor, parentTarget, type Frontend, type ParentRefusal, type ParentTarget } from './frontend';
+import type { BindingTable } from './binding-table';
 
 /** True where another kind of route took some of the ports that a route wanted (T002-29). */
 const PORT_CONFLICTED = 'causeway.io/PortConflicted';
@@ -21,7 +21,7 @@ export interface ParentStatus {
  * The status entries of a route, one for each parentRef of a kind that routes bind to, in their order (T002-04, T002-47).
  * Pure: the same state of the table gives the same entries. Linear in parentRefs × backendRefs × ports.
  */
-export function parentStatuses(table: RouteTable, route: CompiledRoute): readonly ParentStatus[] {
+export function parentStatuses(table: BindingTable, route: CompiledRoute): readonly ParentStatus[] {
   return (route.spec.parentRefs ?? []).flatMap((ref, index) => {
     const target = parentTarget(route.id, ref);
     return target ? [parentStatus(table, route, { ref, index, target })] : [];
@@ -31,13 +31,13 @@ export function parentStatuses(table: RouteTable, route: CompiledRoute): readonl
 interface Parent {
   readonly ref: ParentRef;
   readonly index: number;
-  readonly target: Target;
+  readonly target: ParentTarget;
 }
 
-function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): ParentStatus {
+function parentStatus(table: BindingTable, route: CompiledRoute, parent: Parent): ParentStatus {
   const { ref, index, target } = parent;
   const group = groupFor(route.id, target);
-  const results = table.frontendsOf(target.key).flatMap((frontend): [Frontend, ParentRefResult][] => {
+  const results = table.listFrontends(target.key).flatMap((frontend): [Frontend, ParentRefResult][] => {
     const result = table.group(frontend, group).results.get(parentRefKey(route, index));
     return result ? [[frontend, result]] : [];
   });
@@ -48,7 +48,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
     message,
     observedGeneration: route.generation,
   });
-  const refusal = refusalOf(
+  const refusal = findRefusal(
     results.map(([, result]) => result),
     target,
     route,
@@ -85,11 +85,11 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
 }
 
 /** Returns why no frontend accepts the route; undefined if one does, at one port at least. */
-function refusalOf(
+function findRefusal(
   results: readonly ParentRefResult[],
-  { kind, namespace, name }: Target,
+  { kind, namespace, name }: ParentTarget,
   route: CompiledRoute,
-): Refusal | undefined {
+): ParentRefusal | undefined {
   if (results.length === 0) {
     return { reason: 'NoMatchingParent', message: `there is no ${kind} ${namespace}/${name}` };
   }
@@ -111,7 +111,7 @@ function acceptedMessage(results: readonly [Frontend, ParentRefResult][], lost: 
 }
 
 /** Of a route that is bound and whose rules all answer 500: it is not accepted, and what they take goes nowhere else. */
-function allForbidden(route: CompiledRoute): Refusal | undefined {
+function allForbidden(route: CompiledRoute): ParentRefusal | undefined {
   const isObeyed = route.rules.length === 0 || route.rules.some(({ forbidden }) => forbidden === undefined);
   return isObeyed ? undefined : { reason: 'UnsupportedValue', message: invalidRules(route).join('; ') };
 }
@@ -126,11 +126,11 @@ function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
 
 /** The first reference that leads nowhere at one of the ports; weight 0 counts too. */
 function unresolvedRef(
-  table: RouteTable,
+  table: BindingTable,
   route: CompiledRoute,
   group: string,
   ports: readonly number[],
-): Refusal | undefined {
+): ParentRefusal | undefined {
   for (const { rule } of route.rules) {
     const lists = [rule.filters ?? [], ...(rule.backendRefs ?? []).map(({ filters = [] }) => filters)];
     const mirrors = lists.flat().flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));

@@ -1,9 +1,9 @@
 import { goDurationMs } from '@causeway/resources';
 import type { Filter, ObjectRef } from '../model';
 import type { CompiledRoute, CompiledRule } from '../rules/compiled-route';
-import type { Destination, ResolvedBackend } from './backend';
+import type { RouteDestination, ResolvedBackend } from './backend';
 import type { Binding } from './binding';
-import type { RouteTable } from './route-table';
+import type { BindingTable } from './binding-table';
 
 /**
  * Destination of a share of a rule's requests, or why it has none: the share is then answered 500, and keeps its
@@ -12,7 +12,7 @@ import type { RouteTable } from './route-table';
 export interface WeightedBackend {
   readonly weight: number;
   readonly to:
-    { readonly ok: true; readonly destination: Destination } | { readonly ok: false; readonly reason: string };
+    { readonly ok: true; readonly destination: RouteDestination } | { readonly ok: false; readonly reason: string };
   /** Of this backend alone; made after those of the rule. */
   readonly filters: readonly Filter[];
 }
@@ -36,25 +36,28 @@ export type RuleAction =
       readonly filters: readonly Filter[];
       readonly matched: string;
     }
-  | {
-      readonly type: 'forward';
-      /** At least one, each of a weight above 0. */
-      readonly backends: readonly WeightedBackend[];
-      readonly total: number;
-      readonly mirrors: readonly MirrorAction[];
-      readonly filters: readonly Filter[];
-      readonly matched: string;
-      /** Time-outs in ms; absent where there is none. */
-      readonly requestTimeout?: number;
-      readonly backendTimeout?: number;
-    };
+  | ForwardAction;
+
+/** Forwards a request to backends, by weight. */
+export interface ForwardAction {
+  readonly type: 'forward';
+  /** At least one, each of a weight above 0. */
+  readonly backends: readonly WeightedBackend[];
+  readonly total: number;
+  readonly mirrors: readonly MirrorAction[];
+  readonly filters: readonly Filter[];
+  readonly matched: string;
+  /** Time-outs in ms; absent where there is none. */
+  readonly requestTimeout?: number;
+  readonly backendTimeout?: number;
+}
 
 /**
  * Returns the action of one rule of a binding; every proxy and every explanation uses it. Linear in its backends and
  * filters.
  */
 export function ruleAction(
-  table: RouteTable,
+  table: BindingTable,
   { port, group }: Pick<Binding, 'port' | 'group'>,
   route: CompiledRoute,
   { rule, forbidden }: CompiledRule,
@@ -83,14 +86,14 @@ export function ruleAction(
     return [{ numerator, denominator, to: leads(mirror.backendRef) }];
   });
   const total = backends.reduce((sum, { weight }) => sum + weight, 0);
-  return { type: 'forward', backends, total, mirrors, filters, matched, ...timeoutsOf(rule.timeouts) };
+  return { type: 'forward', backends, total, mirrors, filters, matched, ...parseTimeouts(rule.timeouts) };
 }
 
 /**
  * Returns the action of a binding of a kind without matches: the first rule of the oldest route decides for all
  * connections.
  */
-export function connectionAction(table: RouteTable, binding: Binding): RuleAction {
+export function connectionAction(table: BindingTable, binding: Binding): RuleAction {
   const [route] = binding.routes;
   const rule = route?.rules[0];
   return route && rule ? ruleAction(table, binding, route, rule) : refused('the route has no rule');
@@ -102,7 +105,7 @@ function toDestination(found: ResolvedBackend): WeightedBackend['to'] {
 
 const refused = (reason: string): RuleAction => ({ type: 'refused', reason });
 
-function timeoutsOf(timeouts: CompiledRule['rule']['timeouts']): {
+function parseTimeouts(timeouts: CompiledRule['rule']['timeouts']): {
   readonly requestTimeout?: number;
   readonly backendTimeout?: number;
 } {

@@ -51,7 +51,7 @@ export class Targets {
   }
 
   /** The target key by which references find this frontend; undefined where it is unknown. */
-  targetOf(key: string): string | undefined {
+  findTarget(key: string): string | undefined {
     return this.frontends.get(key)?.target;
   }
 
@@ -84,7 +84,7 @@ export class Targets {
   }
 
   private put(target: string, frontend: Frontend): readonly string[] {
-    const before = this.targetOf(frontend.key);
+    const before = this.findTarget(frontend.key);
     const changed = before === undefined || before === target ? [target] : [...this.remove(frontend.id), target];
     this.frontends.set(frontend.key, { target, frontend });
     const siblings = this.byTarget.get(target) ?? new Map<string, Frontend>();

@@ -1,8 +1,8 @@
 import type { Identity } from '@causeway/resources';
-import type { Destination, ResolvedBackend } from '../binding/backend';
+import type { RouteDestination, ResolvedBackend } from '../binding/backend';
 import type { Binding, Entry } from '../binding/binding';
 import type { Frontend } from '../binding/frontend';
-import type { Client, RouteTable } from '../binding/route-table';
+import type { Client, BindingTable } from '../binding/binding-table';
 import { connectionAction, ruleAction, type RuleAction } from '../binding/rule-action';
 import type { Filter, HeaderChanges } from '../model';
 import { looksIntoRequests } from '../rules/compiled-route';
@@ -10,7 +10,7 @@ import { RequestFields, type HttpRequest, type Request } from '../rules/request'
 import { filterRequest, buildRedirect, responseChanges, type Redirect } from './request-filters';
 
 /** A request to evaluate: sender, request, port and frontend. */
-export interface Question {
+export interface RouteQuestion {
   readonly client: Client;
   readonly frontend: Frontend;
   readonly port: number;
@@ -31,7 +31,7 @@ interface Refused {
 
 interface Forwarded {
   readonly type: 'forwarded';
-  readonly destination: Destination;
+  readonly destination: RouteDestination;
   /** As the backend gets it, after all filters; absent for connections. */
   readonly request?: HttpRequest;
   readonly responseChanges: readonly HeaderChanges[];
@@ -51,7 +51,7 @@ interface Mirror {
 }
 
 /** Result for a request. `implicit` = no route applies, the frontend's own endpoints answer. */
-export type Outcome =
+export type RequestOutcome =
   | { readonly type: 'implicit'; readonly shares: readonly Share[] }
   | ({ readonly type: 'redirected' } & Redirect & { readonly responseChanges: readonly HeaderChanges[] })
   | Refused
@@ -68,16 +68,16 @@ export interface Decision {
   readonly binding: Binding | undefined;
   /** The match that decided; undefined where none did, and for kinds without matches. */
   readonly entry: Entry | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
 }
 
 /** Evaluates a request (I15). Linear in the matches of one group. Throws TooCostly as `explain` does. */
-export function evaluate(table: RouteTable, question: Question, isReady: IsReady): Decision {
+export function evaluate(table: BindingTable, question: RouteQuestion, isReady: IsReady): Decision {
   const { client, frontend, port, request } = question;
   const binding = table.bindingFor(client, frontend, port, request.protocol === 'udp' ? 'udp' : 'tcp');
   const fields = request.protocol === 'http' ? new RequestFields(request) : undefined;
   const grpc = fields?.isGrpc ?? false;
-  const context: Context = { table, question, isReady, grpc };
+  const context: EvaluationContext = { table, question, isReady, grpc };
   if (!binding) return { binding, entry: undefined, outcome: implicit(context) };
   if (!looksIntoRequests(binding.kind)) {
     return { binding, entry: undefined, outcome: actionOutcome(context, connectionAction(table, binding)) };
@@ -97,14 +97,14 @@ export function findMismatch({ match }: Entry, { kind }: Binding, fields: Reques
   return match.refusal(fields);
 }
 
-interface Context {
-  readonly table: RouteTable;
-  readonly question: Question;
+interface EvaluationContext {
+  readonly table: BindingTable;
+  readonly question: RouteQuestion;
   readonly isReady: IsReady;
   readonly grpc: boolean;
 }
 
-function implicit(context: Context): Outcome {
+function implicit(context: EvaluationContext): RequestOutcome {
   const { frontend, port } = context.question;
   const result = deliver(context, { services: [frontend.id], port }, []);
   return { type: 'implicit', shares: [{ weight: 1, total: 1, result }] };
@@ -115,11 +115,11 @@ function unmatched({ kind }: Binding, grpc: boolean): Refused {
   return { type: 'refused', status: 404, ...status, reason: `no rule of the bound ${kind}s matches` };
 }
 
-function refused({ grpc }: Context, status: 500 | 503, reason: string): Refused {
+function refused({ grpc }: EvaluationContext, status: 500 | 503, reason: string): Refused {
   return { type: 'refused', status, ...(grpc ? ({ grpcStatus: 14 } as const) : {}), reason };
 }
 
-function actionOutcome(context: Context, action: RuleAction): Outcome {
+function actionOutcome(context: EvaluationContext, action: RuleAction): RequestOutcome {
   const { request, port } = context.question;
   if (action.type === 'refused') return refused(context, 500, action.reason);
   if (action.type === 'redirect') {
@@ -143,8 +143,8 @@ function actionOutcome(context: Context, action: RuleAction): Outcome {
 }
 
 function deliver(
-  context: Context,
-  destination: Destination,
+  context: EvaluationContext,
+  destination: RouteDestination,
   filters: readonly (readonly Filter[])[],
   matched = '/',
 ): Share['result'] {

@@ -1,7 +1,7 @@
 import type { Binding, Entry } from '../binding/binding';
-import type { RouteTable } from '../binding/route-table';
+import type { BindingTable } from '../binding/binding-table';
 import { compareRanks } from '../rules/compiled-match';
-import { evaluate, findMismatch, type Decision, type IsReady, type Question } from './evaluate';
+import { evaluate, findMismatch, type Decision, type IsReady, type RouteQuestion } from './evaluate';
 import { RequestFields } from '../rules/request';
 
 /** Maximum number of rules that an explanation names one by one; the rest is counted. */
@@ -31,7 +31,7 @@ export interface Explanation extends Decision {
  * Evaluates a request, and explains why every other rule lost. Linear in the matches of the frontend's groups. Throws
  * TooCostly if their regular expressions take too many steps.
  */
-export function explain(table: RouteTable, question: Question, isReady: IsReady): Explanation {
+export function explain(table: BindingTable, question: RouteQuestion, isReady: IsReady): Explanation {
   const decision = evaluate(table, question, isReady);
   const { binding, entry } = decision;
   const lost: LostMatch[] = [];
@@ -42,15 +42,16 @@ export function explain(table: RouteTable, question: Question, isReady: IsReady)
     lostTotal += 1;
     if (binding && lost.length < MAX_EXPLAINED) lost.push(lostMatch(one, binding, entry, fields));
   }
-  return { ...decision, steps: stepsOf(table, question, decision), lost, lostTotal, notes: notesOf(binding) };
+  return { ...decision, steps: listSteps(table, question, decision), lost, lostTotal, notes: listNotes(binding) };
 }
 
-const nameOf = ({ route }: Pick<Entry, 'route'>): string => `${route.kind} ${route.id.namespace}/${route.id.name}`;
+const formatRouteName = ({ route }: Pick<Entry, 'route'>): string =>
+  `${route.kind} ${route.id.namespace}/${route.id.name}`;
 
 function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, fields?: RequestFields): LostMatch {
   const refusal = fields ? findMismatch(one, binding, fields) : 'an HTTP request';
   const reason = refusal === undefined ? weaker(one, winner) : `does not match: needs ${refusal}`;
-  return { route: nameOf(one), rule: one.rule.name, match: one.match.text, reason };
+  return { route: formatRouteName(one), rule: one.rule.name, match: one.match.text, reason };
 }
 
 /** The criterion by which the winner is stronger. */
@@ -59,11 +60,11 @@ function weaker(loser: Entry, winner: Entry | undefined): string {
   const place = winner.match.rank.findIndex((value, i) => value !== loser.match.rank[i]);
   if (compareRanks(winner.match.rank, loser.match.rank) < 0) {
     const criteria = winner.route.kind === 'GRPCRoute' ? grpcCriteria : httpCriteria;
-    return `matches, but ${nameOf(winner)} ${winner.rule.name} has ${criteria[place] ?? 'a stronger match'}`;
+    return `matches, but ${formatRouteName(winner)} ${winner.rule.name} has ${criteria[place] ?? 'a stronger match'}`;
   }
   if (winner.route === loser.route) return `matches, but ${winner.rule.name} stands before it in the list`;
   const older = winner.route.creationOrder !== loser.route.creationOrder ? 'is older' : 'comes first by name';
-  return `matches as well, but ${nameOf(winner)} ${older}`;
+  return `matches as well, but ${formatRouteName(winner)} ${older}`;
 }
 
 const httpCriteria = [
@@ -75,11 +76,11 @@ const httpCriteria = [
 ];
 const grpcCriteria = ['a longer service', 'a longer method', 'more header matches'];
 
-function stepsOf(table: RouteTable, { client, frontend, port }: Question, { binding }: Decision): string[] {
+function listSteps(table: BindingTable, { client, frontend, port }: RouteQuestion, { binding }: Decision): string[] {
   const from = 'gateway' in client ? `Gateway ${client.gateway}` : `namespace ${client.namespace}`;
   const { kind, namespace, name } = frontend.id;
   const steps = [`from ${from} to port ${port} of ${kind} ${namespace}/${name}`];
-  const others = table.groupsOf(frontend).filter((group) => group !== binding?.group);
+  const others = table.listGroups(frontend).filter((group) => group !== binding?.group);
   if (!binding) steps.push('no route is accepted at this port for this client: the implicit route holds');
   else steps.push(`group ${binding.group} decides, with ${binding.routes.length} ${binding.kind}s`);
   for (const group of others) steps.push(`group ${group} does not decide for this client`);
@@ -88,24 +89,29 @@ function stepsOf(table: RouteTable, { client, frontend, port }: Question, { bind
 }
 
 /** Routes of the same group that another kind evicted from this port. */
-function lostKinds(table: RouteTable, { frontend, group, port, kind }: Binding): string[] {
+function lostKinds(table: BindingTable, { frontend, group, port, kind }: Binding): string[] {
   const names = new Set<string>();
   for (const [key, { lost, refusal }] of table.group(frontend, group).results) {
     const route = table.route(key.replace(/#[0-9]+$/, ''));
     if (!route) continue;
-    if (refusal) names.add(`${nameOf({ route })} is not accepted: ${refusal.reason}, ${refusal.message}`);
-    if (lost.some((one) => one.port === port)) names.add(`${nameOf({ route })} loses port ${port} to kind ${kind}`);
+    if (refusal) names.add(`${formatRouteName({ route })} is not accepted: ${refusal.reason}, ${refusal.message}`);
+    if (lost.some((one) => one.port === port))
+      names.add(`${formatRouteName({ route })} loses port ${port} to kind ${kind}`);
   }
   return [...names].sort();
 }
 
-function notesOf(binding: Binding | undefined): string[] {
+function listNotes(binding: Binding | undefined): string[] {
   if (!binding) return [];
   const [first, ...idle] = binding.routes;
   const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !binding.group.startsWith('gateway:'));
-  const notes = named.slice(0, MAX_EXPLAINED).map((route) => `hostnames of ${nameOf({ route })} mean nothing here`);
+  const notes = named
+    .slice(0, MAX_EXPLAINED)
+    .map((route) => `hostnames of ${formatRouteName({ route })} mean nothing here`);
   if (first && idle.length > 0 && binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
-    notes.push(`${nameOf({ route: first })} is the oldest and carries all traffic; ${idle.length} others none`);
+    notes.push(
+      `${formatRouteName({ route: first })} is the oldest and carries all traffic; ${idle.length} others none`,
+    );
   }
   return notes;
 }

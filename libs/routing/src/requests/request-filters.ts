@@ -1,7 +1,7 @@
 import type { Filter, HeaderChanges, PathChange } from '../model';
 import type { HttpRequest } from '../rules/request';
 
-type Headers = readonly (readonly [name: string, value: string])[];
+type HeaderList = readonly (readonly [name: string, value: string])[];
 
 const isHost = (name: string): boolean => name.toLowerCase() === 'host';
 
@@ -9,7 +9,7 @@ const isHost = (name: string): boolean => name.toLowerCase() === 'host';
  * `headers` after set, add and remove: names are compared without case, `add` appends to the last value with a comma. The header Host is
  * what a rewrite of the host makes it: no proxy changes it otherwise.
  */
-function changeHeaders(headers: Headers, changes: HeaderChanges): Headers {
+function changeHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList {
   const withoutHost = (list: HeaderChanges['set'] = []) => list.filter(({ name }) => !isHost(name));
   const [set, add] = [withoutHost(changes.set), withoutHost(changes.add)];
   const remove = (changes.remove ?? []).filter((name) => !isHost(name));

@@ -10,7 +10,7 @@ export const valueMatchTypes = ['Exact', 'RegularExpression'] as const;
 export const pathMatchTypes = ['Exact', 'PathPrefix', 'RegularExpression'] as const;
 
 /** One compiled condition: the field of the request and what its value must be. */
-interface Condition {
+interface MatchCondition {
   readonly describe: string;
   readonly holds: (fields: RequestFields) => boolean;
 }
@@ -58,18 +58,18 @@ export function unknown(at: FieldPath, value: string, known: readonly string[]):
 /** Only the first entry of a name counts (Gateway API, HTTPHeaderMatch). */
 function firstOfEachName(
   matches: readonly ValueMatch[] = [],
-  nameOf: (name: string) => string,
+  toName: (name: string) => string,
 ): [ValueMatch, number][] {
   const seen = new Set<string>();
   return matches.flatMap((match, i): [ValueMatch, number][] => {
-    const name = nameOf(match.name);
+    const name = toName(match.name);
     if (seen.has(name)) return [];
     seen.add(name);
     return [[match, i]];
   });
 }
 
-function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]): Condition[] {
+function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]): MatchCondition[] {
   return firstOfEachName(match.headers, (name) => name.toLowerCase()).map(([header, i]) => {
     const holds = comparison(header, at.field('headers').index(i), found);
     const name = header.name.toLowerCase();
@@ -80,7 +80,7 @@ function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]):
   });
 }
 
-function queryConditions(match: RouteMatch, at: FieldPath, found: Violation[]): Condition[] {
+function queryConditions(match: RouteMatch, at: FieldPath, found: Violation[]): MatchCondition[] {
   return firstOfEachName(match.queryParams, (name) => name).map(([parameter, i]) => {
     const holds = comparison(parameter, at.field('queryParams').index(i), found);
     return condition(`query parameter ${parameter.name}`, parameter, (fields) => {
@@ -94,11 +94,11 @@ function condition(
   field: string,
   { type = 'Exact', value }: { readonly type?: string; readonly value: string },
   holds: (fields: RequestFields) => boolean,
-): Condition {
+): MatchCondition {
   return { describe: type === 'Exact' ? `${field} ${value}` : `${field} matching ${value}`, holds };
 }
 
-interface CompiledPath extends Condition {
+interface CompiledPath extends MatchCondition {
   readonly rank: readonly [kind: number, length: number];
 }
 
@@ -140,7 +140,7 @@ export function compileHttpMatch(match: RouteMatch, at: FieldPath, found: Violat
 export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violation[]): CompiledMatch {
   const { type, service, method } = typeof match.method === 'object' ? match.method : {};
   const place = at.field('method');
-  const part = (name: 'service' | 'method', value: string | undefined): Condition[] => {
+  const part = (name: 'service' | 'method', value: string | undefined): MatchCondition[] => {
     if (value === undefined || value === '') return [];
     const holds = comparison({ ...(type === undefined ? {} : { type }), value }, place, found, name);
     return [condition(name, { ...(type === undefined ? {} : { type }), value }, (f) => holds(f.grpc[name], f))];
@@ -150,7 +150,11 @@ export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violat
   return compiledMatch(match, conditions, [service?.length ?? 0, method?.length ?? 0, headers.length]);
 }
 
-function compiledMatch(match: RouteMatch, conditions: readonly Condition[], rank: readonly number[]): CompiledMatch {
+function compiledMatch(
+  match: RouteMatch,
+  conditions: readonly MatchCondition[],
+  rank: readonly number[],
+): CompiledMatch {
   const headers = firstOfEachName(match.headers, (name) => name.toLowerCase()).map(([header]) => header);
   const queryParams = firstOfEachName(match.queryParams, (name) => name).map(([parameter]) => parameter);
   return {

@@ -88,10 +88,10 @@ function droppedRule(name: string, found: readonly Violation[]): DroppedRule {
 /** The characters of a rule's regular expressions. */
 function expressionCharacters(kind: RouteKind, { matches = [] }: RouteRule): number {
   if (!looksIntoRequests(kind)) return 0;
-  const lengthOf = (match: { readonly type?: string; readonly value?: string } | undefined): number =>
+  const countCharacters = (match: { readonly type?: string; readonly value?: string } | undefined): number =>
     match?.type === 'RegularExpression' ? (match.value?.length ?? 0) : 0;
   return matches.reduce((sum, { path, headers = [], queryParams = [], method }) => {
-    const values = [path, ...headers, ...queryParams].reduce((all, match) => all + lengthOf(match), 0);
+    const values = [path, ...headers, ...queryParams].reduce((all, match) => all + countCharacters(match), 0);
     const { type, service = '', method: called = '' } = typeof method === 'object' ? method : {};
     return sum + values + (type === 'RegularExpression' ? service.length + called.length : 0);
   }, 0);
@@ -121,10 +121,10 @@ export function ruleViolations(kind: RouteKind, spec: RouteSpec, at: FieldPath):
 /** Below 0 where `a` is the older route; ties by namespace and name, then by the zone of origin (T002-27). */
 export function compareAges(a: CompiledRoute, b: CompiledRoute): number {
   return (
-    orderOf(a) - orderOf(b) ||
+    computeOrder(a) - computeOrder(b) ||
     compareText(`${a.id.namespace}/${a.id.name}`, `${b.id.namespace}/${b.id.name}`) ||
     compareText(a.id.zone, b.id.zone)
   );
 }
 
-const orderOf = ({ creationOrder }: CompiledRoute): number => creationOrder || Number.MAX_SAFE_INTEGER;
+const computeOrder = ({ creationOrder }: CompiledRoute): number => creationOrder || Number.MAX_SAFE_INTEGER;

@@ -12,11 +12,11 @@ export interface HttpRequest {
 }
 
 /** A connection, or for `udp` a datagram, of which routing knows no more than where it goes. */
-interface Connection {
+interface TransportConnection {
   readonly protocol: 'tcp' | 'tls' | 'udp';
 }
 
-export type Request = HttpRequest | Connection;
+export type Request = HttpRequest | TransportConnection;
 
 /** Maximum number of steps of regular expressions for one question: some tenths of a second. */
 const MAX_STEPS = 20_000_000;

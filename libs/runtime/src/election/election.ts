@@ -155,7 +155,7 @@ class Election implements LeaderElection {
     this.term = term;
     logger.info('leading', { epoch, holder });
     try {
-      await this.worked(term, lead(termOf(term, holder)));
+      await this.worked(term, lead(toLeaderTerm(term, holder)));
     } catch (error) {
       // // Work that was aborted may reject; any other failure is logged.
       if (error === OVERDUE) logger.error('the work of the leader did not end with its term', { epoch });
@@ -191,7 +191,7 @@ class Election implements LeaderElection {
 }
 
 /** The term as its work sees it: reading the signal checks the lease. */
-function termOf(term: ActiveTerm, holder: string): LeaderTerm {
+function toLeaderTerm(term: ActiveTerm, holder: string): LeaderTerm {
   return {
     epoch: term.epoch,
     holder,

@@ -8,7 +8,7 @@ export interface SettingSources {
   /** Content of the YAML file: keys are the variables' names in camel case without the prefix (`restPort`). */
   readonly file?: Readonly<Record<string, unknown>>;
   /** Returns the position of a key in the file, for messages: `causeway.yaml line 3`. */
-  readonly placeOf?: (key: string) => string;
+  readonly formatSource?: (key: string) => string;
 }
 
 /** Names that are not settings of this program, but known. */
@@ -101,14 +101,14 @@ function unknownVariables(
 }
 
 /** Returns the name of a setting in messages, if the file sets it or if it is missing. */
-function ofFile({ file = {}, placeOf }: SettingSources, name: string): string {
+function ofFile({ file = {}, formatSource }: SettingSources, name: string): string {
   const key = fileKey(name);
-  return key in file && placeOf ? `${placeOf(key)}: ${key}` : name;
+  return key in file && formatSource ? `${formatSource(key)}: ${key}` : name;
 }
 
 function unknownFileKeys(
   settings: Settings,
-  { file = {}, placeOf }: SettingSources,
+  { file = {}, formatSource }: SettingSources,
   { renamed = {}, removed = {} }: KnownNames,
 ): string[] {
   const known = Object.keys(settings).map(fileKey);
@@ -118,7 +118,7 @@ function unknownFileKeys(
     .filter((key) => !known.includes(key))
     .map((key) => {
       const [successor, guess] = [successors.get(key), nearest(key, known)];
-      const what = placeOf ? `${placeOf(key)}: ${key}` : `${key} of the configuration file`;
+      const what = formatSource ? `${formatSource(key)}: ${key}` : `${key} of the configuration file`;
       if (successor !== undefined) return `${what} is called ${successor} now`;
       if (gone.has(key)) return `${what} is gone: ${gone.get(key)}`;
       return `${what} is not a known setting${guess === undefined ? '' : `; did you mean ${guess}?`}`;

@@ -106,16 +106,16 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 /** A time written as `200ms`, `3s`, `5m`, `1h`, where wanted from the first to the second of `range`; the value is in ms. */
 export function duration(fallback?: string, range?: readonly [least: string, most: string]): Setting<number> {
-  const [least = 0, most = Infinity] = range?.map((end) => durationOf(end) ?? 0) ?? [];
+  const [least = 0, most = Infinity] = range?.map((end) => parseDuration(end) ?? 0) ?? [];
   const parse = (given: string): ParseResult<number> => {
-    const time = durationOf(given);
+    const time = parseDuration(given);
     if (time === undefined) return bad('must be a time such as 200ms, 3s, 5m or 1h');
     return time < least || time > most ? bad(`must be ${range?.join(' to ') ?? ''}`) : good(time);
   };
   return setting({ type: 'duration', ...(range && { range }) }, parse, fallback);
 }
 
-function durationOf(given: string): number | undefined {
+function parseDuration(given: string): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
   return digits === undefined ? undefined : Number(digits) * (UNITS[unit] ?? 1);
 }

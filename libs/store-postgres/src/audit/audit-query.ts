@@ -24,27 +24,27 @@ interface Search {
 
 /** Reads the entries of a page, and one more if there is one. */
 export function pageStatement(query: AuditQuery): Statement {
-  const search = searchOf(query);
+  const search = toSearch(query);
   const { others, values } = search;
   const size = `$${values.length + 1}`;
   return {
-    text: `SELECT * FROM (${entriesOf(search)}) AS searched${where(others)} ORDER BY at DESC, number DESC LIMIT ${size}`,
+    text: `SELECT * FROM (${formatEntriesSql(search)}) AS searched${where(others)} ORDER BY at DESC, number DESC LIMIT ${size}`,
     values: [...values, query.size + 1],
   };
 }
 
 /** Reads the last entry that the search of a page reads before it is ended for its cost; undefined for one that never is. */
 export function searchEndStatement(query: AuditQuery): Statement | undefined {
-  const search = searchOf(query);
+  const search = toSearch(query);
   const { others, values, indexedValues } = search;
   if (others.length === 0) return undefined;
   return {
-    text: `SELECT at, number FROM (${entriesOf(search)}) AS searched OFFSET ${SEARCHED - 1} LIMIT 1`,
+    text: `SELECT at, number FROM (${formatEntriesSql(search)}) AS searched OFFSET ${SEARCHED - 1} LIMIT 1`,
     values: values.slice(0, indexedValues),
   };
 }
 
-function searchOf(query: AuditQuery): Search {
+function toSearch(query: AuditQuery): Search {
   const values: unknown[] = [];
   const place = (value: unknown): string => `$${values.push(value)}`;
   const equals = (field: keyof AuditQuery): string => `${field === 'user' ? 'actor' : field} = ${place(query[field])}`;
@@ -64,7 +64,7 @@ function searchOf(query: AuditQuery): Search {
   return { indexed, others: left.map(equals), values, indexedValues };
 }
 
-function entriesOf({ indexed, others }: Search): string {
+function formatEntriesSql({ indexed, others }: Search): string {
   const end = others.length === 0 ? '' : ` LIMIT ${SEARCHED}`;
   return `SELECT * FROM audit${where(indexed)} ORDER BY at DESC, number DESC${end}`;
 }

@@ -53,7 +53,7 @@ export class PostgresAudit implements AuditLog {
 
   async page(query: AuditQuery): Promise<AuditPage> {
     const rows = await this.database.read<AuditRow>(pageStatement(query));
-    const entries = rows.slice(0, query.size).map(entryOf);
+    const entries = rows.slice(0, query.size).map(toEntry);
     const next = rows.length > query.size ? entries.at(-1)?.position : await this.endOfSearch(query);
     return { entries, ...(next ? { next } : {}) };
   }
@@ -83,7 +83,7 @@ export class PostgresAudit implements AuditLog {
   }
 }
 
-function entryOf(row: AuditRow): AuditEntry {
+function toEntry(row: AuditRow): AuditEntry {
   const { at, number, actor: user, groups, address, via, verb, kind, mesh, zone, namespace, name } = row;
   const { activity, result, reason, revision, request_id: requestId, trace_id: traceId } = row;
   const [tokenId, generationBefore, generationAfter] = [row.token_id, row.generation_before, row.generation_after];

@@ -33,8 +33,8 @@ export class PostgresExport implements StoreExport {
     await this.database.connected(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       try {
-        const tables = tablesOf(selection);
-        await receive.facts(await factsOf(client, selection, tables));
+        const tables = listTables(selection);
+        await receive.facts(await readFacts(client, selection, tables));
         for (const each of tables) await sendRows(client, each, receive);
       } finally {
         await client.query('ROLLBACK');
@@ -43,7 +43,7 @@ export class PostgresExport implements StoreExport {
   }
 }
 
-function tablesOf({ secrets, secretKinds, secretAreas }: BackupSelection): readonly TableRows[] {
+function listTables({ secrets, secretKinds, secretAreas }: BackupSelection): readonly TableRows[] {
   const without = (column: string, values: readonly string[]): string =>
     secrets ? 'true' : `${column} <> ALL (ARRAY[${values.map(quoted).join(', ')}]::text[])`;
   return [
@@ -73,7 +73,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-async function factsOf(
+async function readFacts(
   client: ClientBase,
   { secrets }: BackupSelection,
   tables: readonly TableRows[],

@@ -81,7 +81,7 @@ export class StoreDatabase {
     if (this.source.isInitialized) return;
     try {
       await this.source.initialize();
-      this.pool = poolOf(this.source);
+      this.pool = getPool(this.source);
       this.pool.on('acquire', (client) => this.inUse.add(client));
       this.pool.on('release', (_, client) => this.inUse.delete(client));
     } catch (error) {
@@ -238,7 +238,7 @@ async function twice<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-function poolOf({ driver }: DataSource): pg.Pool {
+function getPool({ driver }: DataSource): pg.Pool {
   if ('master' in driver && driver.master instanceof pg.Pool) return driver.master;
   throw new Error('TypeORM has no pool of the driver pg');
 }

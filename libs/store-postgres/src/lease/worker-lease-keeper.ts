@@ -78,7 +78,7 @@ class LeaseThread {
 
   lost(): string | undefined {
     const end = this.heartbeat.ended();
-    return end && this.reasonOf(end);
+    return end && this.formatReason(end);
   }
 
   async end(): Promise<void> {
@@ -88,7 +88,7 @@ class LeaseThread {
     await this.worker?.terminate();
   }
 
-  private reasonOf(end: HeartbeatEnd): string {
+  private formatReason(end: HeartbeatEnd): string {
     switch (end) {
       case 'stalled':
         return `the event loop stood still for more than ${this.options.stallMs} ms, and the lease was released`;

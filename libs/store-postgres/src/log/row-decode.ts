@@ -40,22 +40,22 @@ export function resourceWith(
 /** The resource of a living row, in the given incarnation of the store. */
 export function decodeResource(row: ResourceRow, incarnation: string, texts: StringInterner): Resource {
   const facts = {
-    id: identityOf(row, texts),
+    id: readIdentity(row, texts),
     uid: row.uid,
-    labels: labelsOf(row.labels),
-    spec: objectOf(row.spec) ?? {},
+    labels: readLabels(row.labels),
+    spec: readObject(row.spec) ?? {},
     generation: row.generation,
     creationOrder: row.creation_order,
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
     revision: row.revision,
-    origin: originOf(row, incarnation, texts),
-    freed: freedOf(row.freed),
+    origin: readOrigin(row, incarnation, texts),
+    freed: readFreed(row.freed),
   };
-  return resourceWith(facts, objectOf(row.status), row.grace_started_at);
+  return resourceWith(facts, readObject(row.status), row.grace_started_at);
 }
 
-function originOf(row: ResourceRow, here: string, texts: StringInterner): Resource['origin'] {
+function readOrigin(row: ResourceRow, here: string, texts: StringInterner): Resource['origin'] {
   const incarnation = row.origin_incarnation === null ? here : texts.of(row.origin_incarnation);
   const { origin_revision: revision, origin_committed_at: committedAt, traceparent } = row;
   return traceparent ? { incarnation, revision, committedAt, traceparent } : { incarnation, revision, committedAt };
@@ -71,14 +71,14 @@ export function decodeChange(row: ResourceRow, incarnation: string, texts: Strin
 /** The tombstone of a deleted row. */
 export function decodeTombstone(row: ResourceRow, texts: StringInterner): Tombstone {
   return {
-    id: identityOf(row, texts),
+    id: readIdentity(row, texts),
     revision: row.revision,
     deletedAt: row.deleted_at ?? 0,
-    freed: freedOf(row.freed),
+    freed: readFreed(row.freed),
   };
 }
 
-function identityOf(row: ResourceRow, texts: StringInterner): Resource['id'] {
+function readIdentity(row: ResourceRow, texts: StringInterner): Resource['id'] {
   const { kind, mesh, zone, namespace, name } = row;
   return { kind: texts.of(kind), mesh: texts.of(mesh), zone: texts.of(zone), namespace: texts.of(namespace), name };
 }
@@ -89,23 +89,23 @@ function identityOf(row: ResourceRow, texts: StringInterner): Resource['id'] {
  */
 
 /** Labels: the string values of an object. */
-function labelsOf(column: unknown): Labels {
+function readLabels(column: unknown): Labels {
   if (!isJsonObject(column)) return {};
-  return isTexts(column) ? column : textsOf(column);
+  return isTexts(column) ? column : readTexts(column);
 }
 
 /** A spec or a status: an object, else undefined. */
-function objectOf(column: unknown): JsonObject | undefined {
+function readObject(column: unknown): JsonObject | undefined {
   return isJsonObject(column) ? column : undefined;
 }
 
 /** Freed addresses: the entries of a list that have an address and a time. */
-function freedOf(column: unknown): readonly FreedAddress[] {
+function readFreed(column: unknown): readonly FreedAddress[] {
   const list: readonly unknown[] = isJsonArray(column) ? column : [];
   return list.every(isFreed) ? list : list.filter(isFreed);
 }
 
-function textsOf(column: JsonObject): Labels {
+function readTexts(column: JsonObject): Labels {
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(column)) if (typeof value === 'string') texts[key] = value;
   return texts;

@@ -65,7 +65,7 @@ export class DatabaseServers {
     const answers = await askAll(this.urls);
     const primaries = answers.filter((answer) => answer.type === 'primary');
     const [first, ...others] = primaries;
-    if (!first) throw failureOf(answers);
+    if (!first) throw toFailure(answers);
     const chosen = others.reduce((best, one) => (one.timeline > best.timeline ? one : best), first);
     const used = this.newest.get(chosen.system) ?? 0;
     if (chosen.timeline < used) throw oldPrimary(chosen, used);
@@ -154,9 +154,9 @@ const STATE = `SELECT has_function_privilege('pg_control_system()', 'EXECUTE') A
 const SYSTEM = 'SELECT system_identifier::text AS system FROM pg_control_system()';
 
 /** The error where no server is a primary: that of a server which refuses the URL itself, else what each said. */
-function failureOf(answers: readonly ServerAnswer[]): Error {
+function toFailure(answers: readonly ServerAnswer[]): Error {
   const said = answers.map((answer) => {
-    const reason = answer.type === 'silent' ? messageOf(answer.error) : 'a standby';
+    const reason = answer.type === 'silent' ? formatMessage(answer.error) : 'a standby';
     return {
       host: formatHost(new URL(answer.url)),
       reason,
@@ -173,6 +173,6 @@ function oldPrimary({ url, timeline }: Primary, used: number): Error {
   );
 }
 
-function messageOf(error: unknown): string {
+function formatMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -12,7 +12,7 @@ const SLOW = 25;
 const BUSY_SIZE = 3;
 const GATHER = 1;
 
-interface Waiting {
+interface PendingWrite {
   readonly change: Change;
   readonly request: WriteRequest;
   readonly resolve: (result: WriteResult) => void;
@@ -32,7 +32,7 @@ export class GroupCommit {
   private turn: symbol | undefined;
   private gathering: Timer | undefined;
   private lastSize = 0;
-  private waiting: Waiting[] = [];
+  private waiting: PendingWrite[] = [];
 
   constructor(
     private readonly writeNow: (request: WriteRequest) => Promise<WriteResult>,
@@ -85,12 +85,12 @@ export class GroupCommit {
     this.gathering = undefined;
   }
 
-  private async writeTogether(group: readonly Waiting[]): Promise<void> {
+  private async writeTogether(group: readonly PendingWrite[]): Promise<void> {
     const [only] = group;
     await (only && group.length === 1 ? this.writeOne(only) : this.writeGroup(group));
   }
 
-  private async writeGroup(group: readonly Waiting[]): Promise<void> {
+  private async writeGroup(group: readonly PendingWrite[]): Promise<void> {
     try {
       const changes = group.map(({ change }) => change);
       const { revision, results } = await this.writeNow({ changes, onRefusal: 'skip', ...jointReadSet(group) });
@@ -103,13 +103,13 @@ export class GroupCommit {
     }
   }
 
-  private async writeOne({ request, resolve, reject }: Waiting): Promise<void> {
+  private async writeOne({ request, resolve, reject }: PendingWrite): Promise<void> {
     await this.writeNow(request).then(resolve, reject);
   }
 }
 
 /** All that the requests of a group were decided from, as of the oldest of their revisions. */
-function jointReadSet(group: readonly Waiting[]): Pick<WriteRequest, 'unchanged'> {
+function jointReadSet(group: readonly PendingWrite[]): Pick<WriteRequest, 'unchanged'> {
   const sets = group.flatMap(({ request: { unchanged } }) => unchanged ?? []);
   if (sets.length === 0) return {};
   const kinds = [...new Set(sets.flatMap((set) => set.kinds ?? []))];
@@ -121,7 +121,7 @@ function isOutdated(result: WriteResult['results'][number]): boolean {
 }
 
 function answer(
-  { change, request, resolve, reject }: Waiting,
+  { change, request, resolve, reject }: PendingWrite,
   revision: number,
   result: WriteResult['results'][number] | undefined,
 ): void {

@@ -45,7 +45,7 @@ export class RecentWrites {
     const { after, floor, incarnation } = echo;
     const common = { revision, floor };
     if (echo.rows) {
-      const rows = latestOf(echo.rows, incarnation);
+      const rows = listLatest(echo.rows, incarnation);
       this.keep({ incarnation, revision: after }, { ...common, size: rows.length, changes: () => rows });
       return;
     }
@@ -60,13 +60,13 @@ export class RecentWrites {
 
   /** The write right after `point`; undefined when another process made it, it is evicted, or `held` lacks its base rows. */
   after(point: StorePoint, held?: ResourceLookup): ChangeBatch | undefined {
-    const write = this.writes.get(keyOf(point));
+    const write = this.writes.get(formatKey(point));
     const changes = write?.changes(held);
     return write && changes && { revision: write.revision, changes, compactionRevision: write.floor };
   }
 
   private keep(point: StorePoint, write: RecentWrite): void {
-    this.writes.set(keyOf(point), write);
+    this.writes.set(formatKey(point), write);
     this.size += write.size;
     for (const [key, { size }] of this.writes) {
       if (this.writes.size <= WRITES_KEPT && (this.size <= CHANGES_KEPT || this.writes.size === 1)) break;
@@ -77,7 +77,7 @@ export class RecentWrites {
 }
 
 /** The latest row of each resource, as a change. */
-function latestOf(rows: readonly ResourceRow[], incarnation: string): readonly StoreChange[] {
+function listLatest(rows: readonly ResourceRow[], incarnation: string): readonly StoreChange[] {
   const texts = new StringInterner();
   const latest = new Map<string, StoreChange>();
   for (const row of rows) {
@@ -111,6 +111,6 @@ function patched(before: Resource, change: PatchChange, revision: number, modifi
   return resourceWith(facts, status, graceStartedAt);
 }
 
-function keyOf({ incarnation, revision }: StorePoint): string {
+function formatKey({ incarnation, revision }: StorePoint): string {
   return `${incarnation}/${revision}`;
 }

@@ -32,10 +32,10 @@ export function decodeRefusalFacts(entry: WireResult): RefusalFacts {
   return {
     ...(revision === null ? {} : { revision }),
     ...(originRevision === null ? {} : { originRevision }),
-    ...(holder === null || typeof holder === 'string' ? {} : { holder: identityOf(holder) }),
+    ...(holder === null || typeof holder === 'string' ? {} : { holder: readIdentity(holder) }),
   };
 }
 
-function identityOf([kind, mesh, zone, namespace, name]: IdentityTuple): Identity {
+function readIdentity([kind, mesh, zone, namespace, name]: IdentityTuple): Identity {
   return { kind, mesh, zone, namespace, name };
 }

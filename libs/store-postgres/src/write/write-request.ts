@@ -46,17 +46,17 @@ export interface WriteCall {
 /** The arguments of `causeway_write`. Throws RefusedWrite where all changes must be written and one is unstorable. */
 export function writeCall(request: WriteRequest): WriteCall {
   const known = unstorableChanges(request.changes);
-  if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
+  if (request.onRefusal === 'abort' && known.size > 0) throw toRefusal(request.changes, known);
   const stash = request.changes.length - known.size > MAX_INLINE_CHANGES;
   const sources = new AuditSources();
   const values = [
-    JSON.stringify(changesOf(request.changes, known, sources)),
+    JSON.stringify(toChanges(request.changes, known, sources)),
     request.onRefusal === 'abort',
     request.fence?.epoch ?? null,
     request.fence?.holder ?? null,
     request.session?.zone ?? null,
     request.session?.session ?? null,
-    notesOf(request.metadata ?? []),
+    encodeEntries(request.metadata ?? []),
     stash,
     echoMode(request.changes),
   ];
@@ -81,7 +81,7 @@ class AuditSources {
   private readonly places = new Map<AuditSource, number>();
 
   /** The place of a source in the list; undefined for a change without one. */
-  placeOf(source: AuditSource | undefined): number | undefined {
+  findIndex(source: AuditSource | undefined): number | undefined {
     if (source === undefined) return undefined;
     const known = this.places.get(source);
     if (known !== undefined) return known;
@@ -105,10 +105,10 @@ export function decodeResults(
   const results = new Map(call.known);
   for (const entry of wire) {
     const change = request.changes[entry[0]];
-    if (change) results.set(entry[0], resultOf(change, entry));
+    if (change) results.set(entry[0], readResult(change, entry));
   }
   const refused = [...results].some(([, result]) => result.type === 'refused');
-  if (refused && request.onRefusal === 'abort') throw refusedOf(request.changes, results);
+  if (refused && request.onRefusal === 'abort') throw toRefusal(request.changes, results);
   return request.changes.map((change, at) => {
     const result = results.get(at);
     if (!result) throw new Error(`the database returned no result for ${describeIdentity(change.id)}`);
@@ -123,7 +123,7 @@ export function fencedError(fenced: string, { fence, session }: WriteRequest): F
     : new Fenced(`session ${session?.session ?? 0} of zone ${session?.zone ?? ''} has ended`);
 }
 
-function refusedOf(changes: readonly Change[], results: ReadonlyMap<number, ChangeResult>): Error {
+function toRefusal(changes: readonly Change[], results: ReadonlyMap<number, ChangeResult>): Error {
   const refused = [...results].flatMap(([at, result]) => (result.type === 'refused' ? [{ at, result }] : []));
   return refusedWrite(changes, refused);
 }
@@ -138,7 +138,7 @@ function unstorableChanges(changes: readonly Change[]): Map<number, ChangeResult
   return found;
 }
 
-function changesOf(
+function toChanges(
   changes: readonly Change[],
   left: ReadonlyMap<number, ChangeResult>,
   sources: AuditSources,
@@ -155,7 +155,7 @@ function changeFields(change: Change, at: number, sources: AuditSources): JsonOb
   switch (type) {
     case 'put': {
       const { labels, spec, status } = change;
-      const by = sources.placeOf(change.audit);
+      const by = sources.findIndex(change.audit);
       const place = { at, by, type, kind, mesh, zone, namespace, name, absent, expect: revision };
       const { traceparent, orderFrom } = change;
       const asked = Object.assign(place, { labels, spec, status, traceparent, orderFrom });
@@ -170,7 +170,7 @@ function changeFields(change: Change, at: number, sources: AuditSources): JsonOb
       return Object.assign(place, named);
     }
     case 'delete':
-      return { at, by: sources.placeOf(change.audit), type, kind, mesh, zone, namespace, name, expect: revision };
+      return { at, by: sources.findIndex(change.audit), type, kind, mesh, zone, namespace, name, expect: revision };
   }
 }
 
@@ -188,13 +188,13 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
 }
 
 /** Of two entries with one key the later one is written. */
-function notesOf(notes: readonly MetadataEntry[]): string | null {
+function encodeEntries(notes: readonly MetadataEntry[]): string | null {
   if (notes.length === 0) return null;
   const latest = new Map(notes.map((note) => [JSON.stringify([note.area, note.key]), note]));
   return JSON.stringify([...latest.values()]);
 }
 
-function resultOf(change: Change, entry: WireResult): ChangeResult {
+function readResult(change: Change, entry: WireResult): ChangeResult {
   if (entry[1] === 'created' || entry[1] === 'written') {
     const [, outcome, revision, generation, uid, order] = entry;
     return { type: 'written', created: outcome === 'created', revision, generation, uid, ...countedAs(order) };

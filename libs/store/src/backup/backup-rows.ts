@@ -5,7 +5,7 @@ import { unstorable } from '../storable';
 import type { BackupHeader, BackupTable } from './backup-format';
 
 /** A column: what its value must be. */
-interface Column {
+interface BackupColumn {
   readonly rule: string;
   readonly holds: (value: JsonValue | undefined) => boolean;
 }
@@ -14,32 +14,32 @@ const isText = (value: JsonValue | undefined): value is string => typeof value =
 const isWhole = (value: JsonValue | undefined): value is number => Number.isSafeInteger(value);
 const isAbsent = (value: JsonValue | undefined): boolean => value === undefined || value === null;
 
-const text: Column = { rule: 'must be a text', holds: isText };
-const whole: Column = { rule: 'must be a whole number', holds: (value) => isWhole(value) && value >= 0 };
+const text: BackupColumn = { rule: 'must be a text', holds: isText };
+const whole: BackupColumn = { rule: 'must be a whole number', holds: (value) => isWhole(value) && value >= 0 };
 /** Session numbers of a zone begin below 0 where they were reset. */
-const number: Column = { rule: 'must be a whole number', holds: isWhole };
-const object: Column = { rule: 'must be an object', holds: isJsonObject };
-const list: Column = { rule: 'must be a list', holds: isJsonArray };
-const address: Column = {
+const number: BackupColumn = { rule: 'must be a whole number', holds: isWhole };
+const object: BackupColumn = { rule: 'must be an object', holds: isJsonObject };
+const list: BackupColumn = { rule: 'must be a list', holds: isJsonArray };
+const address: BackupColumn = {
   rule: 'must be an IP address',
   holds: (value) => isText(value) && parseAddress(value) !== undefined,
 };
-const labels: Column = {
+const labels: BackupColumn = {
   rule: 'must be an object of texts',
   holds: (value) => isJsonObject(value) && Object.values(value).every(isText),
 };
-const freed: Column = {
+const freed: BackupColumn = {
   rule: 'must be a list of {ip, at}',
   holds: (value) =>
     isJsonArray(value) && value.every((one) => isJsonObject(one) && address.holds(one['ip']) && whole.holds(one['at'])),
 };
-const optional = ({ rule, holds }: Column): Column => ({
+const optional = ({ rule, holds }: BackupColumn): BackupColumn => ({
   rule: `${rule} or absent`,
   holds: (value) => isAbsent(value) || holds(value),
 });
 
 /** The columns of each table, as the database has them. */
-const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, Column>>>> = {
+const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, BackupColumn>>>> = {
   resources: {
     kind: text,
     mesh: text,
@@ -110,9 +110,12 @@ export function rowProblems(table: BackupTable, row: JsonObject, header: BackupH
 /** Checks rules that span columns. */
 function brokenResource(row: JsonObject, header: BackupHeader | undefined): string | undefined {
   const { vip, deleted_at: deletedAt, revision } = row;
-  if (!isAbsent(vip) && !isAbsent(deletedAt)) return `${nameOf(row)} is deleted and holds the address ${shown(vip)}`;
+  if (!isAbsent(vip) && !isAbsent(deletedAt))
+    return `${formatRowName(row)} is deleted and holds the address ${shown(vip)}`;
   const head = header?.head.revision ?? Infinity;
-  return isWhole(revision) && revision > head ? `${nameOf(row)} has a revision above the head, ${head}` : undefined;
+  return isWhole(revision) && revision > head
+    ? `${formatRowName(row)} has a revision above the head, ${head}`
+    : undefined;
 }
 
 function unstorableRow(table: BackupTable, row: JsonObject): string | undefined {
@@ -126,7 +129,7 @@ function unstorableRow(table: BackupTable, row: JsonObject): string | undefined 
     name: part('name'),
   };
   const { spec, status, labels: given, uid } = row;
-  const content = { labels: textsOf(given), spec: isJsonObject(spec) ? spec : {} };
+  const content = { labels: readTexts(given), spec: isJsonObject(spec) ? spec : {} };
   const reported = isJsonObject(status) ? { status } : {};
   return (
     unstorable({ ...NOTHING, id, ...content, ...reported }) ?? unstorable({ ...NOTHING, spec: { uid: uid ?? '' } })
@@ -141,12 +144,12 @@ const NOTHING: PutChange = {
   spec: {},
 };
 
-function textsOf(value: JsonValue | undefined): Labels {
+function readTexts(value: JsonValue | undefined): Labels {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => isText(entry[1])));
 }
 
-function nameOf({ kind, mesh, zone, name }: JsonObject): string {
+function formatRowName({ kind, mesh, zone, name }: JsonObject): string {
   return `${isText(kind) ? kind : ''} ${[zone, mesh, name].filter(isText).filter(Boolean).join('/')}`;
 }
 

@@ -21,7 +21,7 @@ export interface Derivation<Table, Change, SourceChange = never> {
    */
   apply(table: Table, event: IndexEvent, changes: readonly SourceChange[]): Change | undefined;
   /** Returns how many resources `apply` would compute; a costly event is applied by filling the table anew. 0 unless given. */
-  costOf?(table: Table, event: IndexEvent, changes: readonly SourceChange[]): number;
+  estimateCost?(table: Table, event: IndexEvent, changes: readonly SourceChange[]): number;
 }
 
 /**
@@ -72,8 +72,8 @@ export class DoubleBuffer<Table, Change, SourceChange = never> {
     this.fills += 1;
   }
 
-  costOf(event: IndexEvent, changes: readonly SourceChange[] = []): number {
-    return this.derivation.costOf?.(this.newest, event, changes) ?? 0;
+  estimateCost(event: IndexEvent, changes: readonly SourceChange[] = []): number {
+    return this.derivation.estimateCost?.(this.newest, event, changes) ?? 0;
   }
 
   /** Applies an event to the table that takes changes. */

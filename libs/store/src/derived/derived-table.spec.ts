@@ -105,7 +105,7 @@ function sizes(index: IndexReader, source: DerivedTable<Teams, ReadonlySet<strin
       }
       return names.size > 0 ? names : undefined;
     },
-    costOf: (_, { changes }) => changes.length,
+    estimateCost: (_, { changes }) => changes.length,
   };
   return derivation;
 }

@@ -43,7 +43,7 @@ export interface DerivedTableOptions<Table, Change, SourceChange = never> {
   readonly run: FillRunner;
   /** Another table of the same index, from which this one is derived too: made before it, and filled before it at each reload. */
   readonly source?: DerivedSource<SourceChange> | undefined;
-  /** An event that costs more (`Derivation.costOf`) is applied by filling the table anew. */
+  /** An event that costs more (`Derivation.estimateCost`) is applied by filling the table anew. */
   readonly maxAtOnce?: number | undefined;
 }
 
@@ -149,7 +149,7 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
 
   private apply(event: IndexEvent, changes: readonly SourceChange[]): void {
     if (!this.isStarted) return;
-    if (this.buffer.costOf(event, changes) > this.maxAtOnce) return this.refill();
+    if (this.buffer.estimateCost(event, changes) > this.maxAtOnce) return this.refill();
     this.announce(this.buffer.apply(event, changes));
   }
 

@@ -1,11 +1,11 @@
 import type { Identity } from '@causeway/resources';
 import type { PatchChange } from '../../src/resource-store';
-import { freshId, freshVip, held, put, refusals, write, writeOne, type StoreWorld } from './store-world';
+import { freshId, freshVip, held, put, refusals, write, writeOne, type StoreFixture } from './store-fixture';
 
 const take = (id: Identity, vip: string | null): PatchChange => ({ type: 'patch', id, expect: 'any', vip });
 
 /** Guarantee 6 and I1: no address twice; what is given up is noted by the store's clock. */
-export function describeAddresses(world: () => StoreWorld): void {
+export function describeAddresses(world: () => StoreFixture): void {
   describe('an address', () => {
     it('I1: has one living holder, who is named', async () => {
       const { store, other } = world();

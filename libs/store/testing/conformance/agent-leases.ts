@@ -1,25 +1,30 @@
 import type { AgentLease, LeaseAgent, LeaseClaim, LeaseKey, LostLease } from '../../src/agent-leases';
 import { Fenced } from '../../src/resource-store';
-import { freshId, put, write, type StoreWorld } from './store-world';
+import { freshId, put, write, type StoreFixture } from './store-fixture';
 
 const LONG = 60_000;
 
-function agentOf(machine: string, more: Partial<LeaseAgent> = {}): LeaseAgent {
+function createLeaseAgent(machine: string, more: Partial<LeaseAgent> = {}): LeaseAgent {
   return { instance: machine, run: `${machine}-1`, startedAt: 1_000, machine, address: '10.0.0.1', ...more };
 }
 
 /** An agent that shows a secret, or none. */
-type Claimant = LeaseAgent & Pick<LeaseClaim, 'secretHash'>;
+type AgentClaim = LeaseAgent & Pick<LeaseClaim, 'secretHash'>;
 
-function proven(agent: LeaseAgent, secretHash: string): Claimant {
+function proven(agent: LeaseAgent, secretHash: string): AgentClaim {
   return { ...agent, secretHash };
 }
 
 /** Leases of agents: beside the log, on the store's clock (docs/reference/leases.md). */
-export function describeAgentLeases(world: () => StoreWorld): void {
+export function describeAgentLeases(world: () => StoreFixture): void {
   describe('leases of agents', () => {
     const key = (): LeaseKey => ({ mesh: freshId().name, namespace: 'default', name: freshId().name });
-    const take = async (of: LeaseKey, by: Claimant, session: string, length = LONG): Promise<AgentLease | 'taken'> => {
+    const take = async (
+      of: LeaseKey,
+      by: AgentClaim,
+      session: string,
+      length = LONG,
+    ): Promise<AgentLease | 'taken'> => {
       const { secretHash, ...agent } = by;
       const claim = { ...of, agent, session, ...(secretHash !== undefined && { secretHash }) };
       const [answer] = await world().agentLeases.take([claim], length);
@@ -38,47 +43,47 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const of = key();
       const { store } = world();
       const head = await store.head();
-      expect(await take(of, agentOf('a'), 's1')).toBe('taken');
-      expect(await take(of, agentOf('b'), 's2')).toMatchObject({ instance: 'a', machine: 'a', session: 's1' });
+      expect(await take(of, createLeaseAgent('a'), 's1')).toBe('taken');
+      expect(await take(of, createLeaseAgent('b'), 's2')).toMatchObject({ instance: 'a', machine: 'a', session: 's1' });
       expect(await store.head()).toEqual(head);
       const short = key();
-      expect(await take(short, agentOf('a'), 's1', 0)).toBe('taken');
-      expect(await take(short, agentOf('b'), 's2')).toBe('taken');
+      expect(await take(short, createLeaseAgent('a'), 's1', 0)).toBe('taken');
+      expect(await take(short, createLeaseAgent('b'), 's2')).toBe('taken');
       expect(await stored(short)).toMatchObject({ instance: 'b', session: 's2' });
     });
 
     it('go over to the same run, and to a later one at the same address; to no copy of the agent', async () => {
       const of = key();
-      await take(of, agentOf('a'), 's1');
+      await take(of, createLeaseAgent('a'), 's1');
       const first = await stored(of);
-      expect(await take(of, agentOf('a', { address: '10.0.0.2' }), 's2')).toBe('taken');
+      expect(await take(of, createLeaseAgent('a', { address: '10.0.0.2' }), 's2')).toBe('taken');
       expect(await stored(of)).toMatchObject({ session: 's2', since: first?.since });
       const copy = { run: 'copy', startedAt: 2_000, address: '10.0.0.9' };
-      expect(await take(of, agentOf('a', copy), 's3')).toMatchObject({ session: 's2' });
+      expect(await take(of, createLeaseAgent('a', copy), 's3')).toMatchObject({ session: 's2' });
       const later = { run: 'later', startedAt: 2_000, address: '10.0.0.2' };
-      expect(await take(of, agentOf('a', later), 's4')).toBe('taken');
-      expect(await take(of, agentOf('a', { address: '10.0.0.2' }), 's5')).toMatchObject({ session: 's4' });
+      expect(await take(of, createLeaseAgent('a', later), 's4')).toBe('taken');
+      expect(await take(of, createLeaseAgent('a', { address: '10.0.0.2' }), 's5')).toMatchObject({ session: 's4' });
     });
 
     it('go over by the secret that was shown last, and by no label; without one by what their agents say', async () => {
       const [of, old] = [key(), key()];
-      const later = (run: string, startedAt: number): LeaseAgent => agentOf('a', { run, startedAt });
-      expect(await take(of, proven(agentOf('a'), 'hash'), 's1')).toBe('taken');
+      const later = (run: string, startedAt: number): LeaseAgent => createLeaseAgent('a', { run, startedAt });
+      expect(await take(of, proven(createLeaseAgent('a'), 'hash'), 's1')).toBe('taken');
       // A thief says all that labels and lists show, from the same address.
       for (const shown of [{}, ...['', 'other', 'hash2', 'has'].map((secretHash) => ({ secretHash }))])
         expect(await take(of, { ...later('thief', 3_000), ...shown }, 's2')).toMatchObject({
           session: 's1',
           run: 'a-1',
         });
-      expect(await take(of, agentOf('a'), 's3')).toMatchObject({ session: 's1' });
-      expect(await take(of, proven(agentOf('a'), 'hash'), 's3')).toBe('taken');
+      expect(await take(of, createLeaseAgent('a'), 's3')).toMatchObject({ session: 's1' });
+      expect(await take(of, proven(createLeaseAgent('a'), 'hash'), 's3')).toBe('taken');
       expect(await take(of, proven(later('killed', 2_000), 'hash'), 's4')).toBe('taken');
       expect(JSON.stringify(await stored(of))).not.toContain('hash');
-      expect(await take(of, proven(agentOf('b'), 'hash'), 's5')).toMatchObject({ session: 's4' });
+      expect(await take(of, proven(createLeaseAgent('b'), 'hash'), 's5')).toMatchObject({ session: 's4' });
       const copy = { run: 'copy', startedAt: 4_000, address: '10.0.0.9' };
-      expect(await take(of, proven(agentOf('a', copy), 'hash'), 's6')).toMatchObject({ session: 's4' });
+      expect(await take(of, proven(createLeaseAgent('a', copy), 'hash'), 's6')).toMatchObject({ session: 's4' });
 
-      expect(await take(old, agentOf('a'), 's1')).toBe('taken');
+      expect(await take(old, createLeaseAgent('a'), 's1')).toBe('taken');
       expect(await take(old, later('a-2', 2_000), 's2')).toBe('taken');
       expect(await take(old, proven(later('a-3', 3_000), 'hash'), 's3')).toBe('taken');
       expect(await take(old, later('a-4', 4_000), 's4')).toMatchObject({ session: 's3' });
@@ -86,23 +91,27 @@ export function describeAgentLeases(world: () => StoreWorld): void {
 
     it('that have ended are free for everybody, with the secret of who has them then', async () => {
       const of = key();
-      await take(of, proven(agentOf('a'), 'hash of a'), 's1', 0);
-      expect(await take(of, proven(agentOf('b'), 'hash of b'), 's2')).toBe('taken');
-      expect(await take(of, proven(agentOf('b', { startedAt: 2_000, run: 'x' }), 'hash of a'), 's3')).toMatchObject({
+      await take(of, proven(createLeaseAgent('a'), 'hash of a'), 's1', 0);
+      expect(await take(of, proven(createLeaseAgent('b'), 'hash of b'), 's2')).toBe('taken');
+      expect(
+        await take(of, proven(createLeaseAgent('b', { startedAt: 2_000, run: 'x' }), 'hash of a'), 's3'),
+      ).toMatchObject({
         session: 's2',
       });
-      expect(await take(of, proven(agentOf('b', { startedAt: 2_000, run: 'x' }), 'hash of b'), 's3')).toBe('taken');
+      expect(await take(of, proven(createLeaseAgent('b', { startedAt: 2_000, run: 'x' }), 'hash of b'), 's3')).toBe(
+        'taken',
+      );
       await world().agentLeases.drop([{ ...of, session: 's3' }]);
-      expect(await take(of, proven(agentOf('b'), 'another'), 's4', 0)).toBe('taken');
+      expect(await take(of, proven(createLeaseAgent('b'), 'another'), 's4', 0)).toBe('taken');
       // An agent of an earlier version takes what has ended, and goes by what it says from then on.
-      expect(await take(of, agentOf('b'), 's5')).toBe('taken');
-      expect(await take(of, agentOf('b', { startedAt: 2_000, run: 'x' }), 's6')).toBe('taken');
+      expect(await take(of, createLeaseAgent('b'), 's5')).toBe('taken');
+      expect(await take(of, createLeaseAgent('b', { startedAt: 2_000, run: 'x' }), 's6')).toBe('taken');
     });
 
     it('are found by their Dataplanes', async () => {
       const [one, two, free] = [key(), key(), key()];
-      await take(one, agentOf('a'), 's1');
-      await take(two, agentOf('b'), 's2');
+      await take(one, createLeaseAgent('a'), 's1');
+      await take(two, createLeaseAgent('b'), 's2');
       const found = await world().agentLeases.find([two, free, { ...one, namespace: 'other' }, one]);
       expect(found.map(({ name, machine }) => ({ name, machine }))).toEqual(
         expect.arrayContaining([
@@ -116,8 +125,8 @@ export function describeAgentLeases(world: () => StoreWorld): void {
 
     it('are answered in the order of the claims', async () => {
       const [mine, theirs] = [key(), key()];
-      await take(theirs, agentOf('b'), 's');
-      const claim = (of: LeaseKey): LeaseClaim => ({ ...of, agent: agentOf('a'), session: 't' });
+      await take(theirs, createLeaseAgent('b'), 's');
+      const claim = (of: LeaseKey): LeaseClaim => ({ ...of, agent: createLeaseAgent('a'), session: 't' });
       const answers = await world().agentLeases.take([theirs, mine].map(claim), LONG);
       expect(answers.map(({ type }) => type)).toEqual(['held', 'taken']);
     });
@@ -125,8 +134,8 @@ export function describeAgentLeases(world: () => StoreWorld): void {
     it('are renewed by the session that holds them, counted from when the agent was heard', async () => {
       const { agentLeases } = world();
       const [of, lost] = [key(), key()];
-      await take(of, agentOf('a'), 's1', 0);
-      await take(lost, agentOf('b'), 's2');
+      await take(of, createLeaseAgent('a'), 's1', 0);
+      await take(lost, createLeaseAgent('b'), 's2');
       const renew = (age: number, length: number): Promise<readonly LostLease[]> =>
         agentLeases.renew(
           [
@@ -157,7 +166,7 @@ export function describeAgentLeases(world: () => StoreWorld): void {
     it('say what was checked; a heartbeat alone changes nothing', async () => {
       const { agentLeases } = world();
       const of = key();
-      await take(of, agentOf('a'), 's1');
+      await take(of, createLeaseAgent('a'), 's1');
       const health = [{ inbound: 0, ready: false, check: 'tcp 127.0.0.1:1', reason: 'refused', since: 7 }];
       await agentLeases.renew([{ ...of, session: 's1', age: 0, health }], LONG);
       const received = await stored(of);
@@ -173,7 +182,7 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const { agentLeases } = world();
       const { mesh } = key();
       const all = ['a', 'b', 'c'].map((name) => ({ mesh, namespace: 'default', name }));
-      for (const of of all) await take(of, agentOf('a'), 's');
+      for (const of of all) await take(of, createLeaseAgent('a'), 's');
       const whole = await agentLeases.page(0, 1_000);
       expect(whole.total).toBe(whole.leases.length);
       const at = whole.leases.findIndex((lease) => lease.mesh === mesh);
@@ -189,16 +198,16 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const { expired: before } = await agentLeases.survey(1_000);
       await agentLeases.drop(before);
       const [living, later] = [key(), key()];
-      await take(living, agentOf('a'), 's1');
-      await take(later, agentOf('b'), 's2');
+      await take(living, createLeaseAgent('a'), 's1');
+      await take(later, createLeaseAgent('b'), 's2');
       expect(await agentLeases.survey(10)).toMatchObject({ expired: [], expiredTotal: 0 });
       const over = key();
-      await take(over, agentOf('c'), 's3', 0);
+      await take(over, createLeaseAgent('c'), 's3', 0);
       expect(await agentLeases.survey(10)).toMatchObject({ expired: [over], expiredTotal: 1 });
       await agentLeases.drop([{ ...over, session: 's3' }]);
       expect((await agentLeases.survey(10)).expiredTotal).toBe(0);
       // The same agent comes with a shorter lease.
-      await take(later, agentOf('b'), 's4', 0);
+      await take(later, createLeaseAgent('b'), 's4', 0);
       expect(await agentLeases.survey(10)).toMatchObject({ expired: [later], expiredTotal: 1 });
       await agentLeases.renew([{ ...later, session: 's4', age: 0 }], LONG);
       expect((await agentLeases.survey(10)).expiredTotal).toBe(0);
@@ -210,14 +219,14 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const dataplane = (of: LeaseKey) => ({ kind: 'Dataplane', zone: 'east', ...of });
       const held = [over, renewed, taken];
       await write(store, ...held.map((of) => put(dataplane(of))));
-      for (const of of held) await take(of, agentOf('a'), 's1', 0);
+      for (const of of held) await take(of, createLeaseAgent('a'), 's1', 0);
       const { expired, expiredTotal, total } = await agentLeases.survey(1_000);
       expect(expired.filter(({ mesh }) => held.some((of) => of.mesh === mesh))).toHaveLength(3);
       expect(expiredTotal).toBe(expired.length);
       expect(total).toBeGreaterThanOrEqual(3);
       expect((await agentLeases.survey(1)).expired).toHaveLength(1);
       await agentLeases.renew([{ ...renewed, session: 's1', age: 0 }], LONG);
-      await take(taken, agentOf('b'), 's2', 0);
+      await take(taken, createLeaseAgent('b'), 's2', 0);
 
       const fence = await lead();
       const leases = held.map((of) => ({ ...of, session: 's1' }));
@@ -236,7 +245,7 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const [bare, free] = [key(), key()];
       await agentLeases.adopt([bare], 0);
       await agentLeases.adopt([bare, free], LONG);
-      expect(await take(free, agentOf('a'), 's1')).toBe('taken');
+      expect(await take(free, createLeaseAgent('a'), 's1')).toBe('taken');
       const ended = await agentLeases.end([{ ...bare, session: '' }], { zone: 'east', fence: await lead() });
       expect(ended).toEqual([bare]);
     });

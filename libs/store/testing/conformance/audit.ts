@@ -1,5 +1,5 @@
 import { auditSource, type AuditEntry, type AuditLog, type AuditQuery, type AuditRecord } from '../../src/audit-log';
-import { freshId, put, type StoreWorld } from './store-world';
+import { freshId, put, type StoreFixture } from './store-fixture';
 
 const RECORD: AuditRecord = {
   ...auditSource({
@@ -35,7 +35,7 @@ function by(user: string): AuditRecord {
 }
 
 /** All pages of a query, by pages of `size`. */
-async function pagesOf(log: AuditLog, query: AuditQuery): Promise<readonly AuditEntry[][]> {
+async function readPages(log: AuditLog, query: AuditQuery): Promise<readonly AuditEntry[][]> {
   const pages: AuditEntry[][] = [];
   for (let after = query.after; ;) {
     const { entries, next } = await log.page({ ...query, ...(after ? { after } : {}) });
@@ -46,7 +46,7 @@ async function pagesOf(log: AuditLog, query: AuditQuery): Promise<readonly Audit
 }
 
 /** The audit log: what is committed with a write, and what is not. */
-export function describeAudit(world: () => StoreWorld): void {
+export function describeAudit(world: () => StoreFixture): void {
   describe('the audit log', () => {
     it('has one entry of each change that wrote something, with who, what and the generations', async () => {
       const { store, other, audit } = world();
@@ -93,7 +93,7 @@ export function describeAudit(world: () => StoreWorld): void {
       const source = auditSource(by(freshUser()));
       const ids = Array.from({ length: 1_100 }, () => freshId());
       await store.write({ changes: ids.map((id) => put(id, {}, { audit: source })), onRefusal: 'skip' });
-      const pages = await pagesOf(audit, { user: source.user, size: 300 });
+      const pages = await readPages(audit, { user: source.user, size: 300 });
       expect(pages.map(({ length }) => length)).toEqual([300, 300, 300, 200]);
       expect(pages.flat().map(({ name }) => name)).toEqual(ids.map(({ name }) => name).toReversed());
 

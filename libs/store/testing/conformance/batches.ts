@@ -1,9 +1,9 @@
 import { RefusedWrite } from '../../src/refused-write';
 import type { Change, ChangeResult } from '../../src/resource-store';
-import { freshId, held, put, refusals, write, type StoreWorld } from './store-world';
+import { freshId, held, put, refusals, write, type StoreFixture } from './store-fixture';
 
 /** Guarantee 4: many changes at once, all or the accepted ones; and metadata with them. */
-export function describeBatches(world: () => StoreWorld): void {
+export function describeBatches(world: () => StoreFixture): void {
   describe('a batch', () => {
     it('skips refused changes and names them, or writes none', async () => {
       const { store } = world();

@@ -1,10 +1,10 @@
 import { Conflict } from '@causeway/resources';
 import { RefusedWrite } from '../../src/refused-write';
 import type { ResourceStore } from '../../src/resource-store';
-import { freshId, held, put, refusals, write, writeOne, type StoreWorld } from './store-world';
+import { freshId, held, put, refusals, write, writeOne, type StoreFixture } from './store-fixture';
 
 /** Guarantee 1: a write names what it read. */
-export function describeConcurrency(world: () => StoreWorld): void {
+export function describeConcurrency(world: () => StoreFixture): void {
   describe('optimistic concurrency', () => {
     it('refuses a stale write with Conflict and changes nothing', async () => {
       const { store, other } = world();

@@ -1,4 +1,4 @@
-import { copyFacts, freshId, held, put, refusals, write, writeOne, type StoreWorld } from './store-world';
+import { copyFacts, freshId, held, put, refusals, write, writeOne, type StoreFixture } from './store-fixture';
 
 const at = (
   revision: number,
@@ -8,7 +8,7 @@ const at = (
 });
 
 /** Copies of other stores' resources: facts kept, older states refused (I7). */
-export function describeCopies(world: () => StoreWorld): void {
+export function describeCopies(world: () => StoreFixture): void {
   describe('a copy', () => {
     it('keeps the facts of its origin, through updates and controllers', async () => {
       const { store } = world();

@@ -1,7 +1,7 @@
 import type { LeaderLease, LeaderWitness, WitnessChange } from '@causeway/runtime';
 import { RefusedWrite } from '../../src/refused-write';
 import { Fenced, type ReadSet, type WriteRequest, type WriteResult } from '../../src/resource-store';
-import { freshId, put, type StoreWorld } from './store-world';
+import { freshId, put, type StoreFixture } from './store-fixture';
 
 /** Takes over once the lease is free. */
 async function lead(lease: LeaderLease, holder: string, leaseMs = 60_000): Promise<number> {
@@ -13,7 +13,7 @@ async function lead(lease: LeaderLease, holder: string, leaseMs = 60_000): Promi
 }
 
 /** Guarantee 5: the epoch of a leader, and the lease beside it (docs/design.md §3). */
-export function describeFences(world: () => StoreWorld): void {
+export function describeFences(world: () => StoreFixture): void {
   describe('an epoch', () => {
     it('I8: lets its own writes through, and none of the epochs before', async () => {
       const { store, other, lease } = world();
@@ -133,7 +133,7 @@ export function describeFences(world: () => StoreWorld): void {
   });
 
   describe('what a write was decided from', () => {
-    const refusalsOf = ({ results }: WriteResult): unknown[] =>
+    const listRefusals = ({ results }: WriteResult): unknown[] =>
       results.map((result) => (result.type === 'refused' ? result.refusal : result.type));
 
     it('must be unchanged: resources of some kinds, or of a mesh', async () => {
@@ -149,21 +149,21 @@ export function describeFences(world: () => StoreWorld): void {
         { revision, kinds: ['Rule', 'Law'] },
         { revision: revision + 1, mesh: inMesh.mesh },
       ])
-        expect(refusalsOf(await write(unchanged))).toEqual(['written']);
+        expect(listRefusals(await write(unchanged))).toEqual(['written']);
 
       for (const change of [put(rule, { n: 2 }), { type: 'delete', id: rule, expect: 'any' }, put(rule)] as const) {
         const read = (await store.head()).revision;
         await other.write({ changes: [change], onRefusal: 'abort' });
         const after = await store.head();
-        expect(refusalsOf(await write({ revision: read, kinds: ['Law', 'Rule'] }))).toEqual(['outdated']);
+        expect(listRefusals(await write({ revision: read, kinds: ['Law', 'Rule'] }))).toEqual(['outdated']);
         await expect(write({ revision: read, kinds: ['Rule'] }, 'abort')).rejects.toBeInstanceOf(RefusedWrite);
         expect(await store.head()).toEqual(after);
-        expect(refusalsOf(await write({ revision: read, kinds: ['Law'], mesh: inMesh.mesh }))).toEqual(['written']);
+        expect(listRefusals(await write({ revision: read, kinds: ['Law'], mesh: inMesh.mesh }))).toEqual(['written']);
       }
       const read = (await store.head()).revision;
       await other.write({ changes: [put(inMesh, { n: 1 })], onRefusal: 'abort' });
-      expect(refusalsOf(await write({ revision: read, mesh: inMesh.mesh }))).toEqual(['outdated']);
-      expect(refusalsOf(await write({ revision: read, mesh: 'other' }))).toEqual(['written']);
+      expect(listRefusals(await write({ revision: read, mesh: inMesh.mesh }))).toEqual(['outdated']);
+      expect(listRefusals(await write({ revision: read, mesh: 'other' }))).toEqual(['written']);
     });
 
     it('may be changed by the write itself, also where it is written in parts', async () => {
@@ -177,14 +177,14 @@ export function describeFences(world: () => StoreWorld): void {
         unchanged: { revision, kinds: ['Rule'] },
         onDurable: (results) => durable.push(...results),
       });
-      expect(new Set(refusalsOf(written))).toEqual(new Set(['written']));
+      expect(new Set(listRefusals(written))).toEqual(new Set(['written']));
       const again = await store.write({
         changes,
         onRefusal: 'skip',
         unchanged: { revision, kinds: ['Rule'] },
         onDurable: (results) => durable.push(...results),
       });
-      expect(new Set(refusalsOf(again))).toEqual(new Set(['outdated']));
+      expect(new Set(listRefusals(again))).toEqual(new Set(['outdated']));
       expect([again.results.length, durable.length]).toEqual([1_100, 2_200]);
     });
 
@@ -200,7 +200,7 @@ export function describeFences(world: () => StoreWorld): void {
             unchanged: { revision, kinds: ['Rule'] },
           }),
         );
-        expect((await Promise.all(each)).flatMap(refusalsOf).sort()).toEqual(['outdated', 'written']);
+        expect((await Promise.all(each)).flatMap(listRefusals).sort()).toEqual(['outdated', 'written']);
       }
     });
   });

@@ -1,8 +1,8 @@
 import { RelistRequired } from '../../src/resource-store';
-import { freshId, put, WatchReader, write, writeOne, type StoreWorld } from './store-world';
+import { freshId, put, WatchReader, write, writeOne, type StoreFixture } from './store-fixture';
 
 /** Guarantees 3 and 7: tombstones and incarnations end. Last in the suite: these tests begin a new incarnation. */
-export function describeIncarnations(world: () => StoreWorld): void {
+export function describeIncarnations(world: () => StoreFixture): void {
   describe('the past', () => {
     it('is too old once tombstones were purged, and only before them', async () => {
       const { store, other } = world();

@@ -66,16 +66,16 @@ import { describeIncarnations } from './incarnations';
 import { describeProxySessions } from './proxy-sessions';
 import { describeRows } from './rows';
 import { describeSessions } from './sessions';
-import type { StoreWorld } from './store-world';
+import type { StoreFixture } from './store-fixture';
 import { describeWatching } from './watching';
 
-export { WatchReader, copyFacts, freshId, held, freshVip, put, write, type StoreWorld } from './store-world';
+export { WatchReader, copyFacts, freshId, held, freshVip, put, write, type StoreFixture } from './store-fixture';
 
 /** Declares the suite for one kind of store; `makeWorld` is called once a group of tests. */
-export function storeConformance(name: string, makeWorld: () => Promise<StoreWorld>): void {
+export function storeConformance(name: string, makeWorld: () => Promise<StoreFixture>): void {
   describe(`${name} as a ResourceStore`, () => {
-    let current: StoreWorld | undefined;
-    const world = (): StoreWorld => {
+    let current: StoreFixture | undefined;
+    const world = (): StoreFixture => {
       if (!current) throw new Error('there is no world outside of tests');
       return current;
     };

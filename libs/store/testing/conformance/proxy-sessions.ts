@@ -1,5 +1,5 @@
 import type { ProxyFacts, ProxySession, ReplicaSessions } from '../../src/proxy-sessions';
-import { freshId, type StoreWorld } from './store-world';
+import { freshId, type StoreFixture } from './store-fixture';
 
 const facts: ProxyFacts = {
   kind: 'dataplane',
@@ -20,7 +20,7 @@ function session(proxy: string, connected = true): ProxySession {
 }
 
 /** Sessions of proxies with the replicas of a zone: beside the log (docs/design.md §2.8). */
-export function describeProxySessions(world: () => StoreWorld): void {
+export function describeProxySessions(world: () => StoreFixture): void {
   describe('sessions of proxies', () => {
     const report = (instance: string, version: number, ...sessions: readonly ProxySession[]): Promise<boolean> =>
       world().proxies.report({

@@ -1,7 +1,7 @@
-import { freshId, held, put, write, writeOne, copyFacts, type StoreWorld } from './store-world';
+import { freshId, held, put, write, writeOne, copyFacts, type StoreFixture } from './store-fixture';
 
 /** The facts of a row: generation, uid, creation order. */
-export function describeRows(world: () => StoreWorld): void {
+export function describeRows(world: () => StoreFixture): void {
   describe('a row', () => {
     it('holds what was put, and the facts that the store adds', async () => {
       const { store } = world();
@@ -35,19 +35,21 @@ export function describeRows(world: () => StoreWorld): void {
       const { store } = world();
       const id = freshId();
       const [first, second] = ['1', '2'].map((digit) => `00-${'a'.repeat(32)}-${digit.repeat(16)}-01`);
-      const traceOf = async (...changes: Parameters<typeof write>[1][]): Promise<string | undefined> => {
+      const readTrace = async (...changes: Parameters<typeof write>[1][]): Promise<string | undefined> => {
         await write(store, ...changes);
         return (await held(store, id)).origin.traceparent;
       };
-      expect(await traceOf(put(id, { n: 1 }, { traceparent: first }))).toBe(first);
-      expect(await traceOf(put(id, { n: 1 }, { traceparent: second }))).toBe(first);
+      expect(await readTrace(put(id, { n: 1 }, { traceparent: first }))).toBe(first);
+      expect(await readTrace(put(id, { n: 1 }, { traceparent: second }))).toBe(first);
       const { revision } = await held(store, id);
-      expect(await traceOf({ type: 'patch', id, expect: revision, status: { n: 1 }, traceparent: second })).toBe(first);
-      expect(await traceOf({ type: 'patch', id, expect: 'any', spec: { n: 2 }, traceparent: second })).toBe(second);
-      expect(await traceOf(put(id, { n: 3 }))).toBeUndefined();
-      expect(await traceOf(put(id, { n: 4 }, { traceparent: first }))).toBe(first);
+      expect(await readTrace({ type: 'patch', id, expect: revision, status: { n: 1 }, traceparent: second })).toBe(
+        first,
+      );
+      expect(await readTrace({ type: 'patch', id, expect: 'any', spec: { n: 2 }, traceparent: second })).toBe(second);
+      expect(await readTrace(put(id, { n: 3 }))).toBeUndefined();
+      expect(await readTrace(put(id, { n: 4 }, { traceparent: first }))).toBe(first);
       await write(store, { type: 'delete', id, expect: 'any' });
-      expect(await traceOf(put(id, { n: 4 }))).toBeUndefined();
+      expect(await readTrace(put(id, { n: 4 }))).toBeUndefined();
     });
 
     it('counts changes of spec and labels, and only these', async () => {

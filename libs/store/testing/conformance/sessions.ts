@@ -1,26 +1,26 @@
 import { Fenced } from '../../src/resource-store';
 import type { SessionOpening, SessionRequest } from '../../src/session-store';
-import { freshId, put, type StoreWorld } from './store-world';
+import { freshId, put, type StoreFixture } from './store-fixture';
 
 function request(zone: string, more: Partial<SessionRequest> = {}): SessionRequest {
   return { zone, storeId: `store-of-${zone}`, incarnation: 'incarnation-1', epoch: 1, instance: 'zone-0', ...more };
 }
 
-function numberOf(opening: SessionOpening): number {
+function getNumber(opening: SessionOpening): number {
   if (opening.type !== 'opened') throw new Error(`not opened: ${opening.type}`);
   return opening.session;
 }
 
 /** Sessions of zones, and the writes that need one (docs/design.md §5 Newer wins). */
-export function describeSessions(world: () => StoreWorld): void {
+export function describeSessions(world: () => StoreFixture): void {
   describe('a session', () => {
     it('I7: lets the writes of the newest through and no others', async () => {
       const { store, other, sessions } = world();
       const [zone, id, area] = [freshId().name, freshId(), freshId().name];
-      const first = numberOf(await sessions.open(request(zone)));
+      const first = getNumber(await sessions.open(request(zone)));
       const write = { changes: [put(id)], onRefusal: 'abort', metadata: [{ area, key: 'n', value: {} }] } as const;
       await store.write({ ...write, session: { zone, session: first } });
-      const second = numberOf(await sessions.open(request(zone)));
+      const second = getNumber(await sessions.open(request(zone)));
       expect(second).toBeGreaterThan(first);
       for (const session of [
         { zone, session: first },
@@ -39,13 +39,13 @@ export function describeSessions(world: () => StoreWorld): void {
       const { sessions } = world();
       const zone = freshId().name;
       const first = await sessions.open(request(zone, { epoch: 5 }));
-      expect(first).toEqual({ type: 'opened', session: numberOf(first) });
+      expect(first).toEqual({ type: 'opened', session: getNumber(first) });
       expect(await sessions.open(request(zone, { epoch: 4 }))).toEqual({ type: 'older', epoch: 5 });
-      expect((await sessions.session(zone))?.up).toBe(numberOf(first));
+      expect((await sessions.session(zone))?.up).toBe(getNumber(first));
       const second = await sessions.open(request(zone, { epoch: 5 }));
       expect(second).toMatchObject({
         type: 'opened',
-        previous: { session: numberOf(first), incarnation: 'incarnation-1' },
+        previous: { session: getNumber(first), incarnation: 'incarnation-1' },
       });
       const reborn = await sessions.open(request(zone, { epoch: 1, incarnation: 'incarnation-2' }));
       expect(reborn).toMatchObject({ type: 'opened', previous: { incarnation: 'incarnation-1' } });
@@ -55,8 +55,8 @@ export function describeSessions(world: () => StoreWorld): void {
         incarnation: 'incarnation-2',
         epoch: 1,
         instance: 'zone-0',
-        up: numberOf(reborn),
-        down: numberOf(reborn),
+        up: getNumber(reborn),
+        down: getNumber(reborn),
         openedAt: expect.any(Number),
       });
       expect((await sessions.sessions()).filter((one) => one.zone === zone)).toHaveLength(1);
@@ -67,7 +67,7 @@ export function describeSessions(world: () => StoreWorld): void {
       const zone = freshId().name;
       expect(await sessions.session(zone)).toBeUndefined();
       expect(await sessions.adopt(zone, 'another')).toBe(false);
-      const first = numberOf(await sessions.open(request(zone)));
+      const first = getNumber(await sessions.open(request(zone)));
       const stranger = request(zone, { storeId: 'another' });
       expect(await sessions.open(stranger)).toEqual({ type: 'other-store', boundTo: `store-of-${zone}` });
       expect((await sessions.session(zone))?.up).toBe(first);
@@ -75,7 +75,7 @@ export function describeSessions(world: () => StoreWorld): void {
       const late = { changes: [], onRefusal: 'abort', session: { zone, session: first } } as const;
       await expect(store.write(late)).rejects.toBeInstanceOf(Fenced);
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
-      expect(numberOf(await sessions.open(stranger))).toBeGreaterThan(first);
+      expect(getNumber(await sessions.open(stranger))).toBeGreaterThan(first);
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
     });
 
@@ -83,7 +83,7 @@ export function describeSessions(world: () => StoreWorld): void {
       const { store, other, sessions } = world();
       const zone = freshId().name;
       expect(await sessions.resetEpoch(zone)).toBeUndefined();
-      const first = numberOf(await sessions.open(request(zone, { epoch: 5 })));
+      const first = getNumber(await sessions.open(request(zone, { epoch: 5 })));
       const before = await sessions.session(zone);
       const claims = [1_000_006, 2 ** 40, Number.MAX_SAFE_INTEGER];
       for (const epoch of claims) {
@@ -91,14 +91,14 @@ export function describeSessions(world: () => StoreWorld): void {
       }
       expect(await sessions.session(zone)).toEqual(before);
       await store.write({ changes: [], onRefusal: 'abort', session: { zone, session: first } });
-      const high = numberOf(await sessions.open(request(zone, { epoch: 1_000_005 })));
+      const high = getNumber(await sessions.open(request(zone, { epoch: 1_000_005 })));
       expect(await sessions.open(request(zone, { epoch: 6 }))).toEqual({ type: 'older', epoch: 1_000_005 });
 
       expect([await sessions.resetEpoch(zone), await sessions.resetEpoch(zone)]).toEqual([1_000_005, -1]);
       // I7: nothing of the session before commits any more.
       const late = { changes: [], onRefusal: 'abort', session: { zone, session: high } } as const;
       await expect(other.write(late)).rejects.toBeInstanceOf(Fenced);
-      expect(numberOf(await sessions.open(request(zone, { epoch: 6 })))).toBeGreaterThan(high);
+      expect(getNumber(await sessions.open(request(zone, { epoch: 6 })))).toBeGreaterThan(high);
       expect(await sessions.open(request(zone, { epoch: 4 }))).toEqual({ type: 'older', epoch: 6 });
       await sessions.resetEpoch(zone);
       expect(await sessions.open(request(zone, { epoch: 2 ** 40 }))).toMatchObject({ type: 'opened' });
@@ -116,8 +116,8 @@ export function describeSessions(world: () => StoreWorld): void {
       const { store, other, sessions } = world();
       const zone = freshId().name;
       expect(await sessions.forget(zone, 1)).toBe(false);
-      const first = numberOf(await sessions.open(request(zone, { epoch: 9 })));
-      const second = numberOf(await sessions.open(request(zone, { epoch: 9 })));
+      const first = getNumber(await sessions.open(request(zone, { epoch: 9 })));
+      const second = getNumber(await sessions.open(request(zone, { epoch: 9 })));
       expect(await sessions.forget(zone, first)).toBe(false);
       expect([await sessions.forget(zone, second), await sessions.forget(zone, second)]).toEqual([true, false]);
       expect(await sessions.session(zone)).toBeUndefined();
@@ -125,7 +125,7 @@ export function describeSessions(world: () => StoreWorld): void {
       await expect(store.write(late)).rejects.toBeInstanceOf(Fenced);
       const anew = await sessions.open(request(zone, { storeId: 'another', epoch: 1 }));
       expect(anew).toEqual({ type: 'opened', session: expect.any(Number) });
-      expect(numberOf(anew)).toBeGreaterThan(second);
+      expect(getNumber(anew)).toBeGreaterThan(second);
       for (const session of [first, second]) {
         await expect(other.write({ ...late, session: { zone, session } })).rejects.toBeInstanceOf(Fenced);
       }
@@ -134,10 +134,10 @@ export function describeSessions(world: () => StoreWorld): void {
     it('goes to the next store where the zone is bound to none', async () => {
       const { store, sessions } = world();
       const zone = freshId().name;
-      const first = numberOf(await sessions.open(request(zone)));
+      const first = getNumber(await sessions.open(request(zone)));
       expect([await sessions.adopt(zone, ''), await sessions.adopt(zone, '')]).toEqual([true, false]);
       await store.write({ changes: [], onRefusal: 'abort', session: { zone, session: first } });
-      expect(numberOf(await sessions.open(request(zone, { storeId: 'another' })))).toBeGreaterThan(first);
+      expect(getNumber(await sessions.open(request(zone, { storeId: 'another' })))).toBeGreaterThan(first);
       expect(await sessions.open(request(zone))).toEqual({ type: 'other-store', boundTo: 'another' });
     });
 
@@ -145,17 +145,17 @@ export function describeSessions(world: () => StoreWorld): void {
       const { store, sessions } = world();
       const zone = freshId().name;
       const kuma = { storeId: '', incarnation: '', epoch: 0 };
-      const up = numberOf(await sessions.open(request(zone, { ...kuma, direction: 'up' })));
-      const down = numberOf(await sessions.open(request(zone, { ...kuma, direction: 'down' })));
+      const up = getNumber(await sessions.open(request(zone, { ...kuma, direction: 'up' })));
+      const down = getNumber(await sessions.open(request(zone, { ...kuma, direction: 'down' })));
       expect(await sessions.session(zone)).toMatchObject({ up, down, storeId: '' });
       const write = (session: number): Promise<unknown> =>
         store.write({ changes: [], onRefusal: 'abort', session: { zone, session } });
       await Promise.all([write(up), write(down)]);
-      const again = numberOf(await sessions.open(request(zone, { ...kuma, direction: 'up' })));
+      const again = getNumber(await sessions.open(request(zone, { ...kuma, direction: 'up' })));
       expect(again).toBeGreaterThan(down);
       await write(down);
       await expect(write(up)).rejects.toBeInstanceOf(Fenced);
-      const both = numberOf(await sessions.open(request(zone)));
+      const both = getNumber(await sessions.open(request(zone)));
       for (const old of [again, down]) await expect(write(old)).rejects.toBeInstanceOf(Fenced);
       await write(both);
     });
@@ -164,7 +164,7 @@ export function describeSessions(world: () => StoreWorld): void {
       const { sessions } = world();
       const zone = freshId().name;
       const opened = await Promise.all(Array.from({ length: 8 }, () => sessions.open(request(zone))));
-      const numbers = opened.map(numberOf).sort((a, b) => a - b);
+      const numbers = opened.map(getNumber).sort((a, b) => a - b);
       expect(new Set(numbers).size).toBe(8);
       expect((await sessions.session(zone))?.up).toBe(numbers.at(-1));
     });

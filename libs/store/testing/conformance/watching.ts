@@ -1,10 +1,10 @@
 import { compareIdentities, identityKey, type Resource } from '@causeway/resources';
 import { ResourceIndex } from '../../src/resource-index';
 import type { ResourceStore, StoreChange } from '../../src/resource-store';
-import { freshId, held, put, WatchReader, write, type StoreWorld } from './store-world';
+import { freshId, held, put, WatchReader, write, type StoreFixture } from './store-fixture';
 
 /** Guarantees 2 and 3: one order of revisions that a reader can trust, and a watch from any of them. */
-export function describeWatching(world: () => StoreWorld): void {
+export function describeWatching(world: () => StoreFixture): void {
   describe('a watch', () => {
     it('yields the changes since its revision, each resource once, deletions included', async () => {
       const { store, other } = world();

@@ -18,22 +18,22 @@ export interface DecisionContext {
   readonly revision: number;
   readonly nextCreationOrder: () => number;
   /** The creation order of a copy that counts, with the row or tombstone it meets. */
-  readonly orderOf: (change: CopyChange, row: MemoryRow | undefined) => number;
+  readonly computeOrder: (change: CopyChange, row: MemoryRow | undefined) => number;
   readonly newUid: () => string;
   /** Which other living row holds an address. */
-  readonly holderOf: (vip: string, change: PatchChange) => Identity | undefined;
+  readonly findHolder: (vip: string, change: PatchChange) => Identity | undefined;
 }
 
 /** A put of a copy. */
 export type CopyChange = PutChange & { readonly copy: CopyFacts };
 
-export type Decision =
+export type WriteDecision =
   | { readonly type: 'write'; readonly row: MemoryRow; readonly created: boolean }
   | { readonly type: 'unchanged'; readonly row: MemoryRow }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
 /** Decides the effect of one change on the row of its identity, living, dead or absent. */
-export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): Decision {
+export function decideChange(change: Change, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   const reason = unstorable(change);
   if (reason !== undefined) return refuse(change, 'unstorable', { reason });
   switch (change.type) {
@@ -50,13 +50,13 @@ export function decideChange(change: Change, row: MemoryRow | undefined, context
 function counted(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): PutChange {
   const { copy } = change;
   if (!copy) return change;
-  const creationOrder = context.orderOf({ ...change, copy }, row);
+  const creationOrder = context.computeOrder({ ...change, copy }, row);
   if (creationOrder === copy.creationOrder) return change;
   const createdAt = creationOrder === 0 ? copy.createdAt : Math.floor(creationOrder / 1_000);
   return { ...change, copy: { ...copy, creationOrder, createdAt } };
 }
 
-function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   const living = row?.deletedAt === undefined ? row : undefined;
   const refusal = unmet(change.expect, living);
   if (refusal) return refuse(change, refusal, found(living));
@@ -79,7 +79,7 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
       labels: change.labels,
       spec: change.spec,
       status: change.status ?? living.status,
-      ...(change.copy ? factsOf(change.copy) : local),
+      ...(change.copy ? pickFacts(change.copy) : local),
       revision: context.revision,
       modifiedAt: context.now,
     },
@@ -89,7 +89,7 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
 function createdRow(change: PutChange, stone: MemoryRow | undefined, context: DecisionContext): MemoryRow {
   const { now, revision } = context;
   const facts = change.copy
-    ? factsOf(change.copy)
+    ? pickFacts(change.copy)
     : {
         uid: context.newUid(),
         generation: (stone?.generation ?? 0) + 1,
@@ -112,12 +112,12 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
   };
 }
 
-function decidePatch(change: PatchChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+function decidePatch(change: PatchChange, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', {});
   if (unmet(change.expect, row)) return refuse(change, 'conflict', found(row));
   const next = patchedRow(change, row, context);
   if (!next) return { type: 'unchanged', row };
-  const holder = next.vip === row.vip || next.vip === undefined ? undefined : context.holderOf(next.vip, change);
+  const holder = next.vip === row.vip || next.vip === undefined ? undefined : context.findHolder(next.vip, change);
   if (holder) return refuse(change, 'vip-taken', { holder });
   return { type: 'write', created: false, row: next };
 }
@@ -147,7 +147,7 @@ function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContex
   };
 }
 
-function decideDelete(change: DeleteChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
+function decideDelete(change: DeleteChange, row: MemoryRow | undefined, context: DecisionContext): WriteDecision {
   if (row?.deletedAt !== undefined || !row) return refuse(change, 'absent', {});
   if (unmet(change.expect, row)) return refuse(change, 'conflict', found(row));
   return {
@@ -192,7 +192,7 @@ function originOfChange({ traceparent }: PutChange | PatchChange, { revision, no
 }
 
 /** Only the facts: callers may hand over an object that has more. */
-function factsOf({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): CopyFacts {
+function pickFacts({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): CopyFacts {
   return { uid, generation, creationOrder, createdAt, origin };
 }
 
@@ -211,6 +211,6 @@ function sameOrigin(a: RowOrigin, b: RowOrigin): boolean {
   return a.incarnation === b.incarnation && a.revision === b.revision && a.committedAt === b.committedAt;
 }
 
-function refuse(change: Change, refusal: Refusal, facts: RefusalFacts): Decision {
+function refuse(change: Change, refusal: Refusal, facts: RefusalFacts): WriteDecision {
   return { type: 'refused', refusal, detail: refusalDetail(change, refusal, facts) };
 }

@@ -3,7 +3,7 @@ import { compareText } from '@causeway/resources';
 import type {
   AgentLease,
   AgentLeaseStore,
-  LeaseAnswer,
+  LeaseResult,
   LeaseClaim,
   LeaseKey,
   LeaseRenewal,
@@ -13,13 +13,13 @@ import type { DeleteChange } from '../../src/resource-store';
 import { promised, type MemoryDisk } from './memory-disk';
 import { writeChanges } from './write-changes';
 
-type Held = LeaseKey & { readonly session: string };
+type HeldLease = LeaseKey & { readonly session: string };
 
 /** Leases of agents on a memory disk. */
 export class MemoryAgentLeases implements AgentLeaseStore {
   constructor(private readonly disk: MemoryDisk) {}
 
-  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
+  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseResult[]> {
     return promised(() => claims.map((claim) => this.takeOne(claim, length)));
   }
 
@@ -29,7 +29,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
       return renewals.flatMap(({ age, health, ...held }): readonly LostLease[] => {
         const lease = this.heldBy(held);
         const { mesh, namespace, name } = held;
-        if (!lease) return [{ mesh, namespace, name, taken: this.disk.agentLeases.has(keyOf(held)) }];
+        if (!lease) return [{ mesh, namespace, name, taken: this.disk.agentLeases.has(formatKey(held)) }];
         const isNews = health !== undefined && JSON.stringify(health) !== JSON.stringify(lease.health);
         const expiresAt = Math.max(lease.expiresAt, now - age + length);
         this.put({ ...lease, expiresAt, ...(isNews && { health, changedAt: now }) });
@@ -38,7 +38,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  drop(held: readonly Held[]): Promise<void> {
+  drop(held: readonly HeldLease[]): Promise<void> {
     return promised(() => {
       for (const one of held) if (this.heldBy(one)) this.delete(one);
     });
@@ -49,7 +49,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
       const now = this.disk.clock.now();
       const nobody = { instance: '', run: '', startedAt: 0, machine: '', address: '', session: '' };
       for (const { mesh, namespace, name } of keys)
-        if (!this.disk.agentLeases.has(keyOf({ mesh, namespace, name })))
+        if (!this.disk.agentLeases.has(formatKey({ mesh, namespace, name })))
           this.put({
             mesh,
             namespace,
@@ -80,7 +80,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
   }
 
   find(keys: readonly LeaseKey[]): Promise<readonly AgentLease[]> {
-    return promised(() => keys.flatMap((key) => this.disk.agentLeases.get(keyOf(key)) ?? []));
+    return promised(() => keys.flatMap((key) => this.disk.agentLeases.get(formatKey(key)) ?? []));
   }
 
   page(offset: number, most: number): ReturnType<AgentLeaseStore['page']> {
@@ -91,7 +91,10 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  end(leases: readonly Held[], { zone, fence }: Parameters<AgentLeaseStore['end']>[1]): Promise<readonly LeaseKey[]> {
+  end(
+    leases: readonly HeldLease[],
+    { zone, fence }: Parameters<AgentLeaseStore['end']>[1],
+  ): Promise<readonly LeaseKey[]> {
     return promised(() => {
       const now = this.disk.clock.now();
       const over = leases.flatMap((held) => {
@@ -107,33 +110,33 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  private takeOne({ agent, secretHash, ...claim }: LeaseClaim, length: number): LeaseAnswer {
+  private takeOne({ agent, secretHash, ...claim }: LeaseClaim, length: number): LeaseResult {
     const now = this.disk.clock.now();
-    const before = this.disk.agentLeases.get(keyOf(claim));
+    const before = this.disk.agentLeases.get(formatKey(claim));
     const isSame = before?.instance === agent.instance;
     const isLater = before !== undefined && before.address === agent.address && before.startedAt < agent.startedAt;
-    const isProven = isSameSecret(this.disk.leaseSecrets.get(keyOf(claim)), secretHash);
+    const isProven = isSameSecret(this.disk.leaseSecrets.get(formatKey(claim)), secretHash);
     const isOwn = isSame && isProven && (before.run === agent.run || isLater);
     if (before && before.expiresAt > now && before.instance !== '' && !isOwn) return { type: 'held', by: before };
     const { since, health } = isSame ? before : { since: now, health: [] };
     this.put({ ...claim, ...agent, since, health, expiresAt: now + length, changedAt: now });
-    if (secretHash === undefined) this.disk.leaseSecrets.delete(keyOf(claim));
-    else this.disk.leaseSecrets.set(keyOf(claim), secretHash);
+    if (secretHash === undefined) this.disk.leaseSecrets.delete(formatKey(claim));
+    else this.disk.leaseSecrets.set(formatKey(claim), secretHash);
     return { type: 'taken' };
   }
 
-  private heldBy(held: Held): AgentLease | undefined {
-    const lease = this.disk.agentLeases.get(keyOf(held));
+  private heldBy(held: HeldLease): AgentLease | undefined {
+    const lease = this.disk.agentLeases.get(formatKey(held));
     return lease?.session === held.session ? lease : undefined;
   }
 
   private delete(key: LeaseKey): void {
-    this.disk.agentLeases.delete(keyOf(key));
-    this.disk.leaseSecrets.delete(keyOf(key));
+    this.disk.agentLeases.delete(formatKey(key));
+    this.disk.leaseSecrets.delete(formatKey(key));
   }
 
   private put(lease: AgentLease): void {
-    this.disk.agentLeases.set(keyOf(lease), lease);
+    this.disk.agentLeases.set(formatKey(lease), lease);
   }
 }
 
@@ -145,6 +148,6 @@ function isSameSecret(known: string | undefined, shown = ''): boolean {
 }
 
 /** Sorted as Postgres sorts leases. */
-function keyOf({ mesh, namespace, name }: LeaseKey): string {
+function formatKey({ mesh, namespace, name }: LeaseKey): string {
   return [mesh, name, namespace].join('\0');
 }

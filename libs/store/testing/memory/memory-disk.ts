@@ -138,7 +138,7 @@ export class MemoryDisk {
       const entry = this.log[i];
       const row = entry && this.rows.get(entry.key);
       if (!row || row.revision !== entry.revision) continue;
-      changes.push(this.changeOf(row));
+      changes.push(this.toChange(row));
     }
     return { revision: this.revision, changes, compactionRevision: this.floor };
   }
@@ -219,7 +219,7 @@ export class MemoryDisk {
     return old.length;
   }
 
-  private changeOf(row: MemoryRow): StoreChange {
+  private toChange(row: MemoryRow): StoreChange {
     return row.deletedAt === undefined
       ? { type: 'put', resource: toResource(row, this.incarnation) }
       : { type: 'delete', tombstone: toTombstone(row) };

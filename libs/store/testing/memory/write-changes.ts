@@ -9,7 +9,7 @@ import {
   type WriteResult,
 } from '../../src/resource-store';
 import { outdatedResults, refusedWrite } from '../../src/refused-write';
-import { decideChange, type CopyChange, type Decision } from './decide-change';
+import { decideChange, type CopyChange, type WriteDecision } from './decide-change';
 import { auditWrite } from './memory-audit';
 import { findMoment, type MemoryDisk, type NewestOrder } from './memory-disk';
 import type { MemoryRow } from './memory-row';
@@ -76,12 +76,12 @@ class MemoryTransaction {
       now: this.now,
       revision: this.revision + 1,
       nextCreationOrder: () => Math.max(this.now * 1000, this.newest.order) + 1,
-      orderOf: (copy, held) => this.orderOf(copy, held),
+      computeOrder: (copy, held) => this.computeOrder(copy, held),
       newUid: this.disk.newId,
-      holderOf: (vip, patch) => this.holderOf(vip, patch),
+      findHolder: (vip, patch) => this.findHolder(vip, patch),
     });
     if (decision.type === 'write') this.take(key, row, decision.row);
-    return resultOf(change, decision);
+    return toResult(change, decision);
   }
 
   private take(key: string, before: MemoryRow | undefined, after: MemoryRow): void {
@@ -95,7 +95,7 @@ class MemoryTransaction {
     if (after.vip !== undefined) this.vips.set(after.vip, key);
   }
 
-  private orderOf({ id, copy, orderFrom }: CopyChange, held: MemoryRow | undefined): number {
+  private computeOrder({ id, copy, orderFrom }: CopyChange, held: MemoryRow | undefined): number {
     const { sessionOf: zone, newest } = this;
     if (orderFrom === undefined || zone === undefined) return copy.creationOrder;
     return countedOrder({
@@ -116,7 +116,7 @@ class MemoryTransaction {
     );
   }
 
-  private holderOf(vip: string, change: PatchChange): Identity | undefined {
+  private findHolder(vip: string, change: PatchChange): Identity | undefined {
     const holder = this.vips.get(vip) ?? this.disk.vips.get(vip);
     const row = holder === undefined || holder === identityKey(change.id) ? undefined : this.row(holder);
     return row?.id;
@@ -134,7 +134,7 @@ function withOrder({ order, zone, others }: NewestOrder, { id, creationOrder }: 
   return { order, zone, others: Math.max(others, creationOrder) };
 }
 
-function resultOf(change: Change, decision: Decision): ChangeResult {
+function toResult(change: Change, decision: WriteDecision): ChangeResult {
   if (decision.type === 'refused') return decision;
   const { revision, generation, uid, creationOrder } = decision.row;
   const claimed = change.type === 'put' ? change.copy?.creationOrder : undefined;

@@ -77,12 +77,12 @@ class SpanMaker implements OtlpTracer {
   ) {}
 
   request(name: string, parent: string | undefined): Span | undefined {
-    const context = contextOf(parent) ?? ROOT_CONTEXT;
+    const context = parseContext(parent) ?? ROOT_CONTEXT;
     return this.sampled(this.tracer.startSpan(name, { kind: SpanKind.SERVER }, context));
   }
 
   step(name: string, parent: string | undefined, { attributes = {}, startedAt }: StepOptions = {}): Span | undefined {
-    const context = parent === undefined ? undefined : contextOf(parent);
+    const context = parent === undefined ? undefined : parseContext(parent);
     if (!context) return undefined;
     const time = startedAt === undefined ? {} : { startTime: startedAt };
     return this.sampled(this.tracer.startSpan(name, { attributes, ...time }, context));
@@ -103,7 +103,7 @@ class SpanMaker implements OtlpTracer {
   }
 }
 
-function contextOf(traceparent: string | undefined): Context | undefined {
+function parseContext(traceparent: string | undefined): Context | undefined {
   const parent = parseTraceparent(traceparent);
   if (!parent) return undefined;
   const { traceId, spanId } = parent;

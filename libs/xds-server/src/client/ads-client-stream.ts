@@ -2,7 +2,7 @@ import { DeltaDiscoveryRequest, DeltaDiscoveryResponse } from '@causeway/proto-g
 import { shortened } from '@causeway/resources';
 import { errorText, type Clock, type Timer } from '@causeway/runtime';
 import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import { endpointsNameOf, type EncodedResource } from '../resources/encoded-resource';
+import { readEndpointsName, type EncodedResource } from '../resources/encoded-resource';
 import { isOfConnection, type ClientConnection } from './client-connections';
 import type { SubscriptionChange } from './subscriptions';
 
@@ -26,7 +26,7 @@ interface ClientNode {
 }
 
 /** State that the streams of a proxy share. */
-export interface AdsStreamOptions {
+export interface AdsClientStreamOptions {
   readonly node: () => ClientNode;
   /** The header `authorization`. Asked for at each stream. */
   readonly authorization: () => string | undefined;
@@ -76,7 +76,7 @@ export class AdsClientStream {
   constructor(
     private readonly connection: ClientConnection,
     deadline: number,
-    private readonly options: AdsStreamOptions,
+    private readonly options: AdsClientStreamOptions,
     private readonly events: StreamEvents,
   ) {
     const metadata = new Metadata();
@@ -90,7 +90,7 @@ export class AdsClientStream {
       if (!this.isOver) events.connected();
     });
     this.call.on('data', (bytes: Buffer) => this.received(bytes));
-    this.call.on('error', (error: ServiceError) => this.end(failureOf(error), isOfConnection(error.code)));
+    this.call.on('error', (error: ServiceError) => this.end(formatFailure(error), isOfConnection(error.code)));
     this.call.on('end', () => this.end('it ended the stream', true));
   }
 
@@ -162,17 +162,17 @@ export class AdsClientStream {
   }
 }
 
-function receivedResource(type: string, { name, version, resource }: WireResource): EncodedResource {
+function receivedResource(type: string, { name, version, resource }: ReceivedResource): EncodedResource {
   if (!resource) throw new TypeError(`${name} has no content`);
   if (resource.typeUrl !== type) throw new TypeError(`${name} is of type ${shortened(resource.typeUrl, 200)}`);
   // The bytes of a message share its buffer, and a resource is kept for long.
   const bytes = Buffer.from(resource.value);
-  const endpointsName = endpointsNameOf(type, bytes);
+  const endpointsName = readEndpointsName(type, bytes);
   return { type, name, version, bytes, ...(endpointsName !== undefined && { endpointsName }) };
 }
 
-type WireResource = DeltaDiscoveryResponse['resources'][number];
+type ReceivedResource = DeltaDiscoveryResponse['resources'][number];
 
-function failureOf({ code, details }: ServiceError): string {
+function formatFailure({ code, details }: ServiceError): string {
   return `${status[code] ?? code}: ${shortened(details, MAX_TEXT, '…')}`;
 }

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger, Timer } from '@causeway/runtime';
-import { AdsClientStream, UpdateQueue, type AdsStreamOptions } from './ads-client-stream';
+import { AdsClientStream, UpdateQueue, type AdsClientStreamOptions } from './ads-client-stream';
 import { ClientConnections } from './client-connections';
-import type { ClientTls } from './client-credentials';
+import type { AdsClientTls } from './client-credentials';
 import { CONNECT_DEADLINE, ConnectRounds, type ConnectLimits } from './connect-rounds';
 import { Subscriptions } from './subscriptions';
 
-export interface AdsClientOptions extends AdsStreamOptions {
+export interface AdsClientOptions extends AdsClientStreamOptions {
   /**
    * `host:port` of the replicas of the control plane; one after the other is tried, the first one first. Asked for at each connection;
    * where it names none the earlier ones are tried.
    */
   readonly addresses: () => readonly string[];
   /** Returns how the server is verified, and which credentials the client shows; plain text if undefined. Called at each connection. */
-  readonly tls: () => ClientTls | undefined;
+  readonly tls: () => AdsClientTls | undefined;
   /** Those that other streams of the same proxy use; of its own where it is absent. */
   readonly connections?: ClientConnections;
   readonly logger: Logger;

@@ -3,7 +3,7 @@ import { systemClock } from '@causeway/runtime';
 import { Server, ServerCredentials, status, type ServiceError } from '@grpc/grpc-js';
 import { TestAuthority } from '../../../../test/support/test-authority';
 import { until } from '../../../../test/support/until';
-import type { ClientTls } from './client-credentials';
+import type { AdsClientTls } from './client-credentials';
 import { ClientConnections, isOfConnection, type ClientConnection } from './client-connections';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -32,13 +32,13 @@ describe('the connections of a proxy to a control plane', () => {
   let server: Server;
   let listener: NetServer;
   let address: string;
-  let first: ClientTls;
-  let second: ClientTls;
+  let first: AdsClientTls;
+  let second: AdsClientTls;
   let accepted = 0;
   beforeAll(async () => {
     const authority = await TestAuthority.create('zone');
     const { chain, key } = await authority.issue({ ip: '127.0.0.1' });
-    const shown = async (): Promise<ClientTls> => ({
+    const shown = async (): Promise<AdsClientTls> => ({
       authorities: authority.certificate,
       identity: await authority.issue({ uri: 'spiffe://mesh/a' }),
     });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ClientSockets } from '@causeway/grpc-server';
 import type { Clock } from '@causeway/runtime';
 import { Client, status } from '@grpc/grpc-js';
-import { clientCredentials, type ClientTls } from './client-credentials';
+import { clientCredentials, type AdsClientTls } from './client-credentials';
 
 /** A connection as one of its users has it. */
 export interface ClientConnection {
@@ -31,7 +31,7 @@ export class ClientConnections {
   constructor(private readonly clock: Clock) {}
 
   /** A connection to `address`, `host:port`, that shows `tls`; in plain text where that is undefined. It may still be under way. */
-  use(address: string, tls: ClientTls | undefined): ClientConnection {
+  use(address: string, tls: AdsClientTls | undefined): ClientConnection {
     const known = this.newest.get(address);
     const shared = known && isDeepStrictEqual(known.tls, tls) ? known : new SharedConnection(address, tls, this.clock);
     this.newest.set(address, shared);
@@ -60,7 +60,7 @@ class SharedConnection {
 
   constructor(
     address: string,
-    readonly tls: ClientTls | undefined,
+    readonly tls: AdsClientTls | undefined,
     clock: Clock,
   ) {
     const { credentials, options } = clientCredentials(address, tls);

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
 /** How a control plane is verified, and the credentials that its client shows. */
-export interface ClientTls {
+export interface AdsClientTls {
   /** Authorities in PEM. */
   readonly authorities: string;
   /** Certificate chain and key in PEM, where the client has them. */
@@ -20,7 +20,7 @@ export interface ClientCredentials {
  * Credentials of a client of `address`, `host:port`; plain text where `tls` is undefined. TLS knows no IP address as server name (RFC 6066
  * §3): none that means something is sent, and the certificate is checked for the address all the same.
  */
-export function clientCredentials(address: string, tls: ClientTls | undefined): ClientCredentials {
+export function clientCredentials(address: string, tls: AdsClientTls | undefined): ClientCredentials {
   if (!tls) return { credentials: credentials.createInsecure(), options: {} };
   const { authorities, identity } = tls;
   const [key, chain] = identity ? [Buffer.from(identity.key), Buffer.from(identity.chain)] : [null, null];

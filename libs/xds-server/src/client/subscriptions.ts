@@ -24,7 +24,7 @@ export class Subscriptions {
 
   /** Whether something is new. `*` stands for what the server lists. */
   add(type: string, names: readonly string[]): boolean {
-    const { wanted, added, dropped } = this.namesOf(type);
+    const { wanted, added, dropped } = this.getNames(type);
     const fresh = [...new Set(names)].filter((name) => !wanted.has(name));
     for (const name of fresh) {
       wanted.add(name);
@@ -36,7 +36,7 @@ export class Subscriptions {
 
   /** Whether something was wanted before. */
   delete(type: string, names: readonly string[]): boolean {
-    const { wanted, added, dropped } = this.namesOf(type);
+    const { wanted, added, dropped } = this.getNames(type);
     const gone = names.filter((name) => wanted.delete(name));
     for (const name of gone) if (!added.delete(name)) dropped.add(name);
     if (gone.length > 0) this.changed.add(type);
@@ -53,20 +53,20 @@ export class Subscriptions {
 
   /** Returns what is to be sent on the stream, a change a type. */
   take(): readonly SubscriptionChange[] {
-    const changes = [...this.changed].flatMap((type) => this.changeOf(type) ?? []);
+    const changes = [...this.changed].flatMap((type) => this.findChange(type) ?? []);
     this.changed.clear();
     return changes;
   }
 
-  private changeOf(type: string): SubscriptionChange | undefined {
-    const names = this.namesOf(type);
+  private findChange(type: string): SubscriptionChange | undefined {
+    const names = this.getNames(type);
     const { added, dropped, isTold } = names;
     if (added.size + dropped.size === 0) return undefined;
     Object.assign(names, { added: new Set(), dropped: new Set(), isTold: true });
     return { type, subscribe: added, unsubscribe: dropped, isFirst: !isTold };
   }
 
-  private namesOf(type: string): TypeNames {
+  private getNames(type: string): TypeNames {
     const known = this.types.get(type);
     if (known) return known;
     const names: TypeNames = { wanted: new Set(), added: new Set(), dropped: new Set(), isTold: false };

@@ -9,7 +9,7 @@ import {
   type TransportSocket,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
-import { encodeMessage, pack, packExtension, packFilter, typeUrlOf, unpack } from './any';
+import { encodeMessage, pack, packExtension, packFilter, formatTypeUrl, unpack } from './any';
 
 describe('Any', () => {
   it('names the type of a message, and gives it back', () => {
@@ -21,7 +21,7 @@ describe('Any', () => {
 
   it('stands where filters, transport sockets and matchers stand', () => {
     const filter = Filter.fromPartial(packFilter('tcp', TcpProxy, { statPrefix: 'redis' }));
-    expect(filter.configType?.value).toMatchObject({ typeUrl: typeUrlOf(TcpProxy) });
+    expect(filter.configType?.value).toMatchObject({ typeUrl: formatTypeUrl(TcpProxy) });
     const socket: TransportSocket = packFilter('tls', UpstreamTlsContext, { sni: 'redis' });
     const cluster = encodeMessage(Cluster, {
       name: 'redis',

@@ -11,29 +11,29 @@ export interface MessageCodec<T, P> {
 }
 
 /** The URL by which xDS names a type. */
-export function typeUrlOf(type: { readonly $type: string }): string {
+export function formatTypeUrl(type: { readonly $type: string }): string {
   return `${PREFIX}${type.$type}`;
 }
 
 /** The bytes of a message; what `message` does not say has its default. Maps are written in the order of their keys' insertion. */
 export function encodeMessage<T, P>(type: MessageCodec<T, P>, message: P): Buffer {
-  return bytesOf(type, type.fromPartial(message));
+  return encodeWhole(type, type.fromPartial(message));
 }
 
 /** The bytes of a whole message. */
-export function bytesOf<T>(type: Pick<MessageCodec<T, unknown>, 'encode'>, message: T): Buffer {
+export function encodeWhole<T>(type: Pick<MessageCodec<T, unknown>, 'encode'>, message: T): Buffer {
   const bytes = type.encode(message).finish();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** The message as Any. */
 export function pack<T, P>(type: MessageCodec<T, P>, message: P): Any {
-  return { typeUrl: typeUrlOf(type), value: encodeMessage(type, message) };
+  return { typeUrl: formatTypeUrl(type), value: encodeMessage(type, message) };
 }
 
 /** The message in `any`; undefined where it is of another type. Throws where the bytes are none of that type. */
 export function unpack<T, P>(type: MessageCodec<T, P>, any: Any): T | undefined {
-  return any.typeUrl === typeUrlOf(type) ? type.decode(any.value) : undefined;
+  return any.typeUrl === formatTypeUrl(type) ? type.decode(any.value) : undefined;
 }
 
 interface ConfiguredFilter {
@@ -56,6 +56,6 @@ export function packExtension<T, P>(
 }
 
 /** A google.protobuf.Duration of so many ms. */
-export function durationOf(ms: number): { seconds: number; nanos: number } {
+export function toProtoDuration(ms: number): { seconds: number; nanos: number } {
   return { seconds: Math.trunc(ms / 1_000), nanos: Math.round((ms % 1_000) * 1e6) };
 }

@@ -15,7 +15,15 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { HttpFilter } from '@causeway/proto-gen/testing';
-import { durationOf, encodeMessage, pack, packExtension, packFilter, typeUrlOf, type MessageCodec } from './any';
+import {
+  toProtoDuration,
+  encodeMessage,
+  pack,
+  packExtension,
+  packFilter,
+  formatTypeUrl,
+  type MessageCodec,
+} from './any';
 import { checkMessage } from './check-message';
 
 /** No value of any enum. */
@@ -23,7 +31,7 @@ const UNDEFINED: number = 99;
 
 /** `field: rule` of what Envoy would refuse. */
 function broken<T, P>(type: MessageCodec<T, P>, message: P): readonly string[] {
-  return checkMessage(typeUrlOf(type), encodeMessage(type, message)).map(({ field, rule }) => `${field}: ${rule}`);
+  return checkMessage(formatTypeUrl(type), encodeMessage(type, message)).map(({ field, rule }) => `${field}: ${rule}`);
 }
 
 const route = (action: object | undefined): object => ({
@@ -55,11 +63,11 @@ const chain = (filter: object): object => ({
 
 describe('what Envoy would refuse', () => {
   it.each<[string, readonly string[], readonly string[]]>([
-    ['a good cluster', broken(Cluster, { name: 'redis', connectTimeout: durationOf(5_000) }), []],
+    ['a good cluster', broken(Cluster, { name: 'redis', connectTimeout: toProtoDuration(5_000) }), []],
     ['a cluster without a name', broken(Cluster, {}), ['Cluster.name: too-short']],
     [
       'no time to connect',
-      broken(Cluster, { name: 'a', connectTimeout: durationOf(0) }),
+      broken(Cluster, { name: 'a', connectTimeout: toProtoDuration(0) }),
       ['Cluster.connect_timeout: out-of-range'],
     ],
     [
@@ -130,14 +138,14 @@ describe('what Envoy would refuse', () => {
     expect(broken(Listener, chain({ name: 'x', configType: { $case: 'typedConfig', value: unknown } }))).toEqual([
       'Listener.filter_chains[0].filters[0].typed_config<Foo>: not-one-of',
     ]);
-    const url = typeUrlOf(Cluster);
+    const url = formatTypeUrl(Cluster);
     const field = Buffer.concat([encodeMessage(Cluster, { name: 'a' }), Buffer.from([0xf8, 0x3f, 1])]);
     expect(checkMessage(url, field)).toEqual([
       { field: 'Cluster', rule: 'unknown-field', reason: 'field 1023 of envoy.config.cluster.v3.Cluster is not known' },
     ]);
     for (const bytes of [Buffer.from([0x0a, 0xff]), Buffer.from([0x07]), Buffer.from([0x0a, 2, 0xc3, 0x28])])
       expect(checkMessage(url, bytes)).toMatchObject([{ field: 'Cluster', rule: 'wrong-form' }]);
-    expect(checkMessage(typeUrlOf(DiscoveryRequest), Buffer.alloc(0))).toEqual([]);
+    expect(checkMessage(formatTypeUrl(DiscoveryRequest), Buffer.alloc(0))).toEqual([]);
   });
 
   it('is bounded in depth and in number', () => {

@@ -1,7 +1,7 @@
 import { ENVOY_MESSAGES, type FieldSchema, type MessageSchema, type ValueRules } from '@causeway/proto-gen';
 import type { Violation } from '@causeway/resources';
 import { brokenRules, outOfRange, type BrokenRule } from './value-rules';
-import { defaultOf, readMessage, type WireMessage, type WireValue } from './wire-message';
+import { getDefaultValue, readMessage, type WireMessage, type WireValue } from './wire-message';
 
 /** Most violations of one message: the first are what one needs. */
 const MAX_VIOLATIONS = 20;
@@ -73,7 +73,7 @@ class MessageCheck {
       if (value instanceof Uint8Array) this.within(field, rules, value, { path, depth });
       else if (rules?.required && !optional) this.add(path, 'required', 'must be set');
     } else if (rules && !(value === undefined && optional)) {
-      this.report(path, brokenRules(value ?? defaultOf(type), rules, field));
+      this.report(path, brokenRules(value ?? getDefaultValue(type), rules, field));
     }
   }
 
@@ -107,7 +107,7 @@ class MessageCheck {
     const field = schema.fields[1];
     const value = inner.values.get(1)?.[0];
     if (message !== DURATION) {
-      if (field) this.report(at.path, brokenRules(value ?? defaultOf(field.type), rules, field));
+      if (field) this.report(at.path, brokenRules(value ?? getDefaultValue(field.type), rules, field));
     } else {
       this.report(at.path, outOfRange(Number(value ?? 0) + Number(inner.values.get(2)?.[0] ?? 0) / 1e9, rules));
     }
@@ -118,7 +118,8 @@ class MessageCheck {
     const schema = ENVOY_MESSAGES[message];
     const field = schema?.fields[1];
     const read = schema && this.read(schema, entry, path);
-    if (field && read) this.report(path, brokenRules(read.values.get(1)?.[0] ?? defaultOf(field.type), rules, field));
+    if (field && read)
+      this.report(path, brokenRules(read.values.get(1)?.[0] ?? getDefaultValue(field.type), rules, field));
   }
 
   private report(path: string, broken: readonly BrokenRule[]): void {

@@ -10,19 +10,19 @@ import {
   TlsSecret,
 } from '@causeway/proto-gen';
 import type { Violation } from '@causeway/resources';
-import { bytesOf, typeUrlOf, type MessageCodec } from './any';
+import { encodeWhole, formatTypeUrl, type MessageCodec } from './any';
 import { checkMessage } from './check-message';
 
 /** The type URLs of what a proxy subscribes to. */
 export const RESOURCE_TYPES = {
-  cluster: typeUrlOf(Cluster),
-  endpoints: typeUrlOf(ClusterLoadAssignment),
-  listener: typeUrlOf(Listener),
-  filterChain: typeUrlOf(FilterChain),
-  routes: typeUrlOf(RouteConfiguration),
-  secret: typeUrlOf(TlsSecret),
+  cluster: formatTypeUrl(Cluster),
+  endpoints: formatTypeUrl(ClusterLoadAssignment),
+  listener: formatTypeUrl(Listener),
+  filterChain: formatTypeUrl(FilterChain),
+  routes: formatTypeUrl(RouteConfiguration),
+  secret: formatTypeUrl(TlsSecret),
   /** The meaning of a hostname: a type of ours, not Envoy's. */
-  hostName: typeUrlOf(HostName),
+  hostName: formatTypeUrl(HostName),
 } as const;
 
 /** A resource as it is sent, encoded once for all proxies. Equal versions of one name mean equal content. */
@@ -53,16 +53,22 @@ export function encodeResource<T extends NamedMessage, P>(
   previous?: EncodedResource,
 ): EncodeResult {
   const whole = type.fromPartial(message);
-  const bytes = bytesOf(type, whole);
+  const bytes = encodeWhole(type, whole);
   if (previous?.bytes.equals(bytes)) return { ok: true, resource: previous };
   const name = 'clusterName' in whole ? whole.clusterName : whole.name;
-  const violations = [...nameViolations(name), ...checkMessage(typeUrlOf(type), bytes)];
+  const violations = [...nameViolations(name), ...checkMessage(formatTypeUrl(type), bytes)];
   if (violations.length > 0) return { ok: false, violations };
   const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  const endpointsName = endpointsNameOf(typeUrlOf(type), bytes);
+  const endpointsName = readEndpointsName(formatTypeUrl(type), bytes);
   return {
     ok: true,
-    resource: { type: typeUrlOf(type), name, version, bytes, ...(endpointsName !== undefined && { endpointsName }) },
+    resource: {
+      type: formatTypeUrl(type),
+      name,
+      version,
+      bytes,
+      ...(endpointsName !== undefined && { endpointsName }),
+    },
   };
 }
 
@@ -72,7 +78,7 @@ function nameViolations(name: string): readonly Violation[] {
 }
 
 /** The name of the endpoints of a cluster that has endpoints of their own. */
-export function endpointsNameOf(type: string, bytes: Buffer): string | undefined {
+export function readEndpointsName(type: string, bytes: Buffer): string | undefined {
   if (type !== RESOURCE_TYPES.cluster) return undefined;
   const { name, clusterDiscoveryType, edsClusterConfig } = Cluster.decode(bytes);
   const isEds = clusterDiscoveryType?.$case === 'type' && clusterDiscoveryType.value === Cluster_DiscoveryType.EDS;

@@ -40,7 +40,7 @@ function brokenByEnum(
 
 function brokenByText(value: string, rules: ValueRules): readonly BrokenRule[] {
   if (rules.ignoreEmpty && value === '') return [];
-  const pattern = patternOf(rules);
+  const pattern = toPattern(rules);
   return [
     ...brokenByLength([...value].length, { ...rules, maxLen: undefined }, 'characters'),
     ...(rules.maxBytes !== undefined && Buffer.byteLength(value) > rules.maxBytes
@@ -80,7 +80,7 @@ const HEADER_NOT_STRICT = /^[^\u0000\u000A\u000D]*$/;
 
 const compiled = new Map<string, RegExp>();
 
-function patternOf({ pattern, wellKnownRegex, strict }: ValueRules): RegExp | undefined {
+function toPattern({ pattern, wellKnownRegex, strict }: ValueRules): RegExp | undefined {
   if (wellKnownRegex && strict === false) return HEADER_NOT_STRICT;
   if (wellKnownRegex) return wellKnownRegex === 'HTTP_HEADER_NAME' ? HTTP_HEADER_NAME : HTTP_HEADER_VALUE;
   if (!pattern) return undefined;

@@ -23,7 +23,7 @@ export function readMessage(schema: MessageSchema, bytes: Uint8Array): WireMessa
       unknown.push(number);
       continue;
     }
-    const read = valuesOf(reader, field, wireType);
+    const read = readValues(reader, field, wireType);
     const before = values.get(number);
     if (before && field.repeated) before.push(...read);
     else values.set(number, read);
@@ -31,7 +31,7 @@ export function readMessage(schema: MessageSchema, bytes: Uint8Array): WireMessa
   return { values, unknown };
 }
 
-function valuesOf(reader: BinaryReader, field: FieldSchema, wireType: WireType): WireValue[] {
+function readValues(reader: BinaryReader, field: FieldSchema, wireType: WireType): WireValue[] {
   const scalar = SCALARS[field.type];
   if (!scalar) return [LENGTH_DELIMITED[field.type]?.(reader) ?? reader.bytes()];
   if (wireType !== WireType.LengthDelimited) return [scalar(reader)];
@@ -63,7 +63,7 @@ const SCALARS: Readonly<Record<string, (reader: BinaryReader) => number | boolea
 };
 
 /** Returns the value of an absent field without presence. */
-export function defaultOf(type: string): WireValue {
+export function getDefaultValue(type: string): WireValue {
   if (type === 'string') return '';
   if (type === 'bytes') return new Uint8Array();
   return type === 'bool' ? false : 0;

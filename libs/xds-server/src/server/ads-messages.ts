@@ -51,7 +51,7 @@ const NODE: Readonly<Record<AdsForm, number>> = { delta: 1, sotw: 2 };
  * The node of a request, encoded; undefined where there is none. Costs the tags of the request and no more, so it can be asked of
  * whoever is not known yet. Throws ProtocolViolation above the bounds, and another error where the bytes are no message.
  */
-export function nodeBytesOf(form: AdsForm, bytes: Buffer): Uint8Array | undefined {
+export function readNodeBytes(form: AdsForm, bytes: Buffer): Uint8Array | undefined {
   const reader = new BinaryReader(bytes);
   let node: Uint8Array | undefined;
   for (let fields = 0; reader.pos < reader.len; fields++) {
@@ -65,7 +65,7 @@ export function nodeBytesOf(form: AdsForm, bytes: Buffer): Uint8Array | undefine
   return node;
 }
 
-/** Throws where the bytes are no request. Check them by `nodeBytesOf` first. */
+/** Throws where the bytes are no request. Check them by `readNodeBytes` first. */
 export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   if (form === 'delta') {
     const request = DeltaDiscoveryRequest.decode(bytes);
@@ -125,7 +125,7 @@ export class ResponseEncoder {
     const { latest } = this;
     if (latest && latest.nonce !== previous && isSame(latest.content, content)) return latest;
     const nonce = (++this.count).toString(36);
-    this.latest = { content, nonce, frame: framed(messageOf(content, nonce)) };
+    this.latest = { content, nonce, frame: framed(encodeMessage(content, nonce)) };
     return this.latest;
   }
 }
@@ -143,13 +143,13 @@ function isSame(a: AdsContent, b: AdsContent): boolean {
 }
 
 /** Resources are copied from their own encoding, which all responses share. */
-function messageOf(response: AdsContent, nonce: string): Buffer {
+function encodeMessage(response: AdsContent, nonce: string): Buffer {
   const { form } = response;
   const head = new BinaryWriter().tag(1, WireType.LengthDelimited).string(response.version).finish();
   const tail = new BinaryWriter().tag(4, WireType.LengthDelimited).string(response.type);
   tail.tag(5, WireType.LengthDelimited).string(nonce);
   if (form === 'delta') for (const name of response.removed) tail.tag(6, WireType.LengthDelimited).string(name);
-  return Buffer.concat([head, ...response.resources.map((resource) => entryOf(form, resource)), tail.finish()]);
+  return Buffer.concat([head, ...response.resources.map((resource) => encodeEntry(form, resource)), tail.finish()]);
 }
 
 const entries: Readonly<Record<AdsForm, WeakMap<EncodedResource, Uint8Array>>> = {
@@ -158,7 +158,7 @@ const entries: Readonly<Record<AdsForm, WeakMap<EncodedResource, Uint8Array>>> =
 };
 
 /** A resource as an element of a response, made once. */
-function entryOf(form: AdsForm, resource: EncodedResource): Uint8Array {
+function encodeEntry(form: AdsForm, resource: EncodedResource): Uint8Array {
   const known = entries[form].get(resource);
   if (known) return known;
   const any = new BinaryWriter().tag(1, WireType.LengthDelimited).string(resource.type);
@@ -177,6 +177,6 @@ function entryOf(form: AdsForm, resource: EncodedResource): Uint8Array {
 }
 
 /** Bytes that a resource takes in a response. */
-export function sizeOf(resource: EncodedResource): number {
+export function countBytes(resource: EncodedResource): number {
   return resource.bytes.length + resource.type.length + resource.name.length + 40;
 }

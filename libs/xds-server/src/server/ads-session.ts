@@ -241,24 +241,24 @@ export class AdsSession<V> {
     { isAnswerDue, revision }: { readonly isAnswerDue: boolean; readonly revision: number },
   ): void {
     if (names.length === 0) return;
-    this.options.subscribers.named(this.entryOf(subscription), names);
+    this.options.subscribers.named(this.getEntry(subscription), names);
     subscription.subscribe(names, isAnswerDue, revision);
     this.options.source.subscribed?.(this.proxy, subscription.type, names);
   }
 
   private drop(subscription: Subscription, names: readonly string[], revision: number): void {
     if (names.length === 0) return;
-    this.options.subscribers.unnamed(this.entryOf(subscription), names);
+    this.options.subscribers.unnamed(this.getEntry(subscription), names);
     subscription.unsubscribe(names, revision);
     this.options.source.unsubscribed?.(this.proxy, subscription.type, names);
   }
 
   private setWildcard(subscription: Subscription, on: boolean, revision: number): void {
     subscription.setWildcard(on, revision);
-    this.options.subscribers.wildcard(this.entryOf(subscription), on);
+    this.options.subscribers.wildcard(this.getEntry(subscription), on);
   }
 
-  private entryOf({ type }: Subscription): SubscriberEntry<V> {
+  private getEntry({ type }: Subscription): SubscriberEntry<V> {
     const entry = this.entries.get(type);
     if (!entry) throw new Error(`no subscription to ${type}`);
     return entry;

@@ -4,7 +4,7 @@ import { DomainError, shortened, printableText } from '@causeway/resources';
 import { errorText, type Clock, type TokenBucket } from '@causeway/runtime';
 import { Node } from '@causeway/proto-gen';
 import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { decodeRequest, nodeBytesOf, ProtocolViolation, type AdsForm } from './ads-messages';
+import { decodeRequest, readNodeBytes, ProtocolViolation, type AdsForm } from './ads-messages';
 import { AdsSession } from './ads-session';
 import type { SessionOptions } from './session-options';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './proxy-authenticator';
@@ -141,7 +141,7 @@ export class AdsStream<V> {
     const cost = 1 + Math.floor(bytes.length / REQUEST_BYTES);
     if (this.options.requests.take(cost) !== undefined) return this.end('exhausted', 'too many requests');
     this.read(() => {
-      const node = nodeBytesOf(this.form, bytes);
+      const node = readNodeBytes(this.form, bytes);
       if (this.session) return this.take(bytes);
       this.waiting.push(bytes);
       if (this.waiting.length > MAX_WAITING) throw new ProtocolViolation('too many requests before the first answer');
@@ -191,7 +191,7 @@ export class AdsStream<V> {
       node: node.id,
       cluster: node.cluster,
       metadata: node.metadata ?? {},
-      userAgent: printableText(userAgentOf(node), 128),
+      userAgent: printableText(formatUserAgent(node), 128),
       authorization: String(this.call.metadata.get('authorization')[0] ?? ''),
       address: this.call.address,
     };
@@ -201,7 +201,7 @@ export class AdsStream<V> {
       clock: this.options.clock,
       expired: 'the token of the proxy has expired',
       answered: (admitted) => this.admitted(admitted),
-      refused: (error) => this.end(reasonOf(error), errorText(error)),
+      refused: (error) => this.end(toEndReason(error), errorText(error)),
       dropped: ({ release }) => release?.(),
     });
     this.stay.review();
@@ -240,7 +240,7 @@ export class AdsStream<V> {
   }
 }
 
-function reasonOf(error: unknown): EndReason {
+function toEndReason(error: unknown): EndReason {
   if (error instanceof Unauthenticated) return 'unauthenticated';
   switch (error instanceof DomainError ? error.type : undefined) {
     case 'Forbidden':
@@ -254,7 +254,7 @@ function reasonOf(error: unknown): EndReason {
   }
 }
 
-function userAgentOf({ userAgentName, userAgentVersionType }: Node): string {
+function formatUserAgent({ userAgentName, userAgentVersionType }: Node): string {
   const version = userAgentVersionType;
   if (version?.$case === 'userAgentVersion') return `${userAgentName} ${version.value}`;
   const number = version?.value.version;

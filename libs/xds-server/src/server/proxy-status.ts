@@ -2,7 +2,7 @@ import type { Identity } from '@causeway/resources';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { AdsForm } from './ads-messages';
 import type { AdsStream } from './ads-stream';
-import type { RejectedResource, Rejection } from './rejections';
+import type { RejectedResource, ProxyRejection } from './rejections';
 import type { RefusedResource } from './resource-source';
 import type { ResponseCounts, Subscription } from './subscription';
 
@@ -22,7 +22,7 @@ export interface ProxyTypeStatus {
   readonly isAtRest: boolean;
   readonly responses: Readonly<ResponseCounts>;
   /** Its last rejection, until a later response is acked. */
-  readonly lastRejection?: Rejection;
+  readonly lastRejection?: ProxyRejection;
   /** The resources that it rejects. */
   readonly rejected: readonly RejectedResource[];
   /** Of secrets: the versions that it has accepted, by name; empty where it has accepted none yet. */

@@ -2,7 +2,7 @@ import { shortened } from '@causeway/resources';
 import type { EncodedResource } from '../resources/encoded-resource';
 
 /** A proxy's answer to a response that it rejected. */
-export interface Rejection {
+export interface ProxyRejection {
   readonly at: number;
   readonly text: string;
   /** The resources of the rejected response that the text names; all of them where it names none. */
@@ -19,13 +19,13 @@ export interface RejectedResource {
   readonly text: string;
 }
 
-interface Entry extends RejectedResource {
+interface RejectionEntry extends RejectedResource {
   /** The first revision whose changes the rejected response held. */
   readonly since: number;
-  readonly answer: Answer;
+  readonly answer: RejectionText;
 }
 
-interface Answer {
+interface RejectionText {
   readonly text: string;
   readonly at: number;
 }
@@ -39,11 +39,11 @@ const MAX_KEPT_LENGTH = 1_000;
 const MAX_LINES = 1_000;
 
 /** The resources of one type that a proxy rejects. */
-export class Rejections {
-  private readonly byName = new Map<string, Entry>();
+export class ProxyRejections {
+  private readonly byName = new Map<string, RejectionEntry>();
 
   /** The latest one; of its names those that still stand. */
-  get last(): Rejection | undefined {
+  get last(): ProxyRejection | undefined {
     const latest = [...this.byName.values()].at(-1);
     if (!latest) return undefined;
     const { answer } = latest;
@@ -65,7 +65,7 @@ export class Rejections {
   }
 
   /** A response was rejected; what its text does not name has been accepted. */
-  reject(resources: readonly EncodedResource[], { text, at }: Answer, since: number): void {
+  reject(resources: readonly EncodedResource[], { text, at }: RejectionText, since: number): void {
     const lines = text.slice(0, MAX_READ_LENGTH).split('\n', MAX_LINES);
     const counted = resources.slice(0, MAX_NAMES);
     const named = counted.flatMap((one) => {

@@ -30,7 +30,7 @@ export interface ResourceChange<V> {
   readonly names: readonly string[];
   /** Only in this view; in all of them without it. */
   readonly view?: V;
-  /** Only for proxies of this group (`ResourceSource.groupOf`). */
+  /** Only for proxies of this group (`ResourceSource.findGroup`). */
   readonly group?: string;
 }
 
@@ -68,7 +68,7 @@ export interface ResourceSource<V> {
    */
   takeRelisted?(view: V, type: string): ReadonlySet<string>;
   /** Proxies of one group, such as those of one Dataplane, are sent what concerns them alone. */
-  groupOf?(view: V): string | undefined;
+  findGroup?(view: V): string | undefined;
   /** Whether `names` of this view follows changes of the view alone; asked again after each of them. */
   listsOwn?(view: V): boolean;
   /** Calls `listener` with changes until the returned function is called. */

@@ -1,11 +1,11 @@
 import type { EncodedResource } from '../resources/encoded-resource';
 import type { AdsForm } from './ads-messages';
 
-type Held = Pick<EncodedResource, 'name' | 'version'>;
+type SentVersion = Pick<EncodedResource, 'name' | 'version'>;
 
 /** The resources of one type that a proxy was sent last, acked or not; of those it had before its stream began, the versions alone. */
 export class SentResources {
-  private readonly byName = new Map<string, Held | EncodedResource>();
+  private readonly byName = new Map<string, SentVersion | EncodedResource>();
   /** The sum of all versions. */
   private sum = 0n;
 
@@ -20,7 +20,7 @@ export class SentResources {
     return this.sum.toString(16);
   }
 
-  get(name: string): Held | EncodedResource | undefined {
+  get(name: string): SentVersion | EncodedResource | undefined {
     return this.byName.get(name);
   }
 
@@ -37,7 +37,7 @@ export class SentResources {
     return [...this.byName.values()].filter((held): held is EncodedResource => 'bytes' in held);
   }
 
-  hold(resource: Held | EncodedResource): void {
+  hold(resource: SentVersion | EncodedResource): void {
     this.release(resource.name);
     this.byName.set(resource.name, resource);
     if (this.form === 'sotw') this.sum = BigInt.asUintN(64, this.sum + hashed(resource.version));
@@ -52,12 +52,12 @@ export class SentResources {
 }
 
 /** Whether a proxy was sent a cluster whose endpoints are discovered; of what it had before its stream began nobody knows. */
-export function discoversEndpoints(held: Held | EncodedResource): boolean {
+export function discoversEndpoints(held: SentVersion | EncodedResource): boolean {
   return 'endpointsName' in held && held.endpointsName !== undefined;
 }
 
 /** The version that holding these gives. */
-export function fingerprint(resources: Iterable<Held>): string {
+export function fingerprint(resources: Iterable<SentVersion>): string {
   let sum = 0n;
   for (const { version } of resources) sum = BigInt.asUintN(64, sum + hashed(version));
   return sum.toString(16);

@@ -12,7 +12,7 @@ export interface Subscriber<V> {
   pump(): boolean;
 }
 
-interface Entry<V> {
+interface SubscriptionEntry<V> {
   readonly subscriber: Subscriber<V>;
   readonly subscription: Subscription;
 }
@@ -24,12 +24,12 @@ const ROUND_BURST = 5 * ROUND_INTERVAL;
 
 /** The subscriptions of all streams: a change costs its names × their subscribers, and those that list what it may have brought. */
 export class Subscribers<V> implements SourceListener<V> {
-  private readonly byName = new Map<string, Map<string, Set<Entry<V>>>>();
+  private readonly byName = new Map<string, Map<string, Set<SubscriptionEntry<V>>>>();
   /** By type and view: those whose lists follow more than changes of the view. */
-  private readonly wildcards = new Map<string, Map<V, Set<Entry<V>>>>();
-  private readonly byView = new Map<V, Set<Entry<V>>>();
-  private readonly byProxy = new Map<string, Set<Entry<V>>>();
-  private readonly byGroup = new Map<string, Set<Entry<V>>>();
+  private readonly wildcards = new Map<string, Map<V, Set<SubscriptionEntry<V>>>>();
+  private readonly byView = new Map<V, Set<SubscriptionEntry<V>>>();
+  private readonly byProxy = new Map<string, Set<SubscriptionEntry<V>>>();
+  private readonly byGroup = new Map<string, Set<SubscriptionEntry<V>>>();
   private readonly due = new Set<Subscriber<V>>();
   private isPumping = false;
   /** When rounds would be due that are all an interval apart, by `Clock.elapsed`. */
@@ -38,24 +38,24 @@ export class Subscribers<V> implements SourceListener<V> {
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
-    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
+    private readonly source: Pick<ResourceSource<V>, 'findGroup' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
   ) {}
 
   /** Adds a subscription of a stream; what it asks for is noted by `named` and `wildcard`. */
-  add(subscriber: Subscriber<V>, subscription: Subscription): Entry<V> {
+  add(subscriber: Subscriber<V>, subscription: Subscription): SubscriptionEntry<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);
     setIn(this.byView, subscriber.view).add(entry);
-    const group = this.source.groupOf?.(subscriber.view);
+    const group = this.source.findGroup?.(subscriber.view);
     if (group !== undefined) setIn(this.byGroup, group).add(entry);
     return entry;
   }
 
-  named(entry: Entry<V>, names: Iterable<string>): void {
+  named(entry: SubscriptionEntry<V>, names: Iterable<string>): void {
     for (const name of names) setIn(mapIn(this.byName, entry.subscription.type), name).add(entry);
   }
 
-  unnamed(entry: Entry<V>, names: Iterable<string>): void {
+  unnamed(entry: SubscriptionEntry<V>, names: Iterable<string>): void {
     const { type } = entry.subscription;
     const ofType = this.byName.get(type);
     for (const name of names) {
@@ -67,7 +67,7 @@ export class Subscribers<V> implements SourceListener<V> {
     if (ofType?.size === 0) this.byName.delete(type);
   }
 
-  wildcard(entry: Entry<V>, on: boolean): void {
+  wildcard(entry: SubscriptionEntry<V>, on: boolean): void {
     const { type } = entry.subscription;
     const { view } = entry.subscriber;
     if (on && this.source.listsOwn?.(view) !== true) return void setIn(mapIn(this.wildcards, type), view).add(entry);
@@ -76,12 +76,12 @@ export class Subscribers<V> implements SourceListener<V> {
     if (views?.size === 0) this.wildcards.delete(type);
   }
 
-  remove(entry: Entry<V>): void {
+  remove(entry: SubscriptionEntry<V>): void {
     this.unnamed(entry, entry.subscription.named);
     this.wildcard(entry, false);
     deleteIn(this.byProxy, entry.subscriber.proxyId, entry);
     deleteIn(this.byView, entry.subscriber.view, entry);
-    const group = this.source.groupOf?.(entry.subscriber.view);
+    const group = this.source.findGroup?.(entry.subscriber.view);
     if (group !== undefined) deleteIn(this.byGroup, group, entry);
     this.due.delete(entry.subscriber);
   }
@@ -105,7 +105,7 @@ export class Subscribers<V> implements SourceListener<V> {
 
   relisted({ revision, view }: ListingChange<V>): void {
     if (view !== undefined) {
-      const byType = new Map<string, Set<Entry<V>>>();
+      const byType = new Map<string, Set<SubscriptionEntry<V>>>();
       for (const entry of this.byView.get(view) ?? []) {
         const { type, isWildcard } = entry.subscription;
         this.wildcard(entry, isWildcard);
@@ -120,7 +120,11 @@ export class Subscribers<V> implements SourceListener<V> {
 
   private relist(
     view: V,
-    { type, entries, revision }: { readonly type: string; readonly entries: Set<Entry<V>>; readonly revision: number },
+    {
+      type,
+      entries,
+      revision,
+    }: { readonly type: string; readonly entries: Set<SubscriptionEntry<V>>; readonly revision: number },
   ): void {
     const names = this.source.takeRelisted?.(view, type) ?? [];
     for (const name of names) for (const entry of entries) this.mark(entry, name, revision, undefined);
@@ -146,7 +150,7 @@ export class Subscribers<V> implements SourceListener<V> {
     void this.pumpAll();
   }
 
-  private mark(entry: Entry<V>, name: string, revision: number, view: V | undefined): void {
+  private mark(entry: SubscriptionEntry<V>, name: string, revision: number, view: V | undefined): void {
     if (view !== undefined && view !== entry.subscriber.view) return;
     entry.subscription.mark(name, revision);
     this.schedule(entry.subscriber);
@@ -173,7 +177,7 @@ export class Subscribers<V> implements SourceListener<V> {
   }
 }
 
-export type SubscriberEntry<V> = Entry<V>;
+export type SubscriberEntry<V> = SubscriptionEntry<V>;
 
 function deleteIn<K, W>(map: Map<K, Set<W>>, key: K, value: W): void {
   const known = map.get(key);

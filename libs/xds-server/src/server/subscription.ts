@@ -1,7 +1,7 @@
 import type { EncodedResource } from '../resources/encoded-resource';
-import { sizeOf, type AdsForm } from './ads-messages';
+import { countBytes, type AdsForm } from './ads-messages';
 import { fingerprint, discoversEndpoints, SentResources } from './sent-resources';
-import { Rejections } from './rejections';
+import { ProxyRejections } from './rejections';
 
 /** Bytes of resources in one response; one resource may be larger. */
 export const CHUNK_BYTES = 512 * 1024;
@@ -57,7 +57,7 @@ export class Subscription {
   inFlight: InFlight | undefined;
   /** Of the latest response. */
   latestNonce: string | undefined;
-  readonly rejections = new Rejections();
+  readonly rejections = new ProxyRejections();
   readonly responses: ResponseCounts = { sent: 0, acked: 0, rejected: 0 };
   /** Resources that were not sent because the proxy held them already. */
   unchanged = 0;
@@ -310,7 +310,7 @@ export class Subscription {
       this.absent.delete(name);
       this.held.hold(resource);
       resources.push(resource);
-      bytes += sizeOf(resource);
+      bytes += countBytes(resource);
     }
     for (const name of anew) this.dirty.add(name);
     return { resources, removed };

@@ -29,7 +29,7 @@ import type { ResourceSource } from './resource-source';
 import { Subscribers } from './subscribers';
 
 /** The connection of a call, for a service: its certificate, and a mark that it is authenticated. */
-export type ConnectionCredentials = Pick<Http2Streams, 'certificateOf' | 'markAuthenticated'>;
+export type ConnectionCredentials = Pick<Http2Streams, 'findCertificate' | 'markAuthenticated'>;
 
 export interface XdsServerOptions<V> {
   readonly source: ResourceSource<V>;
@@ -175,12 +175,12 @@ export class XdsServer<V> {
   }
 
   /** The streams of one proxy; none where it is not connected. */
-  streamsOf(proxy: string): readonly ProxyStatus[] {
+  listStreams(proxy: string): readonly ProxyStatus[] {
     const { revision } = this.options.source;
     return [...(this.byProxy.get(proxy) ?? [])].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
   }
 
-  /** Calls `listener` with each proxy of which `streamsOf` may say something else now; a revision that grows alone is no reason. */
+  /** Calls `listener` with each proxy of which `listStreams` may say something else now; a revision that grows alone is no reason. */
   onMoved(listener: (proxy: string) => void): () => void {
     this.moving.add(listener);
     return () => void this.moving.delete(listener);
@@ -209,7 +209,7 @@ export class XdsServer<V> {
       this.serve(form, {
         metadata: call.metadata,
         address: readPeerAddress(call.getPeer()),
-        certificate: streams.certificateOf(call.metadata),
+        certificate: streams.findCertificate(call.metadata),
         stream: call,
         write: (frame) => streams.write(call.metadata, frame, () => undefined),
         reset: () => streams.reset(call.metadata),
@@ -240,7 +240,7 @@ export class XdsServer<V> {
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
       admitted: () => this.admitted(stream),
-      failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: stackOf(error) }),
+      failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: formatStack(error) }),
       closing: () => this.closing(stream),
       ended: (why) => this.ended(stream, why),
     });
@@ -308,6 +308,6 @@ export class XdsServer<V> {
   }
 }
 
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : errorText(error);
 }

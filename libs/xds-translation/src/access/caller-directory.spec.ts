@@ -49,7 +49,7 @@ class Directory {
   get known(): Readonly<Record<string, readonly string[]>> {
     const textOf = (each: string): readonly string[] =>
       this.facts
-        .bearersOf(each)
+        .listBearers(each)
         .map(({ namespace, service: of }) => (of === undefined ? namespace : `${namespace}/${of}`))
         .sort();
     return Object.fromEntries([...this.facts.ids()].sort().map((each) => [each, textOf(each)]));
@@ -142,6 +142,6 @@ describe('who carries an id', () => {
       ['all.example', 'default', 'default.west.mesh.local'],
     ],
   ])('the trust domains of a zone: %s', (_, template, sure, possible) => {
-    expect(new Directory(identity(template)).facts.domainsOf('west')).toEqual({ sure, possible });
+    expect(new Directory(identity(template)).facts.listDomains('west')).toEqual({ sure, possible });
   });
 });

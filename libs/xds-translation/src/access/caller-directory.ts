@@ -73,18 +73,18 @@ export class CallerDirectory {
     return {
       ids: () => known().ids(),
       idsIn: (namespace) => known().idsIn(namespace),
-      bearersOf: (id) => known().bearersOf(id),
-      domainsOf: (of) => this.domainsOf(mesh, of),
+      listBearers: (id) => known().listBearers(id),
+      listDomains: (of) => this.listZoneDomains(mesh, of),
       changing: () => {
         const changing =
-          this.changing.get(mesh) ?? changingIds(this.index, mesh, (of) => this.domainsOf(mesh, of).possible);
+          this.changing.get(mesh) ?? changingIds(this.index, mesh, (of) => this.listZoneDomains(mesh, of).possible);
         this.changing.set(mesh, changing);
         return changing;
       },
     };
   }
 
-  private domainsOf(mesh: string, of: string): ZoneDomains {
+  private listZoneDomains(mesh: string, of: string): ZoneDomains {
     const key = `${mesh}/${of}`;
     const domains = this.domains.get(key) ?? zoneDomains(this.index, mesh, { of, here: this.zone });
     this.domains.set(key, domains);
@@ -102,7 +102,7 @@ export class CallerDirectory {
     const [, mesh = '', , namespace = '', name = ''] = key.split('/');
     const isService = key.startsWith('MeshService/');
     const bearer = isService ? { namespace, service: name } : { namespace };
-    return this.ofMesh(mesh).set(key, bearer, resource ? this.idsOf(resource) : []);
+    return this.ofMesh(mesh).set(key, bearer, resource ? this.listIds(resource) : []);
   }
 
   /** Takes the ids that namespaces of another zone share: some of those that carry them are known there only. */
@@ -118,15 +118,15 @@ export class CallerDirectory {
 
   /** Whether an id is of a trust domain that may be a zone's. */
   private isOfZone(mesh: string, zone: string): (id: string) => boolean {
-    const domains = this.domainsOf(mesh, zone).possible.map((domain) => `spiffe://${domain}/`);
+    const domains = this.listZoneDomains(mesh, zone).possible.map((domain) => `spiffe://${domain}/`);
     return (id) => domains.some((domain) => id.startsWith(domain));
   }
 
   /** Returns the ids in a resource: for a Dataplane of this zone those that it shows, for a MeshService those of its instances. */
-  idsOf(resource: Resource): readonly string[] {
+  listIds(resource: Resource): readonly string[] {
     const { mesh, zone } = resource.id;
     const dataplane = asDataplane(resource);
-    if (dataplane) return zone === this.zone ? this.ids.idsOf(dataplane) : [];
+    if (dataplane) return zone === this.zone ? this.ids.listIds(dataplane) : [];
     if (!MeshService.is(resource)) return [];
     // A zone vouches for its own workloads only.
     const isOfZone = this.isOfZone(mesh, zone);
@@ -163,7 +163,7 @@ class MeshCallers {
     return this.byNamespace.get(namespace)?.keys() ?? [];
   }
 
-  bearersOf(id: string): readonly IdBearer[] {
+  listBearers(id: string): readonly IdBearer[] {
     return [...(this.bearers.get(id)?.values() ?? [])];
   }
 
@@ -176,7 +176,7 @@ class MeshCallers {
     for (const id of come) this.add(id, key, bearer);
     if (after.size > 0) this.idsByKey.set(key, after);
     else this.idsByKey.delete(key);
-    const others = [...gone, ...come].flatMap((id) => this.bearersOf(id).map(({ namespace }) => namespace));
+    const others = [...gone, ...come].flatMap((id) => this.listBearers(id).map(({ namespace }) => namespace));
     return gone.length + come.length === 0 ? [] : [bearer.namespace, ...others];
   }
 

@@ -40,14 +40,14 @@ export class EgressRules {
 
   /** Those of these services that policies decide about, by mesh: together where rules are equal. Linear in the services. */
   group(destinations: Iterable<DestinationConfig>): ReadonlyMap<string, readonly RuledServices[]> {
-    const meshes = new Map<string, Map<string, Part>>();
+    const meshes = new Map<string, Map<string, EgressRulePart>>();
     for (const each of destinations) {
       const rules = this.of(each);
       if (rules === undefined || rules === 'unknown' || !each.egress) continue;
       const { serverName } = each.egress;
-      const parts = meshes.get(each.service.mesh) ?? new Map<string, Part>();
+      const parts = meshes.get(each.service.mesh) ?? new Map<string, EgressRulePart>();
       meshes.set(each.service.mesh, parts);
-      const key = `${this.idOf(rules)} ${Number.parseInt(hashOf(serverName).slice(0, 8), 16) % PARTS}`;
+      const key = `${this.formatRulesId(rules)} ${Number.parseInt(computeHash(serverName).slice(0, 8), 16) % PARTS}`;
       const part = parts.get(key) ?? { rules, serverNames: [] };
       parts.set(key, part);
       part.serverNames.push(serverName);
@@ -55,29 +55,29 @@ export class EgressRules {
     return new Map([...meshes].map(([mesh, parts]) => [mesh, inOrder(parts)]));
   }
 
-  private idOf(rules: AccessRules): string {
-    const known = this.ids.get(rules) ?? hashOf(JSON.stringify(rules));
+  private formatRulesId(rules: AccessRules): string {
+    const known = this.ids.get(rules) ?? computeHash(JSON.stringify(rules));
     this.ids.set(rules, known);
     return known;
   }
 }
 
-interface Part {
+interface EgressRulePart {
   readonly rules: AccessRules;
   readonly serverNames: string[];
 }
 
 /** So that equal rules are equal bytes. */
-function inOrder(parts: ReadonlyMap<string, Part>): readonly RuledServices[] {
+function inOrder(parts: ReadonlyMap<string, EgressRulePart>): readonly RuledServices[] {
   return [...parts]
     .map(([key, { rules, serverNames }]) => {
       const sorted = [...serverNames].sort();
-      return { id: hashOf([key, ...sorted].join(' ')), rules, serverNames: sorted };
+      return { id: computeHash([key, ...sorted].join(' ')), rules, serverNames: sorted };
     })
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** So much of a SHA-256 that nobody finds another text with it, as hexadecimal digits. */
-export function hashOf(text: string): string {
+export function computeHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

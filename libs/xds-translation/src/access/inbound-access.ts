@@ -6,7 +6,7 @@ import { findMtlsMode, type MeshAccess, type Meshes, type MtlsMode } from '@caus
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import type { AccessFacts } from '../model/destination';
+import type { DestinationAccess } from '../model/destination';
 import { endedEnrolments, type EndedEnrolment } from './ended-enrolments';
 import type { Reads } from '../reads/recorded-reads';
 import type { InboundRules } from './inbound-rules';
@@ -15,7 +15,7 @@ import type { InboundRules } from './inbound-rules';
 export type Callers = readonly string[] | 'anyone';
 
 /** Access of an inbound: how it listens, and for whom. */
-export interface InboundAccess {
+export interface InboundAccessConfig {
   readonly mtls: MtlsMode;
   /** Of AccessPolicies: of those that `callers` says, those that all of these let pass. */
   readonly rules: readonly AccessRules[];
@@ -50,7 +50,7 @@ export interface AccessSource {
   areSecretsUpgraded?(): boolean;
 }
 
-interface Decision {
+interface InboundDecision {
   readonly access: MeshAccess;
   readonly ended: readonly EndedEnrolment[];
   readonly narrowed: number;
@@ -79,15 +79,15 @@ const SOURCES: readonly string[] = [
  * settings cannot be read, access is `pending`: a proxy keeps the inbounds that it has and gets no new ones, so nothing is ever
  * open because something is missing.
  */
-export class AccessTable implements AccessFacts {
-  private readonly known = new Map<string, Decision | 'pending'>();
+export class AccessTable implements DestinationAccess {
+  private readonly known = new Map<string, InboundDecision | 'pending'>();
   /** Of each mesh that has an egress, what was last known. */
-  private readonly ofEgresses = new Map<string, Decision>();
+  private readonly ofEgresses = new Map<string, InboundDecision>();
 
   constructor(private readonly parts: AccessTableParts) {}
 
   /** The access to one inbound of a Dataplane. */
-  ofInbound(dataplane: DataplaneResource, port: number): InboundAccess | 'pending' {
+  ofInbound(dataplane: DataplaneResource, port: number): InboundAccessConfig | 'pending' {
     const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
@@ -95,7 +95,7 @@ export class AccessTable implements AccessFacts {
     const { maxConnectionAge: maxAge, revoked, needsClientCertHeader } = access;
     const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return rules;
-    const callers = rules.length > 0 ? 'anyone' : callersOf(access);
+    const callers = rules.length > 0 ? 'anyone' : getDefaultCallers(access);
     const mtls = findMtlsMode(access, labels, port);
     return { mtls, rules, callers, revoked, ended, needsClientCertHeader, maxAge, narrowed };
   }
@@ -104,14 +104,14 @@ export class AccessTable implements AccessFacts {
    * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
    * too; undefined where it never was known.
    */
-  ofEgress(mesh: string): Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> | undefined {
+  ofEgress(mesh: string): Omit<InboundAccessConfig, 'mtls' | 'rules' | 'needsClientCertHeader'> | undefined {
     const decision = this.ofMesh(mesh);
     if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
     const last = this.ofEgresses.get(mesh);
     if (!last) return undefined;
     const { access, narrowed, ended } = last;
     const { revoked, maxConnectionAge: maxAge } = access;
-    return { callers: callersOf(access), revoked, ended, maxAge, narrowed };
+    return { callers: getDefaultCallers(access), revoked, ended, maxAge, narrowed };
   }
 
   /**
@@ -133,7 +133,7 @@ export class AccessTable implements AccessFacts {
     if (findMtlsMode(access, labels, port) === 'Strict') return false;
     const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return false;
-    return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
+    return rules.length > 0 ? rules.every(mayBeAnonymous) : getDefaultCallers(access) === 'anyone';
   }
 
   /** Whether inbounds of a mesh may take both TLS and plaintext. */
@@ -177,29 +177,29 @@ export class AccessTable implements AccessFacts {
     return meshes;
   }
 
-  private ofMesh(mesh: string): Decision | 'pending' {
+  private ofMesh(mesh: string): InboundDecision | 'pending' {
     this.parts.reads?.read(`access ${mesh}`);
     let decision = this.known.get(mesh);
     if (decision === undefined) this.known.set(mesh, (decision = this.decide(mesh)));
     return decision;
   }
 
-  private decide(mesh: string): Decision | 'pending' {
+  private decide(mesh: string): InboundDecision | 'pending' {
     const access = this.parts.source.isReady() ? this.parts.source.meshes.state(mesh)?.access : undefined;
     if (!access) return 'pending';
-    const narrowed = narrowedOf(this.parts.index.get(globalIdentity('Mesh', mesh)));
+    const narrowed = countNarrowed(this.parts.index.get(globalIdentity('Mesh', mesh)));
     const at = { mesh, zone: this.parts.zone };
     const revoked = revokedIdsIn(this.parts.index, at, access.revoked);
     return { access: { ...access, revoked }, narrowed, ended: endedEnrolments(this.parts.index, at) };
   }
 }
 
-function callersOf({ defaultAccess }: MeshAccess): Callers {
+function getDefaultCallers({ defaultAccess }: MeshAccess): Callers {
   return defaultAccess === 'Allow' ? 'anyone' : [];
 }
 
 /** Returns how often access to a mesh was narrowed (`status.access.narrowed`). */
-function narrowedOf(mesh: Resource | undefined): number {
+function countNarrowed(mesh: Resource | undefined): number {
   const access = mesh?.status?.['access'];
   const narrowed = isJsonObject(access) ? access['narrowed'] : undefined;
   return typeof narrowed === 'number' && Number.isInteger(narrowed) && narrowed > 0 ? narrowed : 0;

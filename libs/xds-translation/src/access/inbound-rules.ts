@@ -11,11 +11,11 @@ import { portsServedAt } from './inbound-services';
 export interface EffectiveAccess {
   /** False before the first load, and while everything is derived anew: a service may be known, and its policies not yet. */
   readonly isCurrent?: boolean | undefined;
-  effectiveOfBackend(kind: string, of: ServicePort): { readonly spec: JsonObject } | undefined;
+  effectiveOfBackend(kind: string, of: ServicePortRef): { readonly spec: JsonObject } | undefined;
 }
 
 /** A port of a service. */
-export interface ServicePort {
+export interface ServicePortRef {
   readonly service: Identity;
   readonly port: number;
 }
@@ -26,7 +26,7 @@ export interface InboundRulesParts {
   readonly policies: EffectiveAccess;
   readonly reads?: Reads;
   /** The services of this zone that select a Dataplane. */
-  servicesOf(dataplane: DataplaneResource): readonly ServiceResource[];
+  listServices(dataplane: DataplaneResource): readonly ServiceResource[];
 }
 
 /** Dataplanes whose inbounds may accept other callers than before. */
@@ -69,7 +69,7 @@ export class InboundRules {
   of(dataplane: DataplaneResource, port: number, defaultAccess: DefaultAccess): readonly AccessRules[] | 'pending' {
     if (this.parts.policies.isCurrent === false) return 'pending';
     if (!this.hasPolicies(dataplane.id.mesh)) return NONE;
-    const ports = portsServedAt(dataplane, port, this.parts.servicesOf(dataplane));
+    const ports = portsServedAt(dataplane, port, this.parts.listServices(dataplane));
     if (ports.length === 0) return NOBODY;
     const found = new Map<string, AccessRules>();
     for (const each of ports) {
@@ -88,9 +88,9 @@ export class InboundRules {
   }
 
   /** The ports of services whose policies are these rules at an inbound, which `of` gave. Linear in its services. */
-  behind(dataplane: DataplaneResource, port: number, rules: AccessRules): readonly ServicePort[] {
+  behind(dataplane: DataplaneResource, port: number, rules: AccessRules): readonly ServicePortRef[] {
     const text = JSON.stringify(rules);
-    return portsServedAt(dataplane, port, this.parts.servicesOf(dataplane)).filter(
+    return portsServedAt(dataplane, port, this.parts.listServices(dataplane)).filter(
       (each) => JSON.stringify(this.ofPort(each, rules.defaultAccess)) === text,
     );
   }
@@ -142,7 +142,7 @@ export class InboundRules {
     }
   }
 
-  private ofPort(of: ServicePort, defaultAccess: DefaultAccess): AccessRules | undefined {
+  private ofPort(of: ServicePortRef, defaultAccess: DefaultAccess): AccessRules | undefined {
     const key = identityKey(of.service);
     this.parts.reads?.read(`access-rules ${key}`);
     const known = this.compiled.get(key) ?? new Map<string, AccessRules | undefined>();
@@ -152,7 +152,7 @@ export class InboundRules {
     return known.get(slot);
   }
 
-  private compile(of: ServicePort, defaultAccess: DefaultAccess): AccessRules | undefined {
+  private compile(of: ServicePortRef, defaultAccess: DefaultAccess): AccessRules | undefined {
     const effective = this.parts.policies.effectiveOfBackend(AccessPolicy.kind, of);
     if (!effective) return undefined;
     const { mesh } = of.service;

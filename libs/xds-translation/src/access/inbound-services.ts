@@ -23,7 +23,7 @@ export function portsServedAt(
 /** Finds the Dataplanes that a service of this zone selects. */
 export interface Selecting {
   readonly zone: string;
-  dataplanesOf(service: Resource): Iterable<DataplaneResource>;
+  listDataplanes(service: Resource): Iterable<DataplaneResource>;
 }
 
 /**
@@ -34,6 +34,6 @@ export function* reselected(changes: readonly IndexChange[], model: Selecting): 
   for (const { id, before, after } of changes) {
     if (id.kind !== 'MeshService' || id.zone !== model.zone) continue;
     if (before && after && isDeepStrictEqual(before.spec, after.spec)) continue;
-    for (const service of [before, after]) if (service) yield* model.dataplanesOf(service);
+    for (const service of [before, after]) if (service) yield* model.listDataplanes(service);
   }
 }

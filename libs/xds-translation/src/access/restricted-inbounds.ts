@@ -18,7 +18,7 @@ export function* restricted(
 ): Generator<DataplaneResource> {
   for (const key of services) {
     const service = model.index.byIdentityKey(key);
-    if (service) yield* model.dataplanesOf(service);
+    if (service) yield* model.listDataplanes(service);
   }
   for (const { id, after } of changes) {
     const dataplane = id.zone === model.zone && model.rules.hasPolicies(id.mesh) ? asDataplane(after) : undefined;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { bindingOf } from '@causeway/appmesh';
+import { readBinding } from '@causeway/appmesh';
 import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import {
   compareText,
@@ -15,10 +15,10 @@ import type { IndexChange } from '@causeway/store';
 import type { Destination } from '../model/destination';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import type { DestinationChange } from '../model/model-change';
-import { isPort, socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { isPort, socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { explicitListenerName, hostPort } from '../names/resource-names';
-import { isWithheldFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
+import { isExcludedFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
 
 type Outbound = NonNullable<DataplaneResource['spec']['networking']['outbound']>[number];
 
@@ -49,14 +49,14 @@ const AT = FieldPath.at('spec').field('networking').field('outbound');
 const NOTHING: OutboundPlan = { served: new Map(), problems: [] };
 
 /** Which destinations an outbound may mean; `zone` where its tags name one. */
-interface Target {
+interface OutboundTarget {
   readonly refs: readonly BackendRef[];
   readonly zone?: string;
   /** Tags that are not understood. */
   readonly foreign: readonly string[];
 }
 
-interface Reference {
+interface OutboundReference {
   readonly mesh: string;
   readonly ref: BackendRef;
   /** By port, how many outbounds of Dataplanes listen there for this reference: those at one port may be in each other's way. */
@@ -74,8 +74,8 @@ interface Planned {
  * leads to. A change costs what refers to it.
  */
 export class ExplicitOutbounds {
-  private readonly byName = new Map<string, Reference>();
-  private readonly byLabels = new Map<string, Reference>();
+  private readonly byName = new Map<string, OutboundReference>();
+  private readonly byLabels = new Map<string, OutboundReference>();
   private plans = new WeakMap<Resource, Planned>();
   /** Grows whenever a destination may have changed what outbounds lead to, or why one is not served. */
   version = 0;
@@ -88,7 +88,7 @@ export class ExplicitOutbounds {
 
   /** `taken`: where the proxy, or a process behind it, listens already; `at`: the port of what is asked for, without it all. */
   plan(dataplane: Resource, taken: readonly SocketAddress[], at?: number): OutboundPlan {
-    const outbounds = outboundsOf(dataplane);
+    const outbounds = readOutbounds(dataplane);
     if (outbounds.length === 0) return NOTHING;
     if (at === undefined) for (const { port } of outbounds) this.reads.readOwn(`outbounds ${port}`);
     else this.reads.readOwn(`outbounds ${at}`);
@@ -115,7 +115,7 @@ export class ExplicitOutbounds {
     for (const port of ports) this.reads.changed(`outbounds ${port}`);
   }
 
-  private *references(...changed: readonly (Destination | undefined)[]): Iterable<Reference> {
+  private *references(...changed: readonly (Destination | undefined)[]): Iterable<OutboundReference> {
     const service = changed.find((one) => one !== undefined)?.service;
     const named = service && this.byName.get(referenceKey(service.mesh, service));
     if (named) yield named;
@@ -124,10 +124,10 @@ export class ExplicitOutbounds {
   }
 
   private count(dataplane: Resource | undefined, by: 1 | -1): void {
-    for (const outbound of outboundsOf(dataplane)) {
+    for (const outbound of readOutbounds(dataplane)) {
       const { port } = outbound;
       const { mesh = '' } = dataplane?.id ?? {};
-      for (const ref of targetOf(outbound).refs) {
+      for (const ref of readTarget(outbound).refs) {
         const table = ref.name === undefined ? this.byLabels : this.byName;
         const key = referenceKey(mesh, ref);
         const reference = table.get(key) ?? { mesh, ref: withoutPort(ref), ports: new Map<number, number>() };
@@ -145,7 +145,7 @@ export class ExplicitOutbounds {
     const problems = new Map<string, RefusedResource>();
     const sockets = new Sockets(taken);
     outbounds.forEach((outbound, i) => {
-      const at = addressOf(outbound);
+      const at = toSocketAddress(outbound);
       const name = explicitListenerName(at);
       const found = this.serve(dataplane, outbound, sockets);
       if (typeof found === 'object') return void served.set(name, { at, destination: found.name });
@@ -157,12 +157,12 @@ export class ExplicitOutbounds {
 
   /** The destination of an outbound, or why it has no listener. */
   private serve(dataplane: Resource, outbound: Outbound, sockets: Sockets): Destination | string {
-    const at = addressOf(outbound);
+    const at = toSocketAddress(outbound);
     if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
     if (sockets.served >= MAX_OUTBOUNDS) return `is not served: a proxy has at most ${MAX_OUTBOUNDS}`;
-    const user = sockets.userOf(at);
+    const user = sockets.findUser(at);
     if (user !== undefined) return `${hostPort(at)} is already used by ${user}`;
-    const target = targetOf(outbound);
+    const target = readTarget(outbound);
     if (target.foreign.length > 0)
       return `has tags that services are not chosen by: ${shortened(target.foreign.join(', '), 200)}`;
     const found = this.pick(dataplane, target);
@@ -171,18 +171,18 @@ export class ExplicitOutbounds {
   }
 
   /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
-  private pick(dataplane: Resource, { refs, zone }: Target): Destination | string | undefined {
+  private pick(dataplane: Resource, { refs, zone }: OutboundTarget): Destination | string | undefined {
     let best: Destination | undefined;
-    let withheld: Destination | undefined;
+    let excluded: Destination | undefined;
     let count = 0;
     for (const ref of refs)
       for (const each of this.backends.matching(dataplane.id.mesh, ref)) {
         if (++count > MAX_CANDIDATES) return `selects more than ${MAX_CANDIDATES} ports of services`;
         if (zone !== undefined && zone !== each.service.zone) continue;
-        if (isWithheldFrom(dataplane, each)) withheld = each;
+        if (isExcludedFrom(dataplane, each)) excluded = each;
         else if (!best || this.order(each, best) < 0) best = each;
       }
-    return best ?? (withheld && withheldReason(dataplane, withheld));
+    return best ?? (excluded && formatExclusion(dataplane, excluded));
   }
 
   private order(a: Destination, b: Destination): number {
@@ -210,7 +210,7 @@ class Sockets {
     for (const at of taken) this.add(at, 'an inbound or another listener of the proxy');
   }
 
-  userOf({ address, port }: SocketAddress): string | undefined {
+  findUser({ address, port }: SocketAddress): string | undefined {
     const ofPort = this.byPort.get(port);
     if (!ofPort) return undefined;
     if (isWildcard(address)) return [...ofPort.values()][0];
@@ -232,7 +232,7 @@ function isWildcard(address: string): boolean {
 }
 
 /** Those that can be read: a stored Dataplane may lack what is required of it here. */
-function outboundsOf(dataplane: Resource | undefined): readonly Outbound[] {
+function readOutbounds(dataplane: Resource | undefined): readonly Outbound[] {
   const networking: unknown = asDataplane(dataplane)?.spec.networking;
   const outbounds = isJsonObject(networking) ? networking['outbound'] : undefined;
   return Array.isArray(outbounds) ? outbounds.filter(isOutbound) : [];
@@ -246,11 +246,11 @@ function isOutbound(found: unknown): found is Outbound {
   return isAddress && isRef && isJsonObject(tags);
 }
 
-function addressOf({ address = LOOPBACK, port }: Outbound): SocketAddress {
+function toSocketAddress({ address = LOOPBACK, port }: Outbound): SocketAddress {
   return { address, port };
 }
 
-function targetOf({ backendRef, tags = {} }: Outbound): Target {
+function readTarget({ backendRef, tags = {} }: Outbound): OutboundTarget {
   if (backendRef) return { refs: [backendRef], foreign: [] };
   const { [SERVICE_TAG]: service = '', [ZONE_TAG]: zone, ...others } = tags;
   const [, name = service, namespace, port] = KUBERNETES_SERVICE.exec(service) ?? [];
@@ -270,8 +270,8 @@ function described({ backendRef, tags = {} }: Outbound): string {
   return shortened(JSON.stringify(text), 300);
 }
 
-function withheldReason(dataplane: Resource, { service: { namespace, name } }: Destination): string {
-  const node = bindingOf(dataplane);
+function formatExclusion(dataplane: Resource, { service: { namespace, name } }: Destination): string {
+  const node = readBinding(dataplane);
   return `MeshService ${namespace}/${name} comes from App Mesh and is no backend of VirtualNode ${node?.namespace}/${node?.name}`;
 }
 
@@ -279,13 +279,16 @@ function withoutPort({ kind, name, labels }: BackendRef): BackendRef {
   return { kind, ...(name === undefined ? { ...(labels && { labels }) } : { name }) };
 }
 
-type Named = Pick<BackendRef, 'labels' | 'name'> & { readonly kind: string };
+type NamedRef = Pick<BackendRef, 'labels' | 'name'> & { readonly kind: string };
 
-function referenceKey(mesh: string, { kind, name, labels = {} }: Named): string {
+function referenceKey(mesh: string, { kind, name, labels = {} }: NamedRef): string {
   return JSON.stringify([mesh, kind, name ?? Object.entries(labels).sort()]);
 }
 
-function isSelected({ mesh, ref: { kind, labels } }: Reference, { service, labels: held }: Destination): boolean {
+function isSelected(
+  { mesh, ref: { kind, labels } }: OutboundReference,
+  { service, labels: held }: Destination,
+): boolean {
   if (service.mesh !== mesh || service.kind !== kind || labels === undefined) return false;
   return hasEffectiveLabels({ id: service, labels: held }, labels);
 }

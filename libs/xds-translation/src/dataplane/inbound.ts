@@ -1,8 +1,8 @@
-import { inboundsOf, type DataplaneResource } from '@causeway/dataplanes';
+import { listInbounds, type DataplaneResource } from '@causeway/dataplanes';
 import { foreignServiceAddress, isOwnServiceAddress, protocols } from '@causeway/kinds';
 import { FieldPath, labelValue } from '@causeway/resources';
 import type { Destination } from '../model/destination';
-import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { inboundListenerName, processClusterName } from '../names/resource-names';
 
@@ -32,7 +32,7 @@ export function servedInbounds(dataplane: DataplaneResource | undefined): Served
   if (!dataplane) return NONE;
   const before = servedBefore.get(dataplane);
   if (before) return before;
-  const served = servedBy(listenersOf(dataplane));
+  const served = servedBy(listListeners(dataplane));
   servedBefore.set(dataplane, served);
   return served;
 }
@@ -54,7 +54,7 @@ export function ownInbounds(served: ServedInbounds): ServedInbounds {
 
 /** Those inbounds of a Dataplane that a proxy without an agent does not have, with the reason. */
 export function foreignInbounds(dataplane: DataplaneResource): readonly RefusedResource[] {
-  const inbounds = inboundsOf(dataplane);
+  const inbounds = listInbounds(dataplane);
   return servedInbounds(dataplane)
     .all.filter((each) => !isOwn(each))
     .map(({ at, process }) => {
@@ -78,9 +78,9 @@ function servedBy(inbounds: readonly Inbound[]): ServedInbounds {
 }
 
 /** A process is on loopback unless the inbound says otherwise. */
-function listenersOf(dataplane: DataplaneResource): readonly Inbound[] {
+function listListeners(dataplane: DataplaneResource): readonly Inbound[] {
   const { address } = dataplane.spec.networking;
-  return inboundsOf(dataplane).flatMap((inbound) => {
+  return listInbounds(dataplane).flatMap((inbound) => {
     const { port, servicePort = port, serviceAddress = '127.0.0.1', protocol, tags = {} } = inbound;
     const tagged = protocols.find((known) => known === labelValue(tags, 'kuma.io/protocol'));
     const at = socketAddress(inbound.address ?? address, port);

@@ -1,4 +1,4 @@
-import { bindingOf } from '@causeway/appmesh';
+import { readBinding } from '@causeway/appmesh';
 import { asDataplane } from '@causeway/dataplanes';
 import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, isGeneratedFrom, type Resource, type SpecOf } from '@causeway/resources';
@@ -7,9 +7,9 @@ import { NO_READS, type Reads } from '../reads/recorded-reads';
 import type { DestinationChange } from '../model/model-change';
 
 type Networking = SpecOf<typeof Dataplane>['networking'];
-type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;
+type ReachableSettings = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;
 /** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
-export type BackendRef = NonNullable<Reachable['refs']>[number];
+export type BackendRef = NonNullable<ReachableSettings['refs']>[number];
 
 /** The source of the services that a Dataplane uses. */
 export interface DeclaredBackends {
@@ -17,7 +17,7 @@ export interface DeclaredBackends {
   readonly refs: readonly BackendRef[];
   /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is sent nothing else. */
   readonly isOwn: boolean;
-  /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is withheld. */
+  /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is excluded. */
   readonly ofNode?: ReadonlyMap<string, BackendRef>;
 }
 
@@ -39,7 +39,7 @@ const backendsOf = new WeakMap<Resource, ReadonlyMap<string, BackendRef>>();
 function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | undefined {
   const known = backendsOf.get(dataplane);
   if (known) return known;
-  const bound = bindingOf(dataplane);
+  const bound = readBinding(dataplane);
   if (!bound) return undefined;
   const found = new Map(
     bound.backends.map(({ namespace, name }) => [
@@ -55,7 +55,7 @@ function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | un
  * Whether a Dataplane may not call a destination: it belongs to a VirtualNode, and the destination comes from App Mesh and is no backend of
  * that (T003-35). What the Dataplane lists itself changes nothing of it.
  */
-export function isWithheldFrom(
+export function isExcludedFrom(
   dataplane: Resource | undefined,
   { labels, service }: Pick<Destination, 'labels' | 'service'>,
 ): boolean {

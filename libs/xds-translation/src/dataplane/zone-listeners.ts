@@ -1,6 +1,6 @@
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { FieldPath, shortened } from '@causeway/resources';
-import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { egressListenerName } from '../names/resource-names';
 

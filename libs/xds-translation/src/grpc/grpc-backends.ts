@@ -1,15 +1,15 @@
 import type { Identity } from '@causeway/resources';
-import type { Destination as Backend } from '@causeway/routing';
+import type { RouteDestination as Backend } from '@causeway/routing';
 import { localEndpointsName } from '../names/resource-names';
 import type { Destination, DestinationConfig } from '../model/destination';
 import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
 
 /** The zone of a channel's clients, and the channel. */
-export interface ChannelPlace {
+export interface ChannelContext {
   readonly zone: string;
   /** The destination that the channel names. */
   readonly frontend: Pick<Destination, 'name'>;
-  readonly destinationOf: (service: Identity, port: number) => DestinationConfig | undefined;
+  readonly findDestination: (service: Identity, port: number) => DestinationConfig | undefined;
 }
 
 /**
@@ -17,11 +17,11 @@ export interface ChannelPlace {
  * the ingress of another zone would lead it to the frontend: of other services it gets the endpoints of its own zone only, and what is
  * left out is said.
  */
-export function grpcClusterOf(
+export function toGrpcCluster(
   { services, port }: Backend,
-  { zone, frontend, destinationOf }: ChannelPlace,
+  { zone, frontend, findDestination }: ChannelContext,
 ): GrpcCluster {
-  const found = services.flatMap((service) => destinationOf(service, port) ?? []);
+  const found = services.flatMap((service) => findDestination(service, port) ?? []);
   const isOwn = ({ name }: DestinationConfig): boolean => name === frontend.name;
   const away = found.find((each) => !isOwn(each) && reachesAway(each.service, zone));
   const chosen = found.find(isOwn) ?? found[0];

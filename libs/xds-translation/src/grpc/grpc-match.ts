@@ -1,17 +1,14 @@
 import { isUnseenByGrpc } from '@causeway/policies';
-import type { RouteMatch } from '@causeway/proto-gen';
 import type { Entry } from '@causeway/routing';
+import type { PathFields, RouteMatchFields } from '../model/message-fields';
 
-/** The parts of a match on the wire. */
-export type MatchFields = Parameters<typeof RouteMatch.fromPartial>[0];
-type PathFields = NonNullable<MatchFields['pathSpecifier']>;
 type Given = Entry['match']['given'];
 type HeaderMatch = NonNullable<Given['headers']>[number];
 
 /** A match, translated for a gRPC client. */
-export type GrpcMatch =
+export type GrpcMatchResult =
   /** Any of these; none where no call can match: then nothing is lost. */
-  | { readonly ok: true; readonly matches: readonly MatchFields[] }
+  | { readonly ok: true; readonly matches: readonly RouteMatchFields[] }
   /** A client cannot tell whether a call matches. */
   | { readonly ok: false; readonly reason: string };
 
@@ -21,20 +18,20 @@ const EVERY_CALL: PathFields = { $case: 'prefix', value: '' };
  * The matches of an entry as gRPC's xDS knows them: path, and headers that the program itself sends (gRPC proposal A28). A call is a
  * POST to `/<service>/<method>` without a query, so a match of another method or of a parameter takes no call. Linear in the match.
  */
-export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'match'>): GrpcMatch {
+export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'match'>): GrpcMatchResult {
   const headers = given.headers ?? [];
   const unseen = headers.find(({ name }) => isUnseenByGrpc(name));
   const isForCalls =
     route.kind === 'GRPCRoute' || ((given.queryParams ?? []).length === 0 && (given.method ?? 'POST') === 'POST');
   if (!isForCalls) return { ok: true, matches: [] };
   if (unseen) return { ok: false, reason: `a gRPC client does not see the header ${unseen.name}: no call matches` };
-  const paths = route.kind === 'GRPCRoute' ? [methodPath(given)] : pathsOf(given);
+  const paths = route.kind === 'GRPCRoute' ? [methodPath(given)] : toPaths(given);
   const matched = headers.map(headerFields);
   return { ok: true, matches: paths.map((pathSpecifier) => ({ pathSpecifier, headers: matched })) };
 }
 
 /** A prefix is one of whole elements: the path itself, or one that goes on with a slash. */
-function pathsOf({ path }: Given): readonly PathFields[] {
+function toPaths({ path }: Given): readonly PathFields[] {
   const { type = 'PathPrefix', value = '/' } = path ?? {};
   if (type === 'Exact') return [{ $case: 'path', value }];
   if (type === 'RegularExpression') return [expression(whole(value))];
@@ -58,7 +55,7 @@ function methodPath({ method: given }: Given): PathFields {
   return { $case: 'path', value: `/${service}/${method}` };
 }
 
-function headerFields({ name, type = 'Exact', value }: HeaderMatch): NonNullable<MatchFields['headers']>[number] {
+function headerFields({ name, type = 'Exact', value }: HeaderMatch): NonNullable<RouteMatchFields['headers']>[number] {
   return {
     name: name.toLowerCase(),
     headerMatchSpecifier: {

@@ -1,4 +1,3 @@
-import type { Route, RouteAction } from '@causeway/proto-gen';
 import {
   CircuitBreakerPolicy,
   FaultPolicy,
@@ -9,12 +8,10 @@ import {
   type UnsupportedField,
 } from '@causeway/policies';
 import type { RouteRule } from '@causeway/routing';
-import { durationOf } from '@causeway/xds-server';
+import { toProtoDuration } from '@causeway/xds-server';
 import type { BackendRules } from '../policies/cluster-rules';
-import { backoffFields, faultConfig, timesOf, type RulePolicies } from '../policies/rule-policies';
-
-type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
-type RouteFields = Parameters<typeof Route.fromPartial>[0];
+import { backoffFields, faultConfig, computeRuleTimes, type RulePolicies } from '../policies/rule-policies';
+import type { RouteActionFields, RouteFields } from '../model/message-fields';
 
 /** The conditions that a gRPC client knows (gRPC proposal A44), and how often it repeats where a policy does not say. */
 const CONDITIONS: readonly string[] = [
@@ -27,16 +24,16 @@ const CONDITIONS: readonly string[] = [
 const USUAL_RETRIES = 4;
 
 /** The fields of a route for the timeout and the retries of a call. */
-export type CallFields = Pick<ActionFields, 'maxStreamDuration' | 'retryPolicy'>;
+export type CallFields = Pick<RouteActionFields, 'maxStreamDuration' | 'retryPolicy'>;
 
 /** Of whole calls and their attempts: the shorter time ends the call, for an attempt has no time of its own in a client. */
 export function callFields(own: RouteRule['timeouts'], policies: RulePolicies): CallFields {
   const { retry, timeout } = policies;
-  const { request, attempt } = timesOf(own, timeout ? { timeout } : {});
+  const { request, attempt } = computeRuleTimes(own, timeout ? { timeout } : {});
   const times = [request, attempt].filter((each) => each > 0);
   const conditions = (retry?.on ?? []).filter((each) => CONDITIONS.includes(each));
   return {
-    ...(times.length > 0 && { maxStreamDuration: { maxStreamDuration: durationOf(Math.min(...times)) } }),
+    ...(times.length > 0 && { maxStreamDuration: { maxStreamDuration: toProtoDuration(Math.min(...times)) } }),
     ...(conditions.length > 0 && {
       retryPolicy: {
         retryOn: conditions.join(','),

@@ -1,6 +1,5 @@
 import type { LoadBalancingSpec } from '@causeway/policies';
 import {
-  type Cluster,
   Cluster_DiscoveryType,
   Cluster_LbPolicy,
   type ClusterLoadAssignment,
@@ -8,27 +7,25 @@ import {
   HttpConnectionManager,
   HTTPFault,
   HttpRbac,
-  type Listener,
   RBAC_Action,
   Router,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { addressesOfHost, isPlaintextOnly, localAddresses, type Destination } from '../model/destination';
 import { httpAccessFilters } from '../messages/access-filters';
-import type { InboundAccess } from '../access/inbound-access';
-import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
-import { destinationEndpoints, endpoint, socketOf } from '../messages/endpoints';
+import type { InboundAccessConfig } from '../access/inbound-access';
+import type { SocketAddress, ZoneIngressEndpoint } from '../model/ingress-endpoint';
+import { destinationEndpoints, endpoint, toSocketAddress } from '../messages/endpoints';
 import { FROM_ADS } from '../messages/tls';
 import { NO_BREAKER, NO_RULES, type BackendRules } from '../policies/cluster-rules';
 import type { HashOf } from '../policies/hash-policies';
-import { durationOf, pack, packFilter } from '@causeway/xds-server';
+import { toProtoDuration, pack, packFilter } from '@causeway/xds-server';
 import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies } from './grpc-policies';
 import type { GrpcRoutes } from './grpc-routes';
+import type { ClusterFields, ListenerFields } from '../model/message-fields';
 
-type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked' | 'rules'>;
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
+type ServerAccess = Pick<InboundAccessConfig, 'mtls' | 'callers' | 'revoked' | 'rules'>;
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
 
 /** The certificate provider that a client's bootstrap must have: its certificate, its key, the authorities that it believes. */
@@ -67,7 +64,7 @@ export function clientListener(
 }
 
 /** Where no route holds, all calls go to the destination. */
-export function implicitCalls({ name }: Destination, policies: RulePolicies, hashOf: HashOf): GrpcRoutes {
+export function implicitCalls({ name }: Destination, policies: RulePolicies, toHashPolicies: HashOf): GrpcRoutes {
   const clusterSpecifier = { $case: 'cluster' as const, value: name };
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
@@ -76,8 +73,8 @@ export function implicitCalls({ name }: Destination, policies: RulePolicies, has
       $case: 'route' as const,
       value: {
         clusterSpecifier,
-        hashPolicy: hashOf([name]),
-        timeout: durationOf(0),
+        hashPolicy: toHashPolicies([name]),
+        timeout: toProtoDuration(0),
         ...callFields(undefined, policies),
       },
     },
@@ -120,7 +117,7 @@ export function serverListener(
   });
   return {
     name,
-    address: { address: { $case: 'socketAddress', value: socketOf(at.address, at.port) } },
+    address: { address: { $case: 'socketAddress', value: toSocketAddress(at.address, at.port) } },
     filterChains: [{ filters: [manager], ...(mtls !== 'Off' && { transportSocket: tls }) }],
   };
 }
@@ -192,7 +189,7 @@ function clientTls(identities: readonly string[]) {
 /** Where clients are, and which zones a policy sends them to. */
 interface SeenFrom {
   readonly zone: string;
-  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined;
   readonly balancing: LoadBalancingSpec | undefined;
 }
 
@@ -203,7 +200,7 @@ interface SeenFrom {
 export function grpcEndpoints(
   name: string,
   destination: Destination | undefined,
-  { zone, entranceOf, balancing }: SeenFrom,
+  { zone, findIngressEndpoint, balancing }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.
@@ -214,7 +211,7 @@ export function grpcEndpoints(
   // A cluster of gRPC speaks either TLS or plaintext.
   const local = localAddresses(destination).filter(({ plaintext }) => plaintext === isPlaintext);
   const known = { ...destination, local, localNames: [] };
-  const found = withoutRepeats(destinationEndpoints(known, zone, entranceOf, balancing?.locality));
+  const found = withoutRepeats(destinationEndpoints(known, zone, findIngressEndpoint, balancing?.locality));
   return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
 }
 
@@ -226,13 +223,13 @@ const RING_WEIGHT = 1_000_000;
  * endpoints: the weight is divided among them.
  */
 function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
-  const shareOf = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
+  const computeShare = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
     loadBalancingWeight / lbEndpoints.length;
-  const greatest = endpoints.reduce((most, each) => Math.max(most, shareOf(each)), 0);
-  const weightOf = (share: number): number => Math.max(1, Math.round((share / greatest) * RING_WEIGHT));
+  const greatest = endpoints.reduce((most, each) => Math.max(most, computeShare(each)), 0);
+  const computeWeight = (share: number): number => Math.max(1, Math.round((share / greatest) * RING_WEIGHT));
   return {
     clusterName,
-    endpoints: endpoints.map((each) => ({ ...each, loadBalancingWeight: weightOf(shareOf(each)) })),
+    endpoints: endpoints.map((each) => ({ ...each, loadBalancingWeight: computeWeight(computeShare(each)) })),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Route } from '@causeway/proto-gen';
-import type { Destination, RouteKind, RouteSpec } from '@causeway/routing';
+import type { RouteDestination, RouteKind, RouteSpec } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
 import type { RulePolicies } from '../policies/rule-policies';
 import { grpcRoutes, NO_BACKEND, type GrpcRoutes } from './grpc-routes';
@@ -9,13 +9,13 @@ const to = (...names: readonly string[]): RouteSpec['rules'] => [
   { backendRefs: names.map((name) => ({ name, port: 7070 })) },
 ];
 
-const byName = ({ services }: Destination) => ({ cluster: services.map(({ name }) => name).join('+') });
+const byName = ({ services }: RouteDestination) => ({ cluster: services.map(({ name }) => name).join('+') });
 
 /** What a gRPC client is sent for one route at `echo:7070`; a cluster is named after its service. */
 function translate(
   kind: RouteKind,
   rules: RouteSpec['rules'],
-  clusterOf = byName,
+  toCluster = byName,
   policies: RulePolicies = {},
 ): GrpcRoutes {
   const mesh = RoutingMesh.echo();
@@ -23,7 +23,12 @@ function translate(
   const { frontend } = mesh.question({});
   const binding = mesh.table.bindingFor({ namespace: 'mesh' }, frontend, 7070, 'tcp');
   if (!binding) throw new Error('nothing is bound');
-  return grpcRoutes(binding, { table: mesh.table, clusterOf, policiesOf: () => policies, hashOf: () => [] });
+  return grpcRoutes(binding, {
+    table: mesh.table,
+    toCluster,
+    selectPolicies: () => policies,
+    toHashPolicies: () => [],
+  });
 }
 
 /** The routes in words: `path /a → echo-v1`, `prefix /a/ x=1 → echo-v1 70, echo-v2 30`; the last, which takes what none matches, apart. */

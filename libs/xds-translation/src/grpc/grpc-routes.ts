@@ -1,22 +1,22 @@
-import { FractionalPercent_DenominatorType, HTTPFault, type Route } from '@causeway/proto-gen';
+import { FractionalPercent_DenominatorType, HTTPFault } from '@causeway/proto-gen';
 import {
   connectionAction,
   ruleAction,
   type Binding,
-  type Destination,
+  type RouteDestination,
   type Entry,
-  type RouteTable,
+  type BindingTable,
+  type ForwardAction,
   type RuleAction,
 } from '@causeway/routing';
 import { pack } from '@causeway/xds-server';
 import type { HashOf } from '../policies/hash-policies';
 import { FAULT_FILTER, type PoliciesOf, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies, type CallFields } from './grpc-policies';
-import { grpcMatch, type MatchFields } from './grpc-match';
+import { grpcMatch } from './grpc-match';
+import type { RouteFields, RouteMatchFields } from '../model/message-fields';
 
-type RouteFields = Parameters<typeof Route.fromPartial>[0];
-type ActionFields = NonNullable<RouteFields['action']>;
-type Forward = Extract<RuleAction, { type: 'forward' }>;
+type ActionSpecifier = NonNullable<RouteFields['action']>;
 
 /** The cluster without endpoints: calls to it fail with UNAVAILABLE. */
 export const NO_BACKEND = 'no-backend';
@@ -30,10 +30,10 @@ export interface GrpcCluster {
 
 /** The tables in which the rules of a binding are looked up. */
 export interface GrpcRoutesOptions {
-  readonly table: RouteTable;
-  readonly clusterOf: (destination: Destination) => GrpcCluster;
-  readonly policiesOf: PoliciesOf;
-  readonly hashOf: HashOf;
+  readonly table: BindingTable;
+  readonly toCluster: (destination: RouteDestination) => GrpcCluster;
+  readonly selectPolicies: PoliciesOf;
+  readonly toHashPolicies: HashOf;
 }
 
 /** The routes in the listener of a channel. */
@@ -49,37 +49,40 @@ export interface GrpcRoutes {
  * rule matches with UNIMPLEMENTED (T002-11). A filter that changes requests or answers is never left out: its calls fail and the
  * rule is in `lost`. Linear in the matches and backends.
  */
-export function grpcRoutes(binding: Binding, { table, clusterOf, policiesOf, hashOf }: GrpcRoutesOptions): GrpcRoutes {
+export function grpcRoutes(
+  binding: Binding,
+  { table, toCluster, selectPolicies, toHashPolicies }: GrpcRoutesOptions,
+): GrpcRoutes {
   const lost = new Set<string>();
   const rules = new Map<Entry['rule'], Omit<RouteFields, 'match'>>();
   const ruleFields = ({ route, rule }: Entry, policies: RulePolicies, tell: Tell): Omit<RouteFields, 'match'> => {
     lostPolicies(policies).forEach(tell);
     const call = callFields(rule.rule.timeouts, policies);
-    const action = actionFields(ruleAction(table, binding, route, rule), call, { clusterOf, hashOf, tell });
+    const action = actionFields(ruleAction(table, binding, route, rule), call, { toCluster, toHashPolicies, tell });
     return { action, ...callFaults(policies) };
   };
   if (binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     const [route] = binding.routes;
-    const tell: Tell = (what) => void lost.add(`${route ? nameOf(route) : binding.kind}: ${what}`);
-    const action = actionFields(connectionAction(table, binding), {}, { clusterOf, hashOf, tell });
+    const tell: Tell = (what) => void lost.add(`${route ? formatRouteName(route) : binding.kind}: ${what}`);
+    const action = actionFields(connectionAction(table, binding), {}, { toCluster, toHashPolicies, tell });
     return { routes: [{ match: EVERY_CALL, action }], lost: [...lost] };
   }
   const routes = binding.entries.flatMap((entry): RouteFields[] => {
     const { route, rule } = entry;
-    const tell: Tell = (what) => void lost.add(`${nameOf(route)} ${rule.name}: ${what}`);
+    const tell: Tell = (what) => void lost.add(`${formatRouteName(route)} ${rule.name}: ${what}`);
     const said = grpcMatch(entry);
     if (!said.ok) tell(said.reason);
     const matches = said.ok ? said.matches : [];
     if (matches.length === 0) return [];
-    const fields = rules.get(rule) ?? ruleFields(entry, policiesOf(entry), tell);
+    const fields = rules.get(rule) ?? ruleFields(entry, selectPolicies(entry), tell);
     rules.set(rule, fields);
     return matches.map((match) => ({ match, ...fields }));
   });
   return { routes: [...routes, UNMATCHED], lost: [...lost] };
 }
 
-const EVERY_CALL: MatchFields = { pathSpecifier: { $case: 'prefix', value: '' } };
-const NOWHERE: ActionFields = {
+const EVERY_CALL: RouteMatchFields = { pathSpecifier: { $case: 'prefix', value: '' } };
+const NOWHERE: ActionSpecifier = {
   $case: 'route',
   value: { clusterSpecifier: { $case: 'cluster', value: NO_BACKEND } },
 };
@@ -98,22 +101,22 @@ const UNMATCHED: RouteFields = {
   },
 };
 
-const nameOf = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace}/${id.name}`;
+const formatRouteName = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace}/${id.name}`;
 
 /** Says what a client does not do. */
 type Tell = (what: string) => void;
-interface Reach extends Pick<GrpcRoutesOptions, 'clusterOf' | 'hashOf'> {
+interface Reach extends Pick<GrpcRoutesOptions, 'toCluster' | 'toHashPolicies'> {
   readonly tell: Tell;
 }
 
-function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionFields {
+function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionSpecifier {
   const { tell } = reach;
   if (action.type === 'refused') return NOWHERE;
   if (action.type === 'redirect') {
     tell('gRPC clients follow no redirect: calls fail');
     return NOWHERE;
   }
-  const changing = changeOf(action.filters);
+  const changing = findChangedField(action.filters);
   if (changing !== undefined) {
     tell(`gRPC clients have no filter ${changing}: calls fail`);
     return NOWHERE;
@@ -122,12 +125,16 @@ function actionFields(action: RuleAction, call: CallFields, reach: Reach): Actio
   return forwardFields(action, call, reach);
 }
 
-function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, hashOf, tell }: Reach): ActionFields {
+function forwardFields(
+  { backends }: ForwardAction,
+  call: CallFields,
+  { toCluster, toHashPolicies, tell }: Reach,
+): ActionSpecifier {
   const weights = new Map<string, number>();
   for (const { weight, to, filters } of backends) {
-    const changing = changeOf(filters);
+    const changing = findChangedField(filters);
     if (changing !== undefined) tell(`gRPC clients have no filter ${changing} of a backend: its share fails`);
-    const found = to.ok && changing === undefined ? clusterOf(to.destination) : { cluster: NO_BACKEND };
+    const found = to.ok && changing === undefined ? toCluster(to.destination) : { cluster: NO_BACKEND };
     if (found.lost !== undefined) tell(found.lost);
     weights.set(found.cluster, (weights.get(found.cluster) ?? 0) + weight);
   }
@@ -138,13 +145,13 @@ function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, has
     value: {
       clusterSpecifier:
         others.length === 0 ? { $case: 'cluster', value: first } : { $case: 'weightedClusters', value: { clusters } },
-      hashPolicy: hashOf([...weights.keys()]),
+      hashPolicy: toHashPolicies([...weights.keys()]),
       ...call,
     },
   };
 }
 
 /** The type of a filter that changes what is sent or answered. */
-function changeOf(filters: Forward['filters']): string | undefined {
+function findChangedField(filters: ForwardAction['filters']): string | undefined {
   return filters.find(({ type }) => type !== 'RequestMirror')?.type;
 }

@@ -14,8 +14,8 @@ const NAMESPACES: Readonly<Record<string, readonly string[]>> = {
 const facts: CallerFacts = {
   ids: () => Object.keys(NAMESPACES),
   idsIn: (namespace) => Object.keys(NAMESPACES).filter((each) => NAMESPACES[each]?.includes(namespace)),
-  bearersOf: (each) => (NAMESPACES[each] ?? []).map((namespace) => ({ namespace })),
-  domainsOf: (zone) => ({ sure: [`default.${zone}.mesh.local`], possible: [`default.${zone}.mesh.local`] }),
+  listBearers: (each) => (NAMESPACES[each] ?? []).map((namespace) => ({ namespace })),
+  listDomains: (zone) => ({ sure: [`default.${zone}.mesh.local`], possible: [`default.${zone}.mesh.local`] }),
   changing: () => [],
 };
 const CALLERS = [undefined, id('a'), id('b'), id('c'), id('d'), id('a', 'west')];
@@ -94,7 +94,7 @@ test('the filters decide as the policies do: of requests with what is in them, o
 
 test('rules are linear in what they name', () => {
   const ids = Array.from({ length: 4_000 }, (_, n) => id(`w-${n}`));
-  const many = { ...facts, ids: () => ids, idsIn: () => ids, bearersOf: () => [{ namespace: 'shop' }] };
+  const many = { ...facts, ids: () => ids, idsIn: () => ids, listBearers: () => [{ namespace: 'shop' }] };
   const compiled = compileAccess({ allow: { a: { from: [{ namespace: 'shop' }] } } }, 'Deny', many);
   const [filter] = accessFilters([compiled])({ statPrefix: 'p', isTls: true, isHttp: true }).http;
   const bytes = filter?.configType.value.value.length ?? 0;

@@ -38,7 +38,7 @@ export function accessFilters(rules: readonly AccessRules[]): InboundFilters {
       ? { network: [], http: httpAccessFilters(rules) }
       : {
           network: rules.flatMap((each, n) =>
-            rulesOf(each, false).map((one, i) =>
+            toRbacRules(each, false).map((one, i) =>
               packFilter(`access-policy-${n}-${i}`, NetworkRbac, { statPrefix, rules: one }),
             ),
           ),
@@ -49,7 +49,7 @@ export function accessFilters(rules: readonly AccessRules[]): InboundFilters {
 /** The same for requests, whoever looks at them. */
 export function httpAccessFilters(rules: readonly AccessRules[]) {
   return rules.flatMap((each, n) =>
-    rulesOf(each, true).map((one, i) => packFilter(`access-policy-${n}-${i}`, HttpRbac, { rules: one })),
+    toRbacRules(each, true).map((one, i) => packFilter(`access-policy-${n}-${i}`, HttpRbac, { rules: one })),
   );
 }
 
@@ -78,15 +78,15 @@ function namesAllowed({ allow, defaultAccess }: AccessRules): { readonly names: 
   return { names };
 }
 
-function rulesOf(rules: AccessRules, seesRequests: boolean): readonly RulesFields[] {
+function toRbacRules(rules: AccessRules, seesRequests: boolean): readonly RulesFields[] {
   const { deny, allow, defaultAccess } = rules;
-  const denied = policiesOf(seesRequests ? deny : deny.map(ofConnections), true);
+  const denied = toRbacPolicies(seesRequests ? deny : deny.map(ofConnections), true);
   if (seesRequests && namesPaths(rules)) denied[UNCLEAR_PATHS] = { permissions: [UNCLEAR_PATH], principals: [ANYONE] };
   const allowed = seesRequests ? allow : allow?.filter(({ to }) => !to);
   return [
     ...(Object.keys(denied).length > 0 ? [{ action: RBAC_Action.DENY, policies: denied }] : []),
     ...(allowed || defaultAccess === 'Deny'
-      ? [{ action: RBAC_Action.ALLOW, policies: policiesOf(allowed ?? [], false) }]
+      ? [{ action: RBAC_Action.ALLOW, policies: toRbacPolicies(allowed ?? [], false) }]
       : []),
   ];
 }
@@ -96,19 +96,19 @@ function ofConnections(clause: AccessClause): AccessClause {
 }
 
 /** Clauses of one rule are one policy: they differ in callers only. */
-function policiesOf(clauses: readonly AccessClause[], isDeny: boolean): Record<string, PolicyFields> {
+function toRbacPolicies(clauses: readonly AccessClause[], isDeny: boolean): Record<string, PolicyFields> {
   const byName = new Map<string, PolicyFields>();
   for (const { name, callers, to } of clauses) {
-    const policy = byName.get(name) ?? { permissions: to?.map(permissionOf) ?? [ANY_REQUEST], principals: [] };
+    const policy = byName.get(name) ?? { permissions: to?.map(toPermission) ?? [ANY_REQUEST], principals: [] };
     byName.set(name, policy);
-    policy.principals.push(...principalsOf(callers));
+    policy.principals.push(...toPrincipals(callers));
     if (isDeny && callers !== 'anyone') policy.principals.push(ANONYMOUS);
   }
   // A policy without principals breaks Envoy's rules; a rule that nobody fits says nothing.
   return Object.fromEntries([...byName].filter(([, { principals }]) => principals.length > 0));
 }
 
-function principalsOf(callers: AccessClause['callers']): readonly PrincipalFields[] {
+function toPrincipals(callers: AccessClause['callers']): readonly PrincipalFields[] {
   if (callers === 'anyone') return [ANYONE];
   const { within, except } = callers;
   if (within !== 'anyone' && except.length === 0) return within.map(callerWith);
@@ -133,7 +133,7 @@ function not(value: PrincipalFields): PrincipalFields {
   return { identifier: { $case: 'notId', value } };
 }
 
-function permissionOf({ methods, paths }: AccessRequestMatch): PermissionFields {
+function toPermission({ methods, paths }: AccessRequestMatch): PermissionFields {
   const parts = [
     ...(methods ? [oneOf(methods.map(methodIs))] : []),
     ...(paths ? [oneOf(paths.flatMap(pathFits))] : []),

@@ -1,5 +1,4 @@
 import {
-  type Cluster,
   Cluster_DiscoveryType,
   Cluster_DnsLookupFamily,
   HttpProtocolOptions,
@@ -10,8 +9,8 @@ import {
 import { hasNames, isPlaintextOnly, type Destination } from '../model/destination';
 import type { ExternalTarget } from '../model/external-target';
 import type { EgressWay } from '../model/zone-egress';
-import type { SocketAddress } from '../model/zone-entrance';
-import { durationOf, packFilter } from '@causeway/xds-server';
+import type { SocketAddress } from '../model/ingress-endpoint';
+import { toProtoDuration, packFilter } from '@causeway/xds-server';
 import { externalEndpoints, externalSockets, namedExternalEndpoints, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from '../dataplane/inbound';
 import { endpoint, namedEndpoints, namedLocalEndpoints } from './endpoints';
@@ -24,17 +23,16 @@ import {
   type BackendRules,
 } from '../policies/cluster-rules';
 import { isExcluded, sharesByZone, type LocalitySpec } from '../policies/locality-rule';
-import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
+import { EGRESS_ENDPOINTS, ingressEndpointsName, localEndpointsName } from '../names/resource-names';
 import { FROM_ADS, upstreamTls } from './tls';
+import type { ClusterFields } from '../model/message-fields';
 
-type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
-
-const CONNECT_TIMEOUT = durationOf(5_000);
+const CONNECT_TIMEOUT = toProtoDuration(5_000);
 /**
  * After so long a connection to another zone, or to an egress, takes no new request, and ends with its last: an ingress passes
  * connections on, so only new ones reach an ingress or an instance that came later.
  */
-const CROSS_ZONE_AGE = durationOf(15 * 60_000);
+const CROSS_ZONE_AGE = toProtoDuration(15 * 60_000);
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** Protocols whose connections have a connection manager: their requests follow routes. */
@@ -57,7 +55,7 @@ interface ClusterOptions {
 }
 
 /**
- * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's entrance;
+ * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's ingress endpoint;
  * otherwise it has its own. Without known identities nobody is believed, so at most endpoints that are spoken to in plaintext count.
  */
 export function destinationCluster(
@@ -88,14 +86,14 @@ export function destinationCluster(
     name,
     ...(withNames && hasNames(destination)
       ? resolved(namedEndpoints(name, destination, zone, locality), rules)
-      : eds(endpointsNameOf(destination, locality), rules)),
+      : eds(formatEndpointsName(destination, locality), rules)),
     ...(!isPlaintext && { transportSocket: tls }),
     ...(!isPlaintext &&
       matches.length > 0 && {
         transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
       }),
     typedExtensionProtocolOptions: httpOptions(destination),
-    ...ejectionOf(destination, rules),
+    ...toOutlierDetection(destination, rules),
     ...((destination.service.kind === 'MeshMultiZoneService' || sharesByZone(locality)) && {
       commonLbConfig: weightedLocalities,
     }),
@@ -106,7 +104,7 @@ export function destinationCluster(
  * Only where there are endpoints of this zone, for behind the address of another zone's ingress stand many servers, and where another
  * endpoint can serve: a service that has just begun is not kept away.
  */
-function ejectionOf({ local, localNames, remote }: Destination, rules: BackendRules) {
+function toOutlierDetection({ local, localNames, remote }: Destination, rules: BackendRules) {
   const here = local.length + localNames.length;
   const usual = here > 0 && here + remote.length > 1 ? unreachableEndpoints : undefined;
   const all = here === 0 ? 'ingresses' : remote.length === 0 ? 'instances' : 'instances and ingresses';
@@ -115,13 +113,13 @@ function ejectionOf({ local, localNames, remote }: Destination, rules: BackendRu
 }
 
 /**
- * The name of the endpoints of a destination that is no external one: that of the entrance of the only zone that serves it, which all
+ * The name of the endpoints of a destination that is no external one: that of the ingress endpoint of the only zone that serves it, which all
  * services of the zone share, unless a policy wants nothing sent there.
  */
-function endpointsNameOf({ name, service, local, remote }: Destination, locality?: LocalitySpec): string {
+function formatEndpointsName({ name, service, local, remote }: Destination, locality?: LocalitySpec): string {
   const [first, second] = remote;
   const isOnly = service.kind === 'MeshService' && local.length === 0 && first !== undefined && second === undefined;
-  return isOnly && !isExcluded(first.zone, locality) ? entranceEndpointsName(service.mesh, first.zone) : name;
+  return isOnly && !isExcluded(first.zone, locality) ? ingressEndpointsName(service.mesh, first.zone) : name;
 }
 
 const PLAINTEXT = packFilter('raw', RawBuffer, {});
@@ -129,7 +127,7 @@ const PLAINTEXT = packFilter('raw', RawBuffer, {});
  * No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. An endpoint that
  * cannot be reached, or is so no more, counts at once: by default Envoy collects such changes for a second.
  */
-const noPanic = { healthyPanicThreshold: { value: 0 }, updateMergeWindow: durationOf(0) };
+const noPanic = { healthyPanicThreshold: { value: 0 }, updateMergeWindow: toProtoDuration(0) };
 /** The zones of a MeshMultiZoneService share its traffic by their instances. */
 const weightedLocalities = {
   ...noPanic,

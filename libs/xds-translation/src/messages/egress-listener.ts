@@ -1,30 +1,26 @@
 import {
-  type FilterChain,
-  type Listener,
   MatcherTree,
   ServerNameInput,
   TlsInspector,
   TrafficDirection,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
-import { hashOf, type RuledServices } from '../access/egress-rules';
-import type { InboundAccess } from '../access/inbound-access';
-import { egressServerNamesOf } from '../model/sni';
-import type { SocketAddress } from '../model/zone-entrance';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { computeHash, type RuledServices } from '../access/egress-rules';
+import type { InboundAccessConfig } from '../access/inbound-access';
+import { formatEgressServerNames } from '../model/sni';
+import type { SocketAddress } from '../model/ingress-endpoint';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { accessFilters, handshakeNames } from './access-filters';
 import { endedFilters } from './ended-filter';
 import { accessFilter } from './inbound-listeners';
 import { egressClusterName, egressListenerName, egressSecretNames } from '../names/resource-names';
-import { addressOf, chooseCluster, closedChain, exactly, tcpProxy } from './outbound-listeners';
-import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
+import { toProtoAddress, chooseCluster, closedChain, exactly, tcpProxy } from './outbound-listeners';
+import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimitSettings } from './source-limits';
 import { downstreamTls } from './tls';
-
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
+import type { ChainFields, ListenerFields } from '../model/message-fields';
 
 /** A mesh whose proxies leave it through the egress, and who of them may. */
-export interface LeavingMesh extends Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> {
+export interface LeavingMesh extends Omit<InboundAccessConfig, 'mtls' | 'rules' | 'needsClientCertHeader'> {
   readonly mesh: string;
   /** Services that AccessPolicies decide about. */
   readonly ruled: readonly RuledServices[];
@@ -51,18 +47,18 @@ const RULED_GROUPS = [4];
 export function egressListener(
   at: SocketAddress,
   meshes: readonly LeavingMesh[],
-  limits: SourceLimits = DEFAULT_SOURCE_LIMITS,
+  limits: SourceLimitSettings = DEFAULT_SOURCE_LIMITS,
 ): ListenerFields {
-  const groups = groupsOf(meshes.length, GROUPS);
-  const ruledGroups = groupsOf(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
+  const groups = computeGroups(meshes.length, GROUPS);
+  const ruledGroups = computeGroups(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
   const inGroups = (count: number, chainOf: (group: number) => ChainFields) =>
     Array.from({ length: count }, (_, group) => chainOf(group));
   return {
     name: egressListenerName(at),
-    address: addressOf(at),
+    address: toProtoAddress(at),
     trafficDirection: TrafficDirection.OUTBOUND,
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
-    listenerFiltersTimeout: durationOf(CLIENT_HELLO),
+    listenerFiltersTimeout: toProtoDuration(CLIENT_HELLO),
     ...(meshes.length === 0
       ? { filterChains: [closedChain('none')] }
       : {
@@ -75,7 +71,7 @@ export function egressListener(
   };
 }
 
-function groupsOf(chains: number, counts: readonly number[]): number {
+function computeGroups(chains: number, counts: readonly number[]): number {
   return counts.find((count) => count * chains <= MAX_CHAINS) ?? 1;
 }
 
@@ -89,7 +85,7 @@ function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: 
       ? []
       : [
           one?.id ??
-            hashOf(
+            computeHash(
               ruled
                 .flatMap((each) => each.serverNames)
                 .sort()
@@ -101,7 +97,7 @@ function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: 
 
 interface ChainOptions {
   readonly group: number;
-  readonly limits: SourceLimits;
+  readonly limits: SourceLimitSettings;
   readonly ruled?: RuledServices;
 }
 
@@ -113,7 +109,7 @@ function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFi
   return {
     name: chainName(of, group, ruled),
     transportSocket: downstreamTls(handshakeNames(rules) ?? callers, egressSecretNames(mesh)),
-    transportSocketConnectTimeout: durationOf(HANDSHAKE),
+    transportSocketConnectTimeout: toProtoDuration(HANDSHAKE),
     filters: [
       ...limitFilters(COUNTERS, limits),
       ...endedFilters(COUNTERS, ended),
@@ -129,7 +125,7 @@ function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFi
 function chooseChain(meshes: readonly LeavingMesh[], groups: number, ruledGroups: number) {
   const input = packExtension('server-name', ServerNameInput, {});
   const matchers = meshes.map((each) => {
-    const matchPattern = { $case: 'suffix' as const, value: `.${egressServerNamesOf(each.mesh)}` };
+    const matchPattern = { $case: 'suffix' as const, value: `.${formatEgressServerNames(each.mesh)}` };
     const ends = { input, matcher: { $case: 'valueMatch' as const, value: { matchPattern } } };
     return {
       predicate: { matchType: { $case: 'singlePredicate' as const, value: ends } },

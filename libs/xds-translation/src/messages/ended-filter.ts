@@ -4,8 +4,8 @@ import { packExtension, packFilter } from '@causeway/xds-server';
 
 const SUBJECT = packExtension('subject', SubjectInput, {});
 const URI = packExtension('uri', UriSanInput, {});
-const DENY = actionOf('ended', RBAC_Action.DENY);
-const ALLOW = actionOf('others', RBAC_Action.ALLOW);
+const DENY = toAction('ended', RBAC_Action.DENY);
+const ALLOW = toAction('others', RBAC_Action.ALLOW);
 
 /**
  * The filter that closes connections of machines whose enrolment has ended: none where there are none. It tells them apart by the subject
@@ -38,6 +38,6 @@ function single(input: typeof SUBJECT, matchPattern: Pattern) {
   return { matchType: { $case: 'singlePredicate' as const, value } };
 }
 
-function actionOf(name: string, action: RBAC_Action) {
+function toAction(name: string, action: RBAC_Action) {
   return { onMatch: { $case: 'action' as const, value: packExtension(name, RbacMatchAction, { name, action }) } };
 }

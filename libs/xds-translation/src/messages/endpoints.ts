@@ -1,8 +1,8 @@
 import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
 import { localAddresses, type Destination, type LocalEndpoint, type RemoteZone } from '../model/destination';
-import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
-import { placeOf, type LocalitySpec } from '../policies/locality-rule';
-import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
+import type { SocketAddress, ZoneIngressEndpoint } from '../model/ingress-endpoint';
+import { computeLocality, type LocalitySpec } from '../policies/locality-rule';
+import { EGRESS_ENDPOINTS, ingressEndpointsName, localEndpointsName } from '../names/resource-names';
 
 /** The key of the endpoint metadata by which Envoy chooses one of several transport sockets. */
 const SOCKET_MATCH = 'envoy.transport_socket_match';
@@ -12,7 +12,7 @@ type Endpoints = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { rea
 /** By which of a cluster's transport sockets an endpoint is spoken to, where it is not the usual one. */
 type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' } | { readonly host: string };
 
-export function metadataOf(match: SocketMatch) {
+export function toMetadata(match: SocketMatch) {
   return { metadata: { filterMetadata: { [SOCKET_MATCH]: { ...match } } } };
 }
 
@@ -21,17 +21,17 @@ export function endpoint({ address, port }: SocketAddress, ready = true) {
   return {
     hostIdentifier: {
       $case: 'endpoint' as const,
-      value: { address: { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } } },
+      value: { address: { address: { $case: 'socketAddress' as const, value: toSocketAddress(address, port) } } },
     },
     healthStatus: ready ? HealthStatus.UNKNOWN : HealthStatus.UNHEALTHY,
   };
 }
 
-export function socketOf(address: string, port: number) {
+export function toSocketAddress(address: string, port: number) {
   return { address, portSpecifier: { $case: 'portValue' as const, value: port } };
 }
 
-export function localityOf(zone: string, priority: number) {
+export function toLocality(zone: string, priority: number) {
   return { ...(zone !== '' && { locality: { zone } }), priority };
 }
 
@@ -40,13 +40,17 @@ export function noEndpoints(clusterName: string): Endpoints {
   return { clusterName };
 }
 
-/** The entrance of a zone, shared by all its services. */
-export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneEntrance | undefined): Endpoints {
-  const clusterName = entranceEndpointsName(mesh, zone);
-  if (!entrance) return noEndpoints(clusterName);
+/** The ingress endpoint of a zone, shared by all its services. */
+export function ingressEndpoints(
+  mesh: string,
+  zone: string,
+  ingressEndpoint: ZoneIngressEndpoint | undefined,
+): Endpoints {
+  const clusterName = ingressEndpointsName(mesh, zone);
+  if (!ingressEndpoint) return noEndpoints(clusterName);
   return {
     clusterName,
-    endpoints: [{ ...localityOf(zone, 0), lbEndpoints: entrance.addresses.map((at) => endpoint(at)) }],
+    endpoints: [{ ...toLocality(zone, 0), lbEndpoints: ingressEndpoint.addresses.map((at) => endpoint(at)) }],
   };
 }
 
@@ -77,13 +81,13 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
 export function destinationEndpoints(
   destination: Destination,
   zone: string,
-  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+  findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined,
   locality?: LocalitySpec,
 ): Endpoints {
   const { name, service, remote } = destination;
   const local = localAddresses(destination);
-  const addressesOf = (each: RemoteZone) => entranceOf(service.mesh, each.zone)?.addresses ?? [];
-  return { clusterName: name, endpoints: ranked({ local, zone, remote, addressesOf, locality }) };
+  const listAddresses = (each: RemoteZone) => findIngressEndpoint(service.mesh, each.zone)?.addresses ?? [];
+  return { clusterName: name, endpoints: ranked({ local, zone, remote, listAddresses, locality }) };
 }
 
 /** Returns the same as `destinationEndpoints`, with host names in place of their addresses. */
@@ -93,32 +97,35 @@ export function namedEndpoints(
   zone: string,
   locality?: LocalitySpec,
 ): Endpoints {
-  const addressesOf = (each: RemoteZone) => each.at ?? [];
-  return { clusterName, endpoints: ranked({ local: [...local, ...localNames], zone, remote, addressesOf, locality }) };
+  const listAddresses = (each: RemoteZone) => each.at ?? [];
+  return {
+    clusterName,
+    endpoints: ranked({ local: [...local, ...localNames], zone, remote, listAddresses, locality }),
+  };
 }
 
 interface Ranked {
   readonly local: readonly LocalEndpoint[];
   readonly zone: string;
   readonly remote: readonly RemoteZone[];
-  readonly addressesOf: (each: RemoteZone) => readonly SocketAddress[];
+  readonly listAddresses: (each: RemoteZone) => readonly SocketAddress[];
   readonly locality: LocalitySpec | undefined;
 }
 
-function ranked({ local, zone, remote, addressesOf, locality }: Ranked) {
+function ranked({ local, zone, remote, listAddresses, locality }: Ranked) {
   const zones = [
-    { zone, isLocal: true, depreferred: false, instances: local.length, lbEndpoints: localEndpointsOf(local) },
-    ...remote.map((each) => ({ ...each, isLocal: false, lbEndpoints: remoteEndpointsOf(each, addressesOf(each)) })),
+    { zone, isLocal: true, depreferred: false, instances: local.length, lbEndpoints: toLocalEndpoints(local) },
+    ...remote.map((each) => ({ ...each, isLocal: false, lbEndpoints: toRemoteEndpoints(each, listAddresses(each)) })),
   ];
   const placed = zones
-    .map((each) => ({ ...each, ...placeOf(each, locality) }))
+    .map((each) => ({ ...each, ...computeLocality(each, locality) }))
     .filter(({ lbEndpoints, weight }) => lbEndpoints.length > 0 && weight > 0);
   const ranks = [...new Set(placed.map(({ rank }) => rank))].sort((a, b) => a - b);
   return ranks.flatMap((wanted, priority) =>
     placed
       .filter(({ rank }) => rank === wanted)
       .map(({ zone: of, weight, lbEndpoints }) => ({
-        ...localityOf(of, priority),
+        ...toLocality(of, priority),
         loadBalancingWeight: weight,
         lbEndpoints,
       })),
@@ -126,16 +133,16 @@ function ranked({ local, zone, remote, addressesOf, locality }: Ranked) {
 }
 
 function localLocality(local: readonly LocalEndpoint[], zone: string) {
-  return { ...localityOf(zone, 0), loadBalancingWeight: local.length, lbEndpoints: localEndpointsOf(local) };
+  return { ...toLocality(zone, 0), loadBalancingWeight: local.length, lbEndpoints: toLocalEndpoints(local) };
 }
 
-function localEndpointsOf(local: readonly LocalEndpoint[]) {
+function toLocalEndpoints(local: readonly LocalEndpoint[]) {
   return local.map((each) => ({
     ...endpoint(each, each.ready),
-    ...(each.plaintext && metadataOf({ tls: 'off' })),
+    ...(each.plaintext && toMetadata({ tls: 'off' })),
   }));
 }
 
-function remoteEndpointsOf({ sni }: RemoteZone, addresses: readonly SocketAddress[]) {
-  return addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
+function toRemoteEndpoints({ sni }: RemoteZone, addresses: readonly SocketAddress[]) {
+  return addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && toMetadata({ sni })) }));
 }

@@ -9,7 +9,7 @@ import type { Violation } from '@causeway/resources';
 import { addressesOfHost, type Destination } from '../model/destination';
 import type { AltName, ExternalTarget, ExternalTls, ServerCheck, TlsVersion } from '../model/external-target';
 import { packFilter } from '@causeway/xds-server';
-import { endpoint, localityOf, metadataOf } from './endpoints';
+import { endpoint, toLocality, toMetadata } from './endpoints';
 
 const PROTOCOLS: Readonly<Record<TlsVersion, TlsParameters_TlsProtocol>> = {
   TLSAuto: TlsParameters_TlsProtocol.TLS_AUTO,
@@ -26,7 +26,7 @@ export function needsSystemAuthorities({ external }: Pick<Destination, 'external
 }
 
 /** Returns why an external service cannot be translated: its cluster has no endpoints. */
-export function problemOf(
+export function findExternalProblem(
   { problem, tls }: Pick<ExternalTarget, 'problem' | 'tls'>,
   systemAuthorities: string | undefined,
 ): Violation | undefined {
@@ -53,17 +53,17 @@ export function externalEndpoints(clusterName: string, destination: Destination)
  * By priority, without gaps; each endpoint says by which TLS it is spoken to, where hosts differ in that. A name has an endpoint for each
  * address.
  */
-function externalLocalities({ endpoints, tls }: ExternalTarget, addressesOf: (host: string) => readonly string[]) {
+function externalLocalities({ endpoints, tls }: ExternalTarget, listAddresses: (host: string) => readonly string[]) {
   const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
   const named = tls?.serverName === '';
   return priorities.map((priority, i) => ({
-    ...localityOf('', i),
+    ...toLocality('', i),
     lbEndpoints: endpoints
       .filter((each) => each.priority === priority)
       .flatMap(({ host, port }) =>
-        addressesOf(host).map((address) => ({
+        listAddresses(host).map((address) => ({
           ...endpoint({ address, port }),
-          ...(named && metadataOf({ host })),
+          ...(named && toMetadata({ host })),
         })),
       ),
   }));

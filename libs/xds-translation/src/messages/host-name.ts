@@ -3,7 +3,7 @@ import type { Identity } from '@causeway/resources';
 import type { DestinationConfig } from '../model/destination';
 
 /** The meaning of a service's hostname to clients of its mesh: the fields of `causeway.dns.v1.Name`. `ports`: all of the service. */
-export function hostNameOf(
+export function toHostName(
   name: string,
   { service, vip }: DestinationConfig,
   ports: readonly DestinationConfig[],

@@ -8,14 +8,14 @@ import {
   type Principal,
 } from '@causeway/proto-gen';
 import fc from 'fast-check';
-import type { InboundAccess } from '../access/inbound-access';
+import type { InboundAccessConfig } from '../access/inbound-access';
 import { encodeResource, packFilter } from '@causeway/xds-server';
 import type { Inbound } from '../dataplane/inbound';
 import { joinedFilters, type InboundFilters } from '../policies/inbound-filters';
 import { inboundListener } from './inbound-listeners';
 
 const ID = 'spiffe://default.east.mesh.local/workload/web';
-const access: InboundAccess = {
+const access: InboundAccessConfig = {
   mtls: 'Strict',
   rules: [],
   callers: 'anyone',
@@ -33,7 +33,7 @@ const inboundOf = (protocol: Inbound['protocol'], address = '10.0.0.1'): Inbound
 });
 
 /** The chains of a listener as it is sent. */
-function chainsOf(inbound: Inbound, given: Partial<InboundAccess>): readonly FilterChain[] {
+function chainsOf(inbound: Inbound, given: Partial<InboundAccessConfig>): readonly FilterChain[] {
   const result = encodeResource(Listener, inboundListener(inbound, { ...access, ...given }), undefined);
   if (!result.ok) throw new Error(JSON.stringify(result.violations));
   return Listener.fromPartial(inboundListener(inbound, { ...access, ...given })).filterChains;
@@ -70,7 +70,7 @@ describe('the chains of an inbound', () => {
     }
   });
 
-  it.each<[string, Inbound['protocol'], Partial<InboundAccess>, readonly string[]]>([
+  it.each<[string, Inbound['protocol'], Partial<InboundAccessConfig>, readonly string[]]>([
     ['Strict: TLS of the mesh only', 'tcp', {}, ['mesh over TLS']],
     [
       'Permissive: TLS of the mesh, TLS of the process, plaintext',
@@ -104,7 +104,7 @@ describe('the chains of an inbound', () => {
   });
 });
 
-const anyAccess = fc.record<InboundAccess>({
+const anyAccess = fc.record<InboundAccessConfig>({
   mtls: fc.constantFrom('Strict', 'Permissive', 'Off'),
   rules: fc.constant([]),
   callers: fc.oneof(fc.constant('anyone' as const), fc.array(fc.constantFrom(ID, `${ID}2`), { maxLength: 3 })),
@@ -136,7 +136,7 @@ test('I12: who has no verified identity gets nowhere unless the mode takes plain
   );
 });
 
-function mayCall({ callers, revoked }: InboundAccess, id: string): boolean {
+function mayCall({ callers, revoked }: InboundAccessConfig, id: string): boolean {
   return (callers === 'anyone' || callers.includes(id)) && !revoked.includes(id);
 }
 

@@ -1,9 +1,7 @@
 import {
   ApplicationProtocolInput,
-  type FilterChain,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
-  type Listener,
   MatcherTree,
   NetworkRbac,
   RBAC_Action,
@@ -13,19 +11,17 @@ import {
   TrafficDirection,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
-import type { InboundAccess } from '../access/inbound-access';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import type { InboundAccessConfig } from '../access/inbound-access';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
 import { accessFilters, callerWith, handshakeNames, takesAnonymous } from './access-filters';
 import { endedFilters } from './ended-filter';
 import { joinedFilters, NOTHING_ADDED, type InboundFilters } from '../policies/inbound-filters';
 import { inboundListenerName, NO_CLUSTER } from '../names/resource-names';
-import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
+import { toProtoAddress, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
-
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]> & { readonly name: string };
+import type { ListenerFields, NamedChainFields } from '../model/message-fields';
 
 /**
  * The listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: TLS with a verified client certificate only.
@@ -34,7 +30,7 @@ type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]> & 
  */
 export function inboundListener(
   inbound: Inbound,
-  access: InboundAccess,
+  access: InboundAccessConfig,
   added: InboundFilters = NOTHING_ADDED,
 ): ListenerFields {
   const { mtls, rules } = access;
@@ -42,12 +38,12 @@ export function inboundListener(
   const isOpen = access.callers === 'anyone' && takesAnonymous(rules);
   const listener = {
     name: inboundListenerName(inbound.at),
-    address: addressOf(inbound.at),
+    address: toProtoAddress(inbound.at),
     trafficDirection: TrafficDirection.INBOUND,
     // In all modes: a listener that differs in more than its chains would close all connections.
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
     // A client of a protocol in which the server speaks first says nothing to be inspected.
-    listenerFiltersTimeout: durationOf(1_000),
+    listenerFiltersTimeout: toProtoDuration(1_000),
     continueOnListenerFiltersTimeout: true,
   };
   if (mtls === 'Off') return { ...listener, filterChains: [isOpen ? chains.plain() : closed()] };
@@ -88,12 +84,12 @@ const NEEDS_CLIENT_CERT_HEADER = {
 class InboundChains {
   constructor(
     private readonly inbound: Inbound,
-    private readonly access: InboundAccess,
+    private readonly access: InboundAccessConfig,
     private readonly added: InboundFilters,
   ) {}
 
   /** A chain that changes is closed with its connections: its name changes with each narrowing. */
-  ofMesh(): ChainFields {
+  ofMesh(): NamedChainFields {
     const { callers, revoked, ended, narrowed, rules, needsClientCertHeader } = this.access;
     // Requests of those that may do nothing are answered all the same: with 403.
     const names = isHttp(this.inbound) ? undefined : handshakeNames(rules);
@@ -101,7 +97,7 @@ class InboundChains {
     return {
       name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
       transportSocket: downstreamTls(names ?? callers),
-      transportSocketConnectTimeout: durationOf(10_000),
+      transportSocketConnectTimeout: toProtoDuration(10_000),
       filters: [
         ...endedFilters(statPrefix, ended),
         accessFilter(statPrefix, { callers, revoked }),
@@ -112,7 +108,7 @@ class InboundChains {
   }
 
   /** The counters of callers without an identity have a prefix of their own. */
-  plain(): ChainFields {
+  plain(): NamedChainFields {
     const statPrefix = `${inboundListenerName(this.inbound.at)}:plaintext`;
     return { name: 'plaintext', filters: this.toProcess(statPrefix, false) };
   }
@@ -129,7 +125,7 @@ class InboundChains {
 }
 
 /** Takes connections and closes them; nothing is dialled. */
-function closed(): ChainFields {
+function closed(): NamedChainFields {
   return { name: 'closed', filters: [tcpProxy(NO_CLUSTER)] };
 }
 
@@ -137,7 +133,10 @@ function closed(): ChainFields {
  * Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. Then only this
  * filter refuses those that are revoked, before anything that they say reaches the process.
  */
-export function accessFilter(statPrefix: string, { callers, revoked }: Pick<InboundAccess, 'callers' | 'revoked'>) {
+export function accessFilter(
+  statPrefix: string,
+  { callers, revoked }: Pick<InboundAccessConfig, 'callers' | 'revoked'>,
+) {
   const anyone = { identifier: { $case: 'authenticated' as const, value: {} } };
   const banned = new Set(revoked);
   const named = callers === 'anyone' ? [] : callers.filter((id) => !banned.has(id)).map(withId);
@@ -158,28 +157,28 @@ export function accessFilter(statPrefix: string, { callers, revoked }: Pick<Inbo
 /** Whoever has this SPIFFE id. */
 const withId = (value: string) => callerWith({ type: 'Exact', value });
 
-interface Forwarding {
+interface TcpForwarding {
   readonly statPrefix: string;
   readonly maxAge: number;
   readonly isTls: boolean;
 }
 
-function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwarding) {
+function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: TcpForwarding) {
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: cluster },
-    idleTimeout: durationOf(3_600_000),
-    maxDownstreamConnectionDuration: durationOf(maxAge),
+    idleTimeout: toProtoDuration(3_600_000),
+    maxDownstreamConnectionDuration: toProtoDuration(maxAge),
     ...(isTls && AFTER_HANDSHAKE),
   });
 }
 
 function httpToProcess(
   cluster: string,
-  { statPrefix, maxAge, isTls }: Forwarding,
+  { statPrefix, maxAge, isTls }: TcpForwarding,
   filters: ReturnType<InboundFilters>['http'],
 ) {
-  const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: durationOf(0) };
+  const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: toProtoDuration(0) };
   const { SANITIZE, SANITIZE_SET } = HttpConnectionManager_ForwardClientCertDetails;
   return packFilter('http', HttpConnectionManager, {
     statPrefix,
@@ -203,10 +202,10 @@ function httpToProcess(
       },
     },
     httpFilters: [...filters, packFilter('router', Router, {})],
-    commonHttpProtocolOptions: { maxConnectionDuration: durationOf(maxAge) },
+    commonHttpProtocolOptions: { maxConnectionDuration: toProtoDuration(maxAge) },
     normalizePath: true,
     // The caller's proxy decides how long a request may say nothing, and TimeoutPolicies.
-    streamIdleTimeout: durationOf(0),
+    streamIdleTimeout: toProtoDuration(0),
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     // Who called is said by this proxy, never by the caller.
     forwardClientCertDetails: isTls ? SANITIZE_SET : SANITIZE,

@@ -1,19 +1,10 @@
-import {
-  type FilterChain,
-  type Listener,
-  MatcherTree,
-  TlsInspector,
-  TrafficDirection,
-  TransportProtocolInput,
-} from '@causeway/proto-gen';
-import type { SocketAddress } from '../model/zone-entrance';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { MatcherTree, TlsInspector, TrafficDirection, TransportProtocolInput } from '@causeway/proto-gen';
+import type { SocketAddress } from '../model/ingress-endpoint';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { ingressListenerName } from '../names/resource-names';
-import { addressOf, chooseCluster, exactly, tcpProxy } from './outbound-listeners';
-import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
-
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
+import { toProtoAddress, chooseCluster, exactly, tcpProxy } from './outbound-listeners';
+import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimitSettings } from './source-limits';
+import type { ChainFields, ListenerFields } from '../model/message-fields';
 
 /** Groups of source addresses, by hash. */
 const GROUPS = 64;
@@ -28,16 +19,19 @@ const MAX_AGE = 3_600_000;
  * The zone ingress: reads the server name and passes the bytes on, without a key of its own. What is not TLS, has no server
  * name or one that no service of this zone has, is closed and nothing is dialled.
  */
-export function ingressListener(at: SocketAddress, limits: SourceLimits = DEFAULT_SOURCE_LIMITS): ListenerFields {
+export function ingressListener(
+  at: SocketAddress,
+  limits: SourceLimitSettings = DEFAULT_SOURCE_LIMITS,
+): ListenerFields {
   const name = ingressListenerName(at);
   const tls = bySourceGroup(GROUPS, String);
   const transport = packExtension('transport-protocol', TransportProtocolInput, {});
   return {
     name,
-    address: addressOf(at),
+    address: toProtoAddress(at),
     trafficDirection: TrafficDirection.INBOUND,
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
-    listenerFiltersTimeout: durationOf(CLIENT_HELLO),
+    listenerFiltersTimeout: toProtoDuration(CLIENT_HELLO),
     filterChains: Array.from({ length: GROUPS }, (_, group) => chain(group, limits)),
     filterChainMatcher: MatcherTree.fromPartial({
       matcherType: exactly(transport, [['tls', tls]]),
@@ -45,7 +39,7 @@ export function ingressListener(at: SocketAddress, limits: SourceLimits = DEFAUL
   };
 }
 
-function chain(group: number, limits: SourceLimits): ChainFields {
+function chain(group: number, limits: SourceLimitSettings): ChainFields {
   return {
     name: `${group}`,
     filters: [

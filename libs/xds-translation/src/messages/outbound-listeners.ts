@@ -1,10 +1,8 @@
 import {
   DestinationIPInput,
   DestinationPortInput,
-  type FilterChain,
   HttpConnectionManager,
   HTTPFault,
-  type Listener,
   MatcherTree,
   OriginalDst,
   PreviousHostsPredicate,
@@ -19,25 +17,24 @@ import {
 } from '@causeway/proto-gen';
 import type { Destination } from '../model/destination';
 import type { BackendShare } from '../routes/backend-shares';
-import { headerFields, type RouteFields } from '../routes/route-filters';
+import { headerFields } from '../routes/route-filters';
 import {
   FAULT_FILTER,
   faultConfig,
   headerFilters,
   retryFields,
   timeFields,
-  timesOf,
+  computeRuleTimes,
   type RulePolicies,
 } from '../policies/rule-policies';
-import type { SocketAddress } from '../model/zone-entrance';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import type { SocketAddress } from '../model/ingress-endpoint';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import type { HashFields } from '../policies/hash-policies';
-import { socketOf } from './endpoints';
+import { toSocketAddress } from './endpoints';
 import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names/resource-names';
 import { FROM_ADS } from './tls';
+import type { ListenerFields, NamedChainFields, RouteFields } from '../model/message-fields';
 
-type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = Parameters<typeof FilterChain.fromPartial>[0] & { readonly name: string };
 type RouteConfigurationFields = Parameters<typeof RouteConfiguration.fromPartial>[0] & { readonly name: string };
 
 /** The chain of redirected connections to addresses that no chain of their own takes. */
@@ -45,17 +42,17 @@ const ON_DEMAND = 'ondemand';
 /** The filter state by which a connection chooses its cluster. */
 const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
 /** A connection without a byte for so long is closed. */
-const IDLE = durationOf(3_600_000);
+const IDLE = toProtoDuration(3_600_000);
 /**
  * Attempts of a connection before it fails. Envoy takes hosts in turn, whichever has just failed: while one of two is dead, one
  * connection of a thousand meets only that one.
  */
 const CONNECT_ATTEMPTS = 10;
 /** A request without a byte for so long ends. */
-const STREAM_IDLE = durationOf(1_800_000);
+const STREAM_IDLE = toProtoDuration(1_800_000);
 
-export function addressOf({ address, port }: SocketAddress) {
-  return { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } };
+export function toProtoAddress({ address, port }: SocketAddress) {
+  return { address: { $case: 'socketAddress' as const, value: toSocketAddress(address, port) } };
 }
 
 interface TcpOptions {
@@ -95,10 +92,10 @@ export function tcpProxy(cluster: string | WeightedClusters, options: TcpOptions
     idleTimeout: IDLE,
     maxConnectAttempts: CONNECT_ATTEMPTS,
     // Until it is known that a host cannot be reached, the next attempt may go to the same one.
-    backoffOptions: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
-    ...(maxAge !== undefined && { maxDownstreamConnectionDuration: durationOf(maxAge) }),
+    backoffOptions: { baseInterval: toProtoDuration(25), maxInterval: toProtoDuration(250) },
+    ...(maxAge !== undefined && { maxDownstreamConnectionDuration: toProtoDuration(maxAge) }),
     ...(afterHandshake && AFTER_HANDSHAKE),
-    ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: durationOf(15_000) } }),
+    ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: toProtoDuration(15_000) } }),
   });
 }
 
@@ -143,31 +140,31 @@ export function httpFilter({ name }: Destination) {
 /** Without counters of its own of each cluster. */
 const FAULTS = packFilter(FAULT_FILTER, HTTPFault, { disableDownstreamClusterStats: true });
 
-type Filter = ReturnType<typeof httpFilter>;
+type PackedHttpFilter = ReturnType<typeof httpFilter>;
 
 /** Capture `bind`: a listener at the service's own address, which must be local to the machine. */
-export function boundListener(destination: Destination, filter: Filter): ListenerFields {
+export function boundListener(destination: Destination, filter: PackedHttpFilter): ListenerFields {
   const at = { address: destination.vip, port: destination.port };
   return outboundListener(outboundListenerName(at), at, filter);
 }
 
 /** A listener all of whose connections get this filter. */
-export function outboundListener(name: string, at: SocketAddress, filter: Filter): ListenerFields {
+export function outboundListener(name: string, at: SocketAddress, filter: PackedHttpFilter): ListenerFields {
   return {
     name,
-    address: addressOf(at),
+    address: toProtoAddress(at),
     trafficDirection: TrafficDirection.OUTBOUND,
     filterChains: [{ filters: [filter] }],
   };
 }
 
 /** The filter chain of a destination in the redirect listener. */
-export function destinationChain(name: string, filter: Filter): ChainFields {
+export function destinationChain(name: string, filter: PackedHttpFilter): NamedChainFields {
   return { name, filters: [filter] };
 }
 
 /** A chain whose address belongs to no service that needs one (any more): connections are closed. */
-export function closedChain(name: string): ChainFields {
+export function closedChain(name: string): NamedChainFields {
   return { name, filters: [tcpProxy('none')] };
 }
 
@@ -192,8 +189,8 @@ export function redirectListener(
 ): ListenerFields {
   return {
     name: OUTBOUND_LISTENER,
-    address: addressOf(at),
-    ...(ipv6 && { additionalAddresses: [{ address: addressOf({ address: '::1', port: at.port }) }] }),
+    address: toProtoAddress(at),
+    ...(ipv6 && { additionalAddresses: [{ address: toProtoAddress({ address: '::1', port: at.port }) }] }),
     trafficDirection: TrafficDirection.OUTBOUND,
     listenerFilters: [packFilter('original-dst', OriginalDst, {})],
     filterChains: [
@@ -216,7 +213,7 @@ export function redirectListener(
 export function reentryListener(at: SocketAddress, http: readonly SocketAddress[]): ListenerFields {
   return {
     name: REENTRY_LISTENER,
-    address: addressOf(at),
+    address: toProtoAddress(at),
     trafficDirection: TrafficDirection.OUTBOUND,
     listenerFilters: [packFilter('proxy-protocol', ProxyProtocol, {})],
     ...(http.length === 0
@@ -265,7 +262,7 @@ export const retryPolicy = {
   numRetries: 4,
   hostSelectionRetryMaxAttempts: 10,
   retryHostPredicate: [packFilter('envoy.retry_host_predicates.previous_hosts', PreviousHostsPredicate, {})],
-  retryBackOff: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
+  retryBackOff: { baseInterval: toProtoDuration(25), maxInterval: toProtoDuration(250) },
 };
 
 /** Where no route holds, all requests go to the destination; unless policies say otherwise without a limit of their duration. */
@@ -275,7 +272,7 @@ export function implicitRoute(
   hashPolicy: HashFields[],
 ): RouteFields {
   const clusterSpecifier = { $case: 'cluster' as const, value: name };
-  const times = timesOf(undefined, policies);
+  const times = computeRuleTimes(undefined, policies);
   const repeated = retryFields(retryPolicy, times.attempt, policies.retry);
   return {
     match: { pathSpecifier: { $case: 'prefix', value: '/' } },
@@ -289,7 +286,7 @@ export function implicitRoute(
 }
 
 /** The routes of a destination, whatever the Host header says. A request that none matches is answered 404. */
-export function routesOf({ name }: Destination, routes: readonly RouteFields[]): RouteConfigurationFields {
+export function toRouteConfiguration({ name }: Destination, routes: readonly RouteFields[]): RouteConfigurationFields {
   return {
     name,
     validateClusters: false,

@@ -5,11 +5,11 @@ import {
   NetworkLocalRateLimit,
   SourceIPInput,
 } from '@causeway/proto-gen';
-import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import { takeChain } from './outbound-listeners';
 
 /** The limits of one source address at a zone proxy. Addresses with the same hash share a limit: one of its groups. */
-export interface SourceLimits {
+export interface SourceLimitSettings {
   /** Connections at one time. */
   readonly connections: number;
   /** New connections a second; four times as many at once. */
@@ -17,11 +17,11 @@ export interface SourceLimits {
 }
 
 /** A source is often a whole network behind one address: all clients of another zone. */
-export const DEFAULT_SOURCE_LIMITS: SourceLimits = { connections: 8_192, perSecond: 500 };
+export const DEFAULT_SOURCE_LIMITS: SourceLimitSettings = { connections: 8_192, perSecond: 500 };
 
 /** The limits of one group of sources: each group has a filter chain, for Envoy has no counters by address. */
-export function limitFilters(statPrefix: string, { connections, perSecond }: SourceLimits) {
-  const tokenBucket = { maxTokens: perSecond * 4, tokensPerFill: perSecond, fillInterval: durationOf(1_000) };
+export function limitFilters(statPrefix: string, { connections, perSecond }: SourceLimitSettings) {
+  const tokenBucket = { maxTokens: perSecond * 4, tokensPerFill: perSecond, fillInterval: toProtoDuration(1_000) };
   return [
     packFilter('rate-limit', NetworkLocalRateLimit, { statPrefix, tokenBucket }),
     packFilter('connection-limit', ConnectionLimit, { statPrefix, maxConnections: connections }),
@@ -29,13 +29,13 @@ export function limitFilters(statPrefix: string, { connections, perSecond }: Sou
 }
 
 /** Leads a connection to the chain of its source's group. `groups`: a power of two. */
-export function bySourceGroup(groups: number, chainOf: (group: number) => string): ReturnType<typeof byHash> {
-  return byHash({ groups, chainOf }, 0, groups);
+export function bySourceGroup(groups: number, formatChain: (group: number) => string): ReturnType<typeof byHash> {
+  return byHash({ groups, formatChain }, 0, groups);
 }
 
 interface Groups {
   readonly groups: number;
-  readonly chainOf: (group: number) => string;
+  readonly formatChain: (group: number) => string;
 }
 
 interface MatcherFork {
@@ -44,7 +44,7 @@ interface MatcherFork {
 
 /** By halves: groups from `low` to below `high`. */
 function byHash(of: Groups, low: number, high: number): ReturnType<typeof takeChain> | MatcherFork {
-  if (high - low === 1) return takeChain(of.chainOf(low));
+  if (high - low === 1) return takeChain(of.formatChain(low));
   const middle = (low + high) / 2;
   const singlePredicate = {
     input: packExtension('source', SourceIPInput, {}),

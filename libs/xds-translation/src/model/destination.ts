@@ -1,4 +1,4 @@
-import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/dataplanes';
+import { listInbounds, type DataplaneInbound, type DataplaneResource } from '@causeway/dataplanes';
 import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
@@ -7,7 +7,7 @@ import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
 import { externalTarget, type ExternalFacts, type ExternalTarget } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import type { EgressWay } from './zone-egress';
-import { compareAddresses, hostAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
+import { compareAddresses, hostAddress, type SocketAddress, type ZoneIngressEndpoint } from './ingress-endpoint';
 
 /** One port of a service, as the proxies of one zone see it. */
 export interface Destination {
@@ -123,7 +123,7 @@ export function isPlaintextOnly({
 }
 
 /** The parts of access that decide about destinations. */
-export interface AccessFacts {
+export interface DestinationAccess {
   isPlaintext(dataplane: DataplaneResource, port: number): boolean;
   takesPlaintext(dataplane: DataplaneResource, port: number): boolean;
   isOff(mesh: string): boolean;
@@ -134,15 +134,15 @@ export interface AccessFacts {
 export interface ServiceFacts {
   readonly zone: string;
   /** The Dataplanes that a MeshService of this zone selects. */
-  readonly dataplanesOf: (service: Resource) => Iterable<DataplaneResource>;
+  readonly listDataplanes: (service: Resource) => Iterable<DataplaneResource>;
   /** The MeshServices that a MeshMultiZoneService stands for. */
-  readonly membersOf: (service: Resource) => readonly Resource[];
-  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly access: AccessFacts;
+  readonly listMembers: (service: Resource) => readonly Resource[];
+  readonly findIngressEndpoint: (mesh: string, zone: string) => ZoneIngressEndpoint | undefined;
+  readonly access: DestinationAccess;
   readonly hosts: Pick<HostSource, 'resolve'>;
   /** Of the MeshExternalService whose destinations are asked for. */
   readonly external: ExternalFacts;
-  readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
+  readonly findEgress: (mesh: string, name: string) => EgressWay | undefined;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -160,21 +160,22 @@ const MAX_IDENTITIES = 1_024;
 const MAX_HOSTNAMES = 1_024;
 
 /** The destinations of a service, one a port. Linear in its ports, its Dataplanes and its members. */
-export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
+export function toDestinations(service: Resource, facts: ServiceFacts): readonly Destination[] {
   const { id, creationOrder } = service;
-  const parts = partsOf(service, facts);
-  const hostnames = hostnamesOf(service);
+  const parts = toParts(service, facts);
+  const hostnames = readHostnames(service);
   return servicePorts(service).map((port): Destination => {
     const { local, remote, identities } = parts(port);
     const subject = sniSubject(service, port);
     const here = distinct(local);
     const localNames = here.filter(({ address }) => isIP(address) === 0);
     const isNamed =
-      localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
+      localNames.length > 0 ||
+      remote.some(({ zone }) => (facts.findIngressEndpoint(id.mesh, zone)?.names.length ?? 0) > 0);
     const isOutside = id.kind === 'MeshExternalService';
     const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
     // Without TLS an egress would not know who calls.
-    const egress = isOutside && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
+    const egress = isOutside && !facts.access.isOff(id.mesh) ? facts.findEgress(id.mesh, name) : undefined;
     const { secret, givesKey } = facts.external;
     const external = isOutside
       ? externalTarget(service.spec, { secret, givesKey: (source) => egress !== undefined || givesKey(source) })
@@ -187,7 +188,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       port: port.number,
       section: port.section,
       protocol: port.protocol,
-      vip: vipOf(service),
+      vip: readVip(service),
       hostnames,
       identities: [...new Set(identities)].sort().slice(0, MAX_IDENTITIES),
       sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
@@ -206,7 +207,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
 
 function withAddresses(mesh: string, remote: readonly RemoteZone[], facts: ServiceFacts): readonly RemoteZone[] {
   return remote.map((each) => {
-    const { addresses = [], names = [] } = facts.entranceOf(mesh, each.zone) ?? {};
+    const { addresses = [], names = [] } = facts.findIngressEndpoint(mesh, each.zone) ?? {};
     return { ...each, at: [...addresses, ...names] };
   });
 }
@@ -214,10 +215,10 @@ function withAddresses(mesh: string, remote: readonly RemoteZone[], facts: Servi
 type Parts = Pick<Destination, 'local' | 'remote' | 'identities'>;
 const NOTHING: Parts = { local: [], remote: [], identities: [] };
 
-function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
+function toParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
   if (service.id.kind === 'MeshService') return meshServiceParts(service, facts);
   if (service.id.kind !== 'MeshMultiZoneService') return () => NOTHING;
-  const members = facts.membersOf(service).map((member) => {
+  const members = facts.listMembers(service).map((member) => {
     const ports = new Map(servicePorts(member).map((port) => [port.number, port]));
     const away = member.id.zone !== facts.zone && member.spec['state'] === 'Unavailable';
     return { ports, parts: away ? () => NOTHING : meshServiceParts(member, facts) };
@@ -236,9 +237,9 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
 }
 
 function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
-  const identities = identitiesOf(service).filter((id) => !facts.access.isRevoked(service.id.mesh, id));
+  const identities = readIdentities(service).filter((id) => !facts.access.isRevoked(service.id.mesh, id));
   if (service.id.zone === facts.zone) {
-    const dataplanes = [...facts.dataplanesOf(service)];
+    const dataplanes = [...facts.listDataplanes(service)];
     return ({ target }) => ({
       local: dataplanes.flatMap((each) => endpointsAt(each, target, facts.access)),
       remote: [],
@@ -246,10 +247,10 @@ function meshServiceParts(service: Resource, facts: ServiceFacts): (port: Servic
     });
   }
   const { mesh, zone } = service.id;
-  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.entranceOf(mesh, zone);
-  if (!entrance) return () => ({ ...NOTHING, identities });
-  const { sni, depreferred } = entrance;
-  return () => ({ local: [], remote: [{ zone, instances: instancesOf(service), sni, depreferred }], identities });
+  const ingressEndpoint = zone === '' || facts.access.isOff(mesh) ? undefined : facts.findIngressEndpoint(mesh, zone);
+  if (!ingressEndpoint) return () => ({ ...NOTHING, identities });
+  const { sni, depreferred } = ingressEndpoint;
+  return () => ({ local: [], remote: [{ zone, instances: countInstances(service), sni, depreferred }], identities });
 }
 
 /** An inbound with the address at which other proxies reach it. */
@@ -290,7 +291,7 @@ function addressedInbounds(dataplane: DataplaneResource): ByTarget {
   const before = addressedBefore.get(dataplane);
   if (before) return before;
   const { address, advertisedAddress } = dataplane.spec.networking;
-  const inbounds = inboundsOf(dataplane);
+  const inbounds = listInbounds(dataplane);
   const found = new Map<number | string, AddressedInbound[]>();
   for (const inbound of inbounds) {
     const at = hostAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
@@ -324,7 +325,7 @@ function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[]
   return [...found.values()].sort(compareAddresses);
 }
 
-/** Several members of one zone are one entrance with the instances of all. */
+/** Several members of one zone are one ingress endpoint with the instances of all. */
 function mergeZones(zones: readonly RemoteZone[]): readonly RemoteZone[] {
   const found = new Map<string, RemoteZone>();
   for (const zone of zones) {
@@ -341,13 +342,13 @@ function sniSubject({ id, labels }: Resource, { number, section }: ServicePort) 
   return { shortName: SHORT_NAMES[id.kind] ?? 'msvc', mesh, zone, namespace, name, port: number, section };
 }
 
-function vipOf({ status }: Resource): string {
+function readVip({ status }: Resource): string {
   const vip = status?.['vip'];
   const ip = isJsonObject(vip) ? vip['ip'] : undefined;
   return typeof ip === 'string' && isIP(ip) !== 0 ? ip : '';
 }
 
-function hostnamesOf({ status }: Resource): readonly string[] {
+function readHostnames({ status }: Resource): readonly string[] {
   const addresses = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];
   const found = addresses.slice(0, MAX_HOSTNAMES).flatMap((address) => {
@@ -359,7 +360,7 @@ function hostnamesOf({ status }: Resource): readonly string[] {
 }
 
 /** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */
-function identitiesOf({ id, spec }: Resource): readonly string[] {
+function readIdentities({ id, spec }: Resource): readonly string[] {
   const { identities } = spec;
   if (!isJsonArray(identities)) return [];
   return identities.slice(0, MAX_IDENTITIES).flatMap((identity) => {
@@ -371,7 +372,7 @@ function identitiesOf({ id, spec }: Resource): readonly string[] {
   });
 }
 
-function instancesOf({ spec: { instances } }: Resource): number {
+function countInstances({ spec: { instances } }: Resource): number {
   return typeof instances === 'number' && Number.isInteger(instances) && instances > 0
     ? Math.min(instances, 100_000)
     : 1;

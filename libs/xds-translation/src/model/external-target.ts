@@ -1,6 +1,6 @@
 import { readExternalTrust, type ExternalProblem, type ExternalTls, type SecretLookup } from '@causeway/kinds';
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import { isPort } from './zone-entrance';
+import { isPort } from './ingress-endpoint';
 
 export type { AltName, ExternalTls, ServerCheck, TlsVersion } from '@causeway/kinds';
 

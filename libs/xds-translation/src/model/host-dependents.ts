@@ -6,7 +6,7 @@ export class HostDependents {
   /** Grows whenever a name comes or goes. */
   version = 0;
   private readonly byHost = new Map<string, Set<string>>();
-  private readonly hostsOf = new Map<string, ReadonlySet<string>>();
+  private readonly hostsByDependent = new Map<string, ReadonlySet<string>>();
 
   /** The names of all services. */
   names(): Iterable<string> {
@@ -21,12 +21,12 @@ export class HostDependents {
   /** A service, by its identity key, has these destinations now. */
   replace(key: string, destinations: readonly Destination[]): void {
     const names = destinations.flatMap(({ hosts }) => [...(hosts?.keys() ?? [])]).filter((host) => isIP(host) === 0);
-    const [before, after] = [this.hostsOf.get(key) ?? new Set<string>(), new Set(names)];
+    const [before, after] = [this.hostsByDependent.get(key) ?? new Set<string>(), new Set(names)];
     if (before.size + after.size === 0) return;
     for (const name of after) if (!before.has(name)) this.add(name, key);
     for (const name of before) if (!after.has(name)) this.remove(name, key);
-    if (after.size > 0) this.hostsOf.set(key, after);
-    else this.hostsOf.delete(key);
+    if (after.size > 0) this.hostsByDependent.set(key, after);
+    else this.hostsByDependent.delete(key);
   }
 
   private add(name: string, key: string): void {

@@ -3,10 +3,10 @@ import { type DataplaneResource } from '@causeway/dataplanes';
 import type { Resource } from '@causeway/resources';
 import { endpointsAt, type ServiceFacts } from './destination';
 import { readEndpoints } from './external-target';
-import type { SocketAddress } from './zone-entrance';
+import type { SocketAddress } from './ingress-endpoint';
 
 /** A process of a service, or a server outside the mesh, at the address of its own. */
-interface Instance extends SocketAddress {
+interface ServiceInstance extends SocketAddress {
   readonly ready: boolean;
   /** It takes connections without TLS. */
   readonly plaintext: boolean;
@@ -21,11 +21,11 @@ export interface PortInstances {
   readonly name: string;
   readonly protocol: string;
   /** By address where they are one Dataplane's; an address that several Dataplanes have is there for each. */
-  readonly instances: readonly Instance[];
+  readonly instances: readonly ServiceInstance[];
 }
 
 /** Inputs of `portInstances` besides the service. */
-export interface InstanceFacts extends Pick<ServiceFacts, 'dataplanesOf' | 'access' | 'zone'> {
+export interface InstanceFacts extends Pick<ServiceFacts, 'listDataplanes' | 'access' | 'zone'> {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly members: readonly Resource[];
 }
@@ -47,8 +47,8 @@ export function portInstances(service: Resource, facts: InstanceFacts): readonly
   }));
 }
 
-function localInstances(service: Resource, { zone, dataplanesOf, access }: InstanceFacts): readonly PortInstances[] {
-  const dataplanes = service.id.zone === zone ? [...dataplanesOf(service)] : [];
+function localInstances(service: Resource, { zone, listDataplanes, access }: InstanceFacts): readonly PortInstances[] {
+  const dataplanes = service.id.zone === zone ? [...listDataplanes(service)] : [];
   return servicePorts(service).map(({ number, section, protocol, target }) => ({
     port: number,
     name: section,

@@ -51,11 +51,11 @@ export function hashSni({ shortName, mesh, namespace, name, port }: SniSubject):
  */
 export function egressServerName(mesh: string, destination: string): string {
   const [, , , , , ...named] = destination.split('_');
-  return `${hashedLabel(destination, named.join('-'))}.${egressServerNamesOf(mesh)}`;
+  return `${hashedLabel(destination, named.join('-'))}.${formatEgressServerNames(mesh)}`;
 }
 
 /** Returns the suffix of all server names at the egress for the destinations of one mesh, and of no other. */
-export function egressServerNamesOf(mesh: string): string {
+export function formatEgressServerNames(mesh: string): string {
   return `${hashedLabel(mesh, mesh)}.egress`;
 }
 

@@ -1,6 +1,6 @@
 import { EAST_AUTHORITY, LEAF_CERTIFICATE, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch } from '../../../../test/support/traffic-zone';
-import { trustDomainsOf } from './trust-domains';
+import { computeTrustDomains } from './trust-domains';
 
 const trust = (name: string, trustDomain: string, zone: string, ...pems: readonly string[]) =>
   sketch(
@@ -13,7 +13,7 @@ const certificates = (pem: string): number => pem.split('BEGIN CERTIFICATE').len
 
 describe('the trust domains of a mesh', () => {
   it('are one entry a domain, with the authorities of all that are believed here, each once', () => {
-    const found = trustDomainsOf(
+    const found = computeTrustDomains(
       [
         trust('b', 'two', '', EAST_AUTHORITY),
         trust('a', 'one', '', EAST_AUTHORITY),
@@ -32,7 +32,7 @@ describe('the trust domains of a mesh', () => {
 
   it('have nothing by which Envoy would reject all of them: no text, no cut and no leaf certificate, no empty domain', () => {
     const cut = EAST_AUTHORITY.replace(/MII[\s\S]{40}/, 'MII');
-    const found = trustDomainsOf(
+    const found = computeTrustDomains(
       [
         trust('a', 'one', '', 'garbage', cut, LEAF_CERTIFICATE, EAST_AUTHORITY, '-----BEGIN CERTIFICATE-----'),
         trust('b', 'two', '', cut, '', LEAF_CERTIFICATE),

@@ -22,7 +22,7 @@ export function meshOfAuthority({ id, before, after }: IndexChange): string | un
  * would reject the whole secret. Certificates that have ended stay: Envoy believes nobody by them. The domain of the authority of
  * `Mesh.mtls` is the name of the mesh.
  */
-export function trustDomainsOf(
+export function computeTrustDomains(
   trusts: Iterable<Resource>,
   mesh: string,
   here: string,

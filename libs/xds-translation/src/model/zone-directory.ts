@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Identity, Resource } from '@causeway/resources';
-import { zoneEntrance, type ZoneEntrance } from './zone-entrance';
+import { computeIngressEndpoint, type ZoneIngressEndpoint } from './ingress-endpoint';
 
-/** A mesh for which the entrance of a zone changed, and the services that depend on it. */
-export interface EntranceChange {
+/** A mesh for which the ingress endpoint of a zone changed, and the services that depend on it. */
+export interface IngressEndpointChange {
   readonly mesh: string;
   /** More than IP addresses changed: whether the zone can be entered, by which server names, its host names, or its rank. */
   readonly rerouted: boolean;
   readonly dependents: ReadonlySet<string>;
 }
 
-interface Entry {
-  entrance: ZoneEntrance | undefined;
+interface ZoneEntry {
+  ingressEndpoint: ZoneIngressEndpoint | undefined;
   readonly dependents: Set<string>;
 }
 
-/** The entrances of the zones that services depend on, by zone and mesh. */
+/** The ingress endpoints of the zones that services depend on, by zone and mesh. */
 export class ZoneDirectory {
   /** Grows whenever a host name at which a zone is entered may have come or gone. */
   namesVersion = 0;
-  private readonly entries = new Map<string, Map<string, Entry>>();
+  private readonly entries = new Map<string, Map<string, ZoneEntry>>();
   private readonly dependencies = new Map<string, readonly (readonly [zone: string, mesh: string])[]>();
   private readonly meshAddresses = new Map<string, Map<string, Resource>>();
   private readonly ingresses = new Map<string, Map<string, Resource>>();
@@ -35,24 +35,25 @@ export class ZoneDirectory {
     const { id, key, after } = change;
     if (id.kind === 'Zone') return id.name;
     if (id.kind === 'ZoneIngress') put(this.ingresses, id.zone, key, after);
-    else if (id.kind === 'MeshZoneAddress') put(this.meshAddresses, placeOf(id.mesh, id.zone), key, after);
+    else if (id.kind === 'MeshZoneAddress') put(this.meshAddresses, formatZoneKey(id.mesh, id.zone), key, after);
     else return undefined;
     return id.zone;
   }
 
-  known(mesh: string, zone: string): ZoneEntrance | undefined {
-    return this.entries.get(zone)?.get(mesh)?.entrance;
+  known(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
+    return this.entries.get(zone)?.get(mesh)?.ingressEndpoint;
   }
 
-  /** The entrance of a zone; it is followed from now on. */
-  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
-    return this.entry(mesh, zone).entrance;
+  /** The ingress endpoint of a zone; it is followed from now on. */
+  ingressEndpoint(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
+    return this.entry(mesh, zone).ingressEndpoint;
   }
 
   /** The host names at which zones are entered. */
   *names(): Iterable<string> {
     for (const meshes of this.entries.values())
-      for (const { entrance } of meshes.values()) for (const { address } of entrance?.names ?? []) yield address;
+      for (const { ingressEndpoint } of meshes.values())
+        for (const { address } of ingressEndpoint?.names ?? []) yield address;
   }
 
   /** The zones that are entered at one of these host names. Linear in all of them. */
@@ -60,18 +61,18 @@ export class ZoneDirectory {
     names: readonly string[],
   ): readonly { readonly mesh: string; readonly zone: string; readonly dependents: ReadonlySet<string> }[] {
     return [...this.entries].flatMap(([zone, meshes]) =>
-      [...meshes].flatMap(([mesh, { entrance, dependents }]) =>
-        entrance?.names.some(({ address }) => names.includes(address)) ? [{ mesh, zone, dependents }] : [],
+      [...meshes].flatMap(([mesh, { ingressEndpoint, dependents }]) =>
+        ingressEndpoint?.names.some(({ address }) => names.includes(address)) ? [{ mesh, zone, dependents }] : [],
       ),
     );
   }
 
-  /** Computes the entrances of a zone anew. */
-  refresh(zone: string): readonly EntranceChange[] {
+  /** Computes the ingress endpoints of a zone anew. */
+  refresh(zone: string): readonly IngressEndpointChange[] {
     return [...(this.entries.get(zone) ?? [])].flatMap(([mesh, entry]) => {
-      const [before, after] = [entry.entrance, this.compute(mesh, zone)];
+      const [before, after] = [entry.ingressEndpoint, this.compute(mesh, zone)];
       if (isDeepStrictEqual(before, after)) return [];
-      entry.entrance = after;
+      entry.ingressEndpoint = after;
       const isNamed = [before, after].some((each) => each !== undefined && each.names.length > 0);
       if (isNamed) this.namesVersion += 1;
       const rerouted = isNamed || before?.sni !== after?.sni || before?.depreferred !== after?.depreferred;
@@ -97,33 +98,33 @@ export class ZoneDirectory {
 
   private forget(zone: string, mesh: string): void {
     const meshes = this.entries.get(zone);
-    if ((meshes?.get(mesh)?.entrance?.names.length ?? 0) > 0) this.namesVersion += 1;
+    if ((meshes?.get(mesh)?.ingressEndpoint?.names.length ?? 0) > 0) this.namesVersion += 1;
     meshes?.delete(mesh);
     if (meshes?.size === 0) this.entries.delete(zone);
   }
 
-  private entry(mesh: string, zone: string): Entry {
+  private entry(mesh: string, zone: string): ZoneEntry {
     let meshes = this.entries.get(zone);
-    if (!meshes) this.entries.set(zone, (meshes = new Map<string, Entry>()));
+    if (!meshes) this.entries.set(zone, (meshes = new Map<string, ZoneEntry>()));
     let entry = meshes.get(mesh);
     if (!entry) {
-      meshes.set(mesh, (entry = { entrance: this.compute(mesh, zone), dependents: new Set() }));
-      if ((entry.entrance?.names.length ?? 0) > 0) this.namesVersion += 1;
+      meshes.set(mesh, (entry = { ingressEndpoint: this.compute(mesh, zone), dependents: new Set() }));
+      if ((entry.ingressEndpoint?.names.length ?? 0) > 0) this.namesVersion += 1;
     }
     return entry;
   }
 
-  private compute(mesh: string, zone: string): ZoneEntrance | undefined {
-    return zoneEntrance({
+  private compute(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
+    return computeIngressEndpoint({
       mesh,
       zone: this.zoneOf(zone),
-      meshAddresses: this.meshAddresses.get(placeOf(mesh, zone))?.values() ?? [],
+      meshAddresses: this.meshAddresses.get(formatZoneKey(mesh, zone))?.values() ?? [],
       ingresses: this.ingresses.get(zone)?.values() ?? [],
     });
   }
 }
 
-function placeOf(mesh: string, zone: string): string {
+function formatZoneKey(mesh: string, zone: string): string {
   return `${mesh}/${zone}`;
 }
 

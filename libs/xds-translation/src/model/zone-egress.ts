@@ -6,7 +6,7 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { egressServerName } from './sni';
 import { meshOfAuthority } from './trust-domains';
-import { compareAddresses, socketAddress, type SocketAddress } from './zone-entrance';
+import { compareAddresses, socketAddress, type SocketAddress } from './ingress-endpoint';
 
 /** The way of a MeshExternalService through the egress of a zone. */
 export interface EgressWay {
@@ -52,8 +52,8 @@ export class ZoneEgressTable {
     this.identities.clear();
     const own = [...this.index.ofKind('ZoneEgress')].filter(({ id }) => id.zone === this.zone);
     this.isDeclared = own.length > 0;
-    const serving = addressesOf(own.filter((each) => !isWithdrawn(each)));
-    this.listening = addressesOf(own);
+    const serving = listAddresses(own.filter((each) => !isWithdrawn(each)));
+    this.listening = listAddresses(own);
     this.reached = (serving.length > 0 ? serving : this.listening).slice(0, MAX_ADDRESSES);
   }
 
@@ -63,7 +63,7 @@ export class ZoneEgressTable {
       const before = mesh === undefined ? undefined : this.identities.get(mesh);
       if (mesh === undefined || before === undefined) continue;
       this.identities.delete(mesh);
-      if (this.identityOf(mesh) === before) continue;
+      if (this.getIdentity(mesh) === before) continue;
       meshes.add(mesh);
       this.reads.changed(`egress-identity ${mesh}`);
     }
@@ -77,13 +77,13 @@ export class ZoneEgressTable {
   }
 
   /** Undefined where proxies go to the service themselves: no egress is declared. `name` is of the destination. */
-  wayOf(mesh: string, name: string): EgressWay | undefined {
+  findRoute(mesh: string, name: string): EgressWay | undefined {
     if (!this.isDeclared) return undefined;
-    return { serverName: egressServerName(mesh, name), identity: this.identityOf(mesh) };
+    return { serverName: egressServerName(mesh, name), identity: this.getIdentity(mesh) };
   }
 
   /** The SPIFFE id of the egress in a mesh; empty where it has none. */
-  identityOf(mesh: string): string {
+  getIdentity(mesh: string): string {
     this.reads.read(`egress-identity ${mesh}`);
     let identity = this.identities.get(mesh);
     if (identity === undefined) {
@@ -100,7 +100,7 @@ function meshOfIdentity(change: IndexChange): string | undefined {
   return id.kind === MeshIdentity.name || isMeshAuthorityKey(id) ? id.mesh : meshOfAuthority(change);
 }
 
-function addressesOf(egresses: readonly Resource[]): readonly SocketAddress[] {
+function listAddresses(egresses: readonly Resource[]): readonly SocketAddress[] {
   const found = new Map<string, SocketAddress>();
   for (const { spec } of egresses) {
     const { address, port } = isJsonObject(spec['networking']) ? spec['networking'] : {};

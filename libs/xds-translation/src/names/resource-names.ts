@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 
 /** The secret with a workload's certificate: one name for all, another content for each workload. */
@@ -69,12 +69,12 @@ export function destinationOfLocalEndpoints(name: string): string | undefined {
 }
 
 /** The addresses of a zone's ingress for a mesh: endpoints that all services of the zone share. */
-export function entranceEndpointsName(mesh: string, zone: string): string {
+export function ingressEndpointsName(mesh: string, zone: string): string {
   return `ingress:${mesh}/${zone}`;
 }
 
-/** The mesh and the zone of endpoints named by `entranceEndpointsName`; undefined for other endpoints. */
-export function entranceOfEndpoints(name: string): { readonly mesh: string; readonly zone: string } | undefined {
+/** The mesh and the zone of endpoints named by `ingressEndpointsName`; undefined for other endpoints. */
+export function parseIngressEndpoints(name: string): { readonly mesh: string; readonly zone: string } | undefined {
   const [, mesh, zone] = /^ingress:([^/]+)\/([^/]+)$/.exec(name) ?? [];
   return mesh === undefined || zone === undefined ? undefined : { mesh, zone };
 }
@@ -143,7 +143,7 @@ export function egressSecretNames(mesh: string): { readonly identity: string; re
 }
 
 /** Parses the name of a secret of a zone egress; undefined for other secrets. */
-export function egressSecretOf(
+export function parseEgressSecret(
   name: string,
 ): { readonly type: typeof IDENTITY_SECRET | typeof TRUST_SECRET; readonly mesh: string } | undefined {
   for (const type of [IDENTITY_SECRET, TRUST_SECRET] as const)

@@ -24,7 +24,7 @@ export class BackendPolicies {
   constructor(private readonly table: EffectiveBackends) {}
 
   /** Returns the rules that the callers of a destination apply. */
-  rulesOf({ service, port }: Pick<Destination, 'service' | 'port'>): BackendRules {
+  getRules({ service, port }: Pick<Destination, 'service' | 'port'>): BackendRules {
     const of = { service, port };
     const breaker = this.read(CircuitBreakerPolicy, of);
     const balancing = this.read(LoadBalancingPolicy, of);

@@ -10,8 +10,8 @@ import type { Identity } from '@causeway/resources';
 import { destinationCluster } from '../messages/clusters';
 import { destinationEndpoints } from '../messages/endpoints';
 import type { Destination, LocalEndpoint, RemoteZone } from '../model/destination';
-import { durationOf, encodeResource } from '@causeway/xds-server';
-import { typeUrlOf } from '@causeway/xds-server/testing';
+import { toProtoDuration, encodeResource } from '@causeway/xds-server';
+import { formatTypeUrl } from '@causeway/xds-server/testing';
 import { BackendPolicies } from './backend-policies';
 import type { BackendRules } from './cluster-rules';
 import { hashPolicies } from './hash-policies';
@@ -87,9 +87,9 @@ describe('circuit breakers in clusters', () => {
         consecutiveGatewayFailure: 2,
         enforcingConsecutiveGatewayFailure: 100,
         consecutiveLocalOriginFailure: 3,
-        interval: durationOf(1_000),
-        baseEjectionTime: durationOf(600_000),
-        maxEjectionTime: durationOf(600_000),
+        interval: toProtoDuration(1_000),
+        baseEjectionTime: toProtoDuration(600_000),
+        maxEjectionTime: toProtoDuration(600_000),
         maxEjectionPercent: 40,
       },
     ],
@@ -149,14 +149,14 @@ describe('load balancing', () => {
     ['weights within a rank', { weights: { east: 90, north: 10 } }, 'west:0:1 east:1:90 north:1:10 south:2:1'],
     ['nothing here', { weights: { west: 0 } }, 'east:0:1 north:0:1 south:1:1'],
   ])('zones: %s', (_, locality, want) => {
-    const entranceOf = (_mesh: string, zone: string) => ({
+    const findIngressEndpoint = (_mesh: string, zone: string) => ({
       addresses: [{ address: '198.51.100.1', port: 1 }],
       names: [],
       sni: 'kri' as const,
       depreferred: false,
       zone,
     });
-    const fields = destinationEndpoints(destination(zones), 'west', entranceOf, locality);
+    const fields = destinationEndpoints(destination(zones), 'west', findIngressEndpoint, locality);
     const found = ClusterLoadAssignment.fromPartial(fields).endpoints.map(
       ({ locality: at, priority, loadBalancingWeight }) => `${at?.zone}:${priority}:${loadBalancingWeight}`,
     );
@@ -182,7 +182,7 @@ describe('load balancing', () => {
     ];
     expect(hashPolicies({ algorithm: 'Maglev', hash }).map(({ policySpecifier }) => policySpecifier)).toEqual([
       { $case: 'header', value: { headerName: 'x-user' } },
-      { $case: 'cookie', value: { name: 'c', ttl: durationOf(60_000), path: '/' } },
+      { $case: 'cookie', value: { name: 'c', ttl: toProtoDuration(60_000), path: '/' } },
       { $case: 'connectionProperties', value: { sourceIp: true } },
       { $case: 'queryParameter', value: { name: 'q' } },
     ]);
@@ -199,15 +199,15 @@ describe('limits of an inbound', () => {
 
   it('requests by a filter of requests, connections by one of connections, shared by all chains', () => {
     const { network, http } = filters({ ...chain, isHttp: true });
-    expect(network.map(({ configType }) => configType.value.typeUrl)).toEqual([typeUrlOf(NetworkLocalRateLimit)]);
-    expect(http.map(({ configType }) => configType.value.typeUrl)).toEqual([typeUrlOf(HttpLocalRateLimit)]);
+    expect(network.map(({ configType }) => configType.value.typeUrl)).toEqual([formatTypeUrl(NetworkLocalRateLimit)]);
+    expect(http.map(({ configType }) => configType.value.typeUrl)).toEqual([formatTypeUrl(HttpLocalRateLimit)]);
     expect(NetworkLocalRateLimit.decode(network[0]?.configType.value.value ?? new Uint8Array())).toMatchObject({
-      tokenBucket: { maxTokens: 2, tokensPerFill: 2, fillInterval: durationOf(1_000) },
+      tokenBucket: { maxTokens: 2, tokensPerFill: 2, fillInterval: toProtoDuration(1_000) },
       shareKey: 'inbound:192.0.2.1:80 shop/redis',
     });
     expect(HttpLocalRateLimit.decode(http[0]?.configType.value.value ?? new Uint8Array())).toMatchObject({
       status: { code: 429 },
-      tokenBucket: { maxTokens: 5, tokensPerFill: 5, fillInterval: durationOf(60_000) },
+      tokenBucket: { maxTokens: 5, tokensPerFill: 5, fillInterval: toProtoDuration(60_000) },
       responseHeadersToAdd: [{ header: { key: LIMITED_BY, value: 'shop/redis' } }],
     });
   });
@@ -224,7 +224,7 @@ it('policies are read by kind; several ports of one service count once, a spec t
     RateLimitPolicy: { requests: { count: 1 } },
   };
   const policies = new BackendPolicies({ effectiveOfBackend: (kind) => ({ spec: { ...specs[kind] } }) });
-  expect(policies.rulesOf({ service: REDIS, port: 80 })).toEqual({ breaker: { limits: { requests: 1 } } });
+  expect(policies.getRules({ service: REDIS, port: 80 })).toEqual({ breaker: { limits: { requests: 1 } } });
   const other = { ...REDIS, name: 'other' };
   const ports = [80, 81].map((port) => ({ service: REDIS, port }));
   const found = policies.limitsAt([...ports, { service: other, port: 80 }]);

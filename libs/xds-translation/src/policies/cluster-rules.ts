@@ -1,7 +1,7 @@
 import { type CircuitBreakers, Cluster_LbPolicy, type Cluster, type OutlierDetection } from '@causeway/proto-gen';
 import type { CircuitBreakerSpec, LoadBalancingSpec } from '@causeway/policies';
 import { durationMs } from '@causeway/resources';
-import { durationOf } from '@causeway/xds-server';
+import { toProtoDuration } from '@causeway/xds-server';
 
 /** The effective policies of one port of a service; absent if there is none. */
 export interface BackendRules {
@@ -11,7 +11,7 @@ export interface BackendRules {
 
 export const NO_RULES: BackendRules = {};
 
-type ClusterFields = Parameters<typeof Cluster.fromPartial>[0];
+type ClusterRuleFields = Parameters<typeof Cluster.fromPartial>[0];
 type OutlierFields = Parameters<typeof OutlierDetection.fromPartial>[0];
 
 /** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
@@ -42,9 +42,9 @@ export type EndpointsAre = 'instances' | 'instances and ingresses' | 'ingresses'
 export const unreachableEndpoints = {
   splitExternalLocalOriginErrors: true,
   consecutiveLocalOriginFailure: 2,
-  interval: durationOf(1_000),
-  baseEjectionTime: durationOf(2_000),
-  maxEjectionTime: durationOf(10_000),
+  interval: toProtoDuration(1_000),
+  baseEjectionTime: toProtoDuration(2_000),
+  maxEjectionTime: toProtoDuration(10_000),
   maxEjectionPercent: 100,
   enforcingConsecutive5xx: 0,
   enforcingSuccessRate: 0,
@@ -67,7 +67,7 @@ export function ejection(
   const spec = breaker?.ejection;
   if (!spec || endpoints === 'ingresses') return usual;
   const { consecutiveErrors = PRESET.errors, consecutiveGatewayErrors, maxPercent = PRESET.maxPercent } = spec;
-  const time = msOf(spec.time, PRESET.time);
+  const time = parseMilliseconds(spec.time, PRESET.time);
   const judged = endpoints === 'instances' ? 100 : 0;
   return {
     ...unreachableEndpoints,
@@ -78,9 +78,9 @@ export function ejection(
       consecutiveGatewayFailure: consecutiveGatewayErrors,
       enforcingConsecutiveGatewayFailure: judged,
     }),
-    interval: durationOf(msOf(spec.interval, PRESET.interval)),
-    baseEjectionTime: durationOf(time),
-    maxEjectionTime: durationOf(Math.max(time, MAX_EJECTION_TIME)),
+    interval: toProtoDuration(parseMilliseconds(spec.interval, PRESET.interval)),
+    baseEjectionTime: toProtoDuration(time),
+    maxEjectionTime: toProtoDuration(Math.max(time, MAX_EJECTION_TIME)),
     maxEjectionPercent: maxPercent,
   };
 }
@@ -94,11 +94,11 @@ const POLICIES: Readonly<Record<NonNullable<LoadBalancingSpec['algorithm']>, Clu
 };
 
 /** Returns the load balancing of a cluster. */
-export function balancing({ balancing: spec }: BackendRules): Pick<ClusterFields, 'lbPolicy'> {
+export function balancing({ balancing: spec }: BackendRules): Pick<ClusterRuleFields, 'lbPolicy'> {
   return spec?.algorithm ? { lbPolicy: POLICIES[spec.algorithm] } : {};
 }
 
 /** The ms of a bounded duration of one unit. */
-export function msOf(text: string | undefined, preset: number): number {
+export function parseMilliseconds(text: string | undefined, preset: number): number {
   return (text === undefined ? undefined : durationMs(text)) ?? preset;
 }

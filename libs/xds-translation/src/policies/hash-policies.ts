@@ -1,12 +1,12 @@
 import type { HashEntry, LoadBalancingSpec } from '@causeway/policies';
-import { durationOf } from '@causeway/xds-server';
-import { msOf } from './cluster-rules';
+import { toProtoDuration } from '@causeway/xds-server';
+import { parseMilliseconds } from './cluster-rules';
 
 /** A part of what the hash of a request is made of, as a route names it. */
 export interface HashFields {
   readonly policySpecifier:
     | { $case: 'header'; value: { headerName: string } }
-    | { $case: 'cookie'; value: { name: string; ttl?: ReturnType<typeof durationOf>; path?: string } }
+    | { $case: 'cookie'; value: { name: string; ttl?: ReturnType<typeof toProtoDuration>; path?: string } }
     | { $case: 'connectionProperties'; value: { sourceIp: boolean } }
     | { $case: 'queryParameter'; value: { name: string } };
 }
@@ -21,7 +21,7 @@ export function hashPolicies(spec: LoadBalancingSpec | undefined): HashFields[] 
 }
 
 function parts({ header, cookie, ttl, sourceAddress, queryParameter }: HashEntry): HashFields['policySpecifier'][] {
-  const kept = ttl === undefined ? {} : { ttl: durationOf(msOf(ttl, 0)), path: '/' };
+  const kept = ttl === undefined ? {} : { ttl: toProtoDuration(parseMilliseconds(ttl, 0)), path: '/' };
   return [
     ...(header === undefined ? [] : [{ $case: 'header' as const, value: { headerName: header } }]),
     ...(cookie === undefined ? [] : [{ $case: 'cookie' as const, value: { name: cookie, ...kept } }]),

@@ -1,6 +1,6 @@
 import type { packFilter } from '@causeway/xds-server';
 
-type Filter = ReturnType<typeof packFilter>;
+type PackedFilter = ReturnType<typeof packFilter>;
 
 /** One way into an inbound, for which filters are asked. */
 interface InboundChain {
@@ -15,9 +15,9 @@ interface InboundChain {
 /** Filters that policies put between callers and the process. */
 interface AddedFilters {
   /** Of connections: after the caller's identity is known, before the process is dialled. */
-  readonly network: readonly Filter[];
+  readonly network: readonly PackedFilter[];
   /** Of requests, where the inbound looks into them. */
-  readonly http: readonly Filter[];
+  readonly http: readonly PackedFilter[];
 }
 
 export type InboundFilters = (chain: InboundChain) => AddedFilters;

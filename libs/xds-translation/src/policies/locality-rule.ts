@@ -12,7 +12,7 @@ export interface ServingZone {
 }
 
 /** The place of a zone's endpoints among those of all zones. */
-export interface ZonePlace {
+export interface ZoneLocality {
   /** Of the zones of the lowest rank all get something; those of the next as far as these cannot. */
   readonly rank: number;
   /** The share of the zone among those of its rank; 0: it gets nothing. */
@@ -26,7 +26,10 @@ const DEPREFERRED = 1_000;
  * Where a zone stands: by default the own zone first, then the others, by their instances; zones that are depreferred come after
  * all others, whatever a policy says.
  */
-export function placeOf({ zone, isLocal, depreferred, instances }: ServingZone, spec: LocalitySpec = {}): ZonePlace {
+export function computeLocality(
+  { zone, isLocal, depreferred, instances }: ServingZone,
+  spec: LocalitySpec = {},
+): ZoneLocality {
   const { weights, failover = [], localFirst = true } = spec;
   const weight = weights ? (weights[zone] ?? 1) : instances;
   if (isLocal && localFirst) return { rank: 0, weight };

@@ -1,9 +1,9 @@
 import { FractionalPercent_DenominatorType, HttpLocalRateLimit, NetworkLocalRateLimit } from '@causeway/proto-gen';
-import type { Rate, RateLimitSpec } from '@causeway/policies';
+import type { RequestRate, RateLimitSpec } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { InboundFilters } from './inbound-filters';
-import { durationOf, packFilter } from '@causeway/xds-server';
-import { msOf } from './cluster-rules';
+import { toProtoDuration, packFilter } from '@causeway/xds-server';
+import { parseMilliseconds } from './cluster-rules';
 
 /** The rate that an inbound may take of a service. */
 export interface InboundLimit {
@@ -29,8 +29,10 @@ export function rateLimitFilters(name: string, limits: readonly InboundLimit[]):
   return ({ statPrefix, isHttp }) => ({
     network: limits.flatMap(({ service, spec: { connections } }) => {
       if (!connections) return [];
-      const shareKey = `${name} ${ownerOf(service)}`;
-      return [packFilter('limit', NetworkLocalRateLimit, { statPrefix, tokenBucket: bucketOf(connections), shareKey })];
+      const shareKey = `${name} ${formatOwner(service)}`;
+      return [
+        packFilter('limit', NetworkLocalRateLimit, { statPrefix, tokenBucket: toTokenBucket(connections), shareKey }),
+      ];
     }),
     http: isHttp ? limits.flatMap(({ service, spec }) => requestLimit(statPrefix, service, spec)) : [],
   });
@@ -41,17 +43,17 @@ function requestLimit(statPrefix: string, service: Identity, { requests }: RateL
   const filter = packFilter('limit', HttpLocalRateLimit, {
     statPrefix,
     status: { code: TOO_MANY_REQUESTS },
-    tokenBucket: bucketOf(requests),
+    tokenBucket: toTokenBucket(requests),
     filterEnabled: ALL,
     filterEnforced: ALL,
-    responseHeadersToAdd: [{ header: { key: LIMITED_BY, value: ownerOf(service) } }],
+    responseHeadersToAdd: [{ header: { key: LIMITED_BY, value: formatOwner(service) } }],
     rateLimitedAsResourceExhausted: true,
   });
   return [filter];
 }
 
-function bucketOf({ count = 1, per }: Rate) {
-  return { maxTokens: count, tokensPerFill: count, fillInterval: durationOf(msOf(per, SECOND)) };
+function toTokenBucket({ count = 1, per }: RequestRate) {
+  return { maxTokens: count, tokensPerFill: count, fillInterval: toProtoDuration(parseMilliseconds(per, SECOND)) };
 }
 
-const ownerOf = ({ namespace, name }: Identity): string => `${namespace}/${name}`;
+const formatOwner = ({ namespace, name }: Identity): string => `${namespace}/${name}`;

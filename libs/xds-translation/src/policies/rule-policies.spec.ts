@@ -1,6 +1,6 @@
 import { FractionalPercent_DenominatorType, HTTPFault, RetryPolicy } from '@causeway/proto-gen';
 import { encodeMessage } from '@causeway/xds-server';
-import { backoffFields, faultConfig, faultFields, headerFilters, retryFields, timesOf } from './rule-policies';
+import { backoffFields, faultConfig, faultFields, headerFilters, retryFields, computeRuleTimes } from './rule-policies';
 import { headerFields } from '../routes/route-filters';
 
 const always = { retryOn: 'connect-failure,refused-stream', numRetries: 4 };
@@ -8,9 +8,9 @@ const always = { retryOn: 'connect-failure,refused-stream', numRetries: 4 };
 describe('time-outs', () => {
   it('are those of the rule, field by field, then of the attempt by a RetryPolicy, then of a TimeoutPolicy', () => {
     const timeout = { request: '10s', backendRequest: '2s', idle: '1m30s' };
-    expect(timesOf(undefined, { timeout })).toEqual({ request: 10_000, attempt: 2_000, idle: 90_000 });
-    expect(timesOf(undefined, { timeout, retry: { perTryTimeout: '500ms' } }).attempt).toBe(500);
-    expect(timesOf({ backendRequest: '3s' }, { timeout, retry: { perTryTimeout: '500ms' } })).toMatchObject({
+    expect(computeRuleTimes(undefined, { timeout })).toEqual({ request: 10_000, attempt: 2_000, idle: 90_000 });
+    expect(computeRuleTimes(undefined, { timeout, retry: { perTryTimeout: '500ms' } }).attempt).toBe(500);
+    expect(computeRuleTimes({ backendRequest: '3s' }, { timeout, retry: { perTryTimeout: '500ms' } })).toMatchObject({
       request: 10_000,
       attempt: 3_000,
     });
@@ -18,7 +18,7 @@ describe('time-outs', () => {
 
   it('of 0s are without end, also where they take a limit away', () => {
     const timeout = { request: '10s', idle: '0s' };
-    expect(timesOf({ request: '0s' }, { timeout })).toEqual({ request: 0, attempt: 0, idle: 0 });
+    expect(computeRuleTimes({ request: '0s' }, { timeout })).toEqual({ request: 0, attempt: 0, idle: 0 });
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type TimeoutSpec,
 } from '@causeway/policies';
 import type { Entry, Filter, HeaderChanges, RouteRule } from '@causeway/routing';
-import { durationOf, pack } from '@causeway/xds-server';
+import { toProtoDuration, pack } from '@causeway/xds-server';
 
 /** The effective policies of one rule; absent if there is none. */
 export interface RulePolicies {
@@ -35,22 +35,22 @@ export interface RuleTimes {
   readonly idle?: number;
 }
 
-const msOf = (text: string): number => goDurationMs(text) ?? 0;
+const parseMilliseconds = (text: string): number => goDurationMs(text) ?? 0;
 
 /** A rule's own time-outs win, each by itself; then that of one attempt by a RetryPolicy, then a TimeoutPolicy. */
-export function timesOf(own: RouteRule['timeouts'], { timeout, retry }: RulePolicies): RuleTimes {
+export function computeRuleTimes(own: RouteRule['timeouts'], { timeout, retry }: RulePolicies): RuleTimes {
   const request = own?.request ?? timeout?.request ?? '0s';
   const attempt = own?.backendRequest ?? retry?.perTryTimeout ?? timeout?.backendRequest ?? '0s';
   return {
-    request: msOf(request),
-    attempt: msOf(attempt),
-    ...(timeout?.idle !== undefined && { idle: msOf(timeout.idle) }),
+    request: parseMilliseconds(request),
+    attempt: parseMilliseconds(attempt),
+    ...(timeout?.idle !== undefined && { idle: parseMilliseconds(timeout.idle) }),
   };
 }
 
 /** The times of a whole request, and without traffic. */
 export function timeFields({ request, idle }: RuleTimes) {
-  return { timeout: durationOf(request), ...(idle !== undefined && { idleTimeout: durationOf(idle) }) };
+  return { timeout: toProtoDuration(request), ...(idle !== undefined && { idleTimeout: toProtoDuration(idle) }) };
 }
 
 /** The retries that every rule has. */
@@ -69,7 +69,7 @@ export function retryFields(always: AlwaysRepeated, attempt: number, retry: Retr
     retryOn: [...conditions].join(','),
     ...(attempts !== undefined && { numRetries: attempts }),
     ...(statuses.length > 0 && { retriableStatusCodes: [...statuses] }),
-    ...(attempt > 0 && { perTryTimeout: durationOf(attempt) }),
+    ...(attempt > 0 && { perTryTimeout: toProtoDuration(attempt) }),
     ...backoffFields(retry?.backoff),
   };
 }
@@ -78,7 +78,7 @@ export function retryFields(always: AlwaysRepeated, attempt: number, retry: Retr
 export function backoffFields(backoff: RetrySpec['backoff']): Pick<RetryFields, 'retryBackOff'> {
   if (backoff?.base === undefined && backoff?.max === undefined) return {};
   const { base, max } = backoffTimes(backoff);
-  return { retryBackOff: { baseInterval: durationOf(base), maxInterval: durationOf(max) } };
+  return { retryBackOff: { baseInterval: toProtoDuration(base), maxInterval: toProtoDuration(max) } };
 }
 
 /** The filter that waits or answers in place of a server; in every connection manager, for a change of filters closes connections. */
@@ -87,7 +87,7 @@ export const FAULT_FILTER = 'fault';
 /** Of ten thousand parts of a percent. */
 const PARTS = 10_000;
 
-const shareOf = (percent: number) => ({
+const toFraction = (percent: number) => ({
   numerator: Math.round(percent * PARTS),
   denominator: FractionalPercent_DenominatorType.MILLION,
 });
@@ -95,23 +95,23 @@ const shareOf = (percent: number) => ({
 /** The faults of a rule; undefined where it has none. `isCall`: its requests are calls of gRPC. */
 export function faultFields(fault: FaultSpec | undefined, isCall: boolean): FaultFields | undefined {
   const { delay, abort } = fault ?? {};
-  const wait = delay ? msOf(delay.duration) : 0;
+  const wait = delay ? parseMilliseconds(delay.duration) : 0;
   const fields = {
     ...(delay &&
       wait > 0 && {
         delay: {
-          faultDelaySecifier: { $case: 'fixedDelay' as const, value: durationOf(wait) },
-          percentage: shareOf(delay.percent),
+          faultDelaySecifier: { $case: 'fixedDelay' as const, value: toProtoDuration(wait) },
+          percentage: toFraction(delay.percent),
         },
       }),
-    ...(abort && { abort: { errorType: answerOf(abort, isCall), percentage: shareOf(abort.percent) } }),
+    ...(abort && { abort: { errorType: toAbort(abort, isCall), percentage: toFraction(abort.percent) } }),
   };
   return Object.keys(fields).length > 0 ? fields : undefined;
 }
 
 const UNAVAILABLE = 503;
 
-function answerOf({ status, grpcStatus }: NonNullable<FaultSpec['abort']>, isCall: boolean) {
+function toAbort({ status, grpcStatus }: NonNullable<FaultSpec['abort']>, isCall: boolean) {
   return grpcStatus !== undefined && (isCall || status === undefined)
     ? { $case: 'grpcStatus' as const, value: grpcStatus }
     : { $case: 'httpStatus' as const, value: status ?? UNAVAILABLE };
@@ -129,13 +129,13 @@ export function faultConfig(
 /** The changes of headers as filters, to stand before those of the rule: what the rule says of a header comes last and wins. */
 export function headerFilters({ request, response }: HeaderSpec = {}): readonly Filter[] {
   return [
-    ...(request ? [{ type: 'RequestHeaderModifier', requestHeaderModifier: changesOf(request) }] : []),
-    ...(response ? [{ type: 'ResponseHeaderModifier', responseHeaderModifier: changesOf(response) }] : []),
+    ...(request ? [{ type: 'RequestHeaderModifier', requestHeaderModifier: toHeaderChanges(request) }] : []),
+    ...(response ? [{ type: 'ResponseHeaderModifier', responseHeaderModifier: toHeaderChanges(response) }] : []),
   ];
 }
 
 /** In the order of names, so that equal policies are equal on the wire. */
-function changesOf(changes: HeaderPolicyChanges): HeaderChanges {
+function toHeaderChanges(changes: HeaderPolicyChanges): HeaderChanges {
   const { set = {}, add = {}, remove = {} } = permittedChanges(changes);
   const values = (map: Readonly<Record<string, string>>) =>
     Object.keys(map)

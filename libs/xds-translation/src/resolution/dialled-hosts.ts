@@ -66,7 +66,7 @@ export class KeptHosts {
   constructor(readonly source: HostSource) {}
 
   /** The names of `of`, and no others, are resolved from now on. Costs nothing where they are the same. */
-  keepThoseOf(of: HostNames): void {
+  keepOnly(of: HostNames): void {
     const version = of.hostsVersion;
     if (this.kept?.of === of && this.kept.version === version) return;
     this.kept = { of, version };

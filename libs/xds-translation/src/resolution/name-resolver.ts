@@ -53,7 +53,7 @@ const DEFAULT_RESOLVER_LIMITS: ResolverLimits = {
   longestPause: 30_000,
 };
 
-interface Name {
+interface NameEntry {
   known: ResolvedName | undefined;
   failures: number;
   timer: Timer | undefined;
@@ -69,7 +69,7 @@ const UNKNOWN: ResolvedName = { addresses: [], failure: 'is not resolved yet', i
  * the addresses of its last answer; an answer without addresses counts.
  */
 export class NameResolver {
-  private readonly names = new Map<string, Name>();
+  private readonly names = new Map<string, NameEntry>();
   private readonly waiting: string[] = [];
   private asking = 0;
   private isClosed = false;
@@ -146,7 +146,7 @@ export class NameResolver {
     }
   }
 
-  private async ask(text: string, name: Name): Promise<void> {
+  private async ask(text: string, name: NameEntry): Promise<void> {
     this.asking += 1;
     const pause = await this.resolve(text, name);
     this.asking -= 1;
@@ -160,7 +160,7 @@ export class NameResolver {
   }
 
   /** Resolves with the pause until the next question. */
-  private async resolve(text: string, name: Name): Promise<number> {
+  private async resolve(text: string, name: NameEntry): Promise<number> {
     const { floor, ceiling, pause, longestPause, addresses: most } = this.limits;
     try {
       const { addresses, ttl } = await this.answered(text);
@@ -195,7 +195,7 @@ export class NameResolver {
     return (this.names.size / this.limits.perSecond) * 1_000;
   }
 
-  private know(text: string, name: Name, known: ResolvedName): void {
+  private know(text: string, name: NameEntry, known: ResolvedName): void {
     const before = name.known;
     name.known = known;
     if (this.names.get(text) !== name) return;

@@ -1,4 +1,4 @@
-import type { Destination, WeightedBackend } from '@causeway/routing';
+import type { RouteDestination, WeightedBackend } from '@causeway/routing';
 
 /** A cluster of a destination, and how many of its requests it gets beside the others: its instances. */
 export interface ClusterPart {
@@ -7,7 +7,7 @@ export interface ClusterPart {
 }
 
 /** The clusters of a destination: one for each of its services; none where it is not known. */
-export type ClustersOf = (destination: Destination) => readonly ClusterPart[];
+export type ClustersOf = (destination: RouteDestination) => readonly ClusterPart[];
 
 /** A part of equal requests, or connections. */
 export interface BackendShare {
@@ -27,9 +27,9 @@ const NOWHERE: readonly ClusterPart[] = [{ cluster: INVALID, instances: 1 }];
  * Shares by exact integer weights: their sum is the total. A backend that leads nowhere keeps its weight. Services that are one
  * destination share its weight by their instances. Linear in the backends.
  */
-export function backendShares(backends: readonly WeightedBackend[], clustersOf: ClustersOf): readonly BackendShare[] {
+export function backendShares(backends: readonly WeightedBackend[], listClusters: ClustersOf): readonly BackendShare[] {
   const found = backends.map((backend) => {
-    const parts = backend.to.ok ? served(clustersOf(backend.to.destination)) : NOWHERE;
+    const parts = backend.to.ok ? served(listClusters(backend.to.destination)) : NOWHERE;
     return { backend, parts, instances: parts.reduce((sum, part) => sum + part.instances, 0) };
   });
   const common = found.reduce((product, { instances }) => smallestMultiple(product, instances), 1);

@@ -3,7 +3,7 @@ import {
   RouteConfiguration,
   type RouteMatch,
 } from '@causeway/proto-gen';
-import type { Destination, RouteKind, RouteSpec } from '@causeway/routing';
+import type { RouteDestination, RouteKind, RouteSpec } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
 import { encodeResource } from '@causeway/xds-server';
 import { backendShares, INVALID } from './backend-shares';
@@ -12,7 +12,7 @@ import type { RulePolicies } from '../policies/rule-policies';
 
 type Rules = NonNullable<RouteSpec['rules']>;
 
-const clustersOf = ({ services, port }: Destination) =>
+const listClusters = ({ services, port }: RouteDestination) =>
   services.map(({ name }) => ({ cluster: `${name}:${port}`, instances: 1 }));
 
 /** What is sent for rules of `echo:80`, as it comes back from the wire, and its problems. */
@@ -24,10 +24,10 @@ function translate(rules: Rules, kind: RouteKind = 'HTTPRoute', policies: RulePo
   const retryPolicy = { retryOn: 'connect-failure' };
   const { routes, problems } = httpRoutes(binding, {
     table: mesh.table,
-    clustersOf,
+    listClusters,
     retryPolicy,
-    policiesOf: () => policies,
-    hashOf: () => [],
+    selectPolicies: () => policies,
+    toHashPolicies: () => [],
   });
   const message = { name: 'echo', virtualHosts: [{ name: 'echo', domains: ['*'], routes: [...routes] }] };
   const encoded = encodeResource(RouteConfiguration, message);

@@ -1,8 +1,4 @@
-import {
-  FractionalPercent_DenominatorType,
-  type RouteAction,
-  RouteAction_ClusterNotFoundResponseCode,
-} from '@causeway/proto-gen';
+import { FractionalPercent_DenominatorType, RouteAction_ClusterNotFoundResponseCode } from '@causeway/proto-gen';
 import type { Violation } from '@causeway/resources';
 import {
   ruleAction,
@@ -10,7 +6,8 @@ import {
   type Entry,
   type Filter,
   type MirrorAction,
-  type RouteTable,
+  type BindingTable,
+  type ForwardAction,
   type RuleAction,
   type WeightedBackend,
 } from '@causeway/routing';
@@ -23,30 +20,27 @@ import {
   redirectFields,
   replacesPrefix,
   rewriteFields,
-  type RouteFields,
 } from './route-filters';
 import {
   faultConfig,
   headerFilters,
   retryFields,
   timeFields,
-  timesOf,
+  computeRuleTimes,
   type AlwaysRepeated,
   type PoliciesOf,
   type RulePolicies,
 } from '../policies/rule-policies';
-import { entryMatches, type MatchFields } from './route-match';
-
-type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
-type Forward = Extract<RuleAction, { type: 'forward' }>;
+import { entryMatches } from './route-match';
+import type { RouteActionFields, RouteFields, RouteMatchFields } from '../model/message-fields';
 
 export interface HttpRoutesOptions {
-  readonly table: RouteTable;
-  readonly clustersOf: ClustersOf;
+  readonly table: BindingTable;
+  readonly listClusters: ClustersOf;
   /** The retries that every rule has. */
   readonly retryPolicy: AlwaysRepeated;
-  readonly policiesOf: PoliciesOf;
-  readonly hashOf: HashOf;
+  readonly selectPolicies: PoliciesOf;
+  readonly toHashPolicies: HashOf;
 }
 
 /** The routes of a binding, and what of them no Envoy can do. */
@@ -92,10 +86,10 @@ class EnvoyRule {
     this.action = action.type === 'forward' ? withOnlyRewrite(action) : action;
     const backends = this.action.type === 'forward' ? this.action.backends : [];
     const possible = backends.map((each) => (rewritesPath(each.filters) ? { ...each, to: IMPOSSIBLE } : each));
-    this.shares = backendShares(possible, options.clustersOf);
+    this.shares = backendShares(possible, options.listClusters);
     this.isByBackend = backends.some((each) => changesHeaders(each.filters));
     const filters = 'filters' in this.action ? this.action.filters : [];
-    this.policies = options.policiesOf(entry);
+    this.policies = options.selectPolicies(entry);
     this.filters = [...headerFilters(this.policies.headers), ...filters];
     this.problems = [
       ...(backends.some((each) => rewritesPath(each.filters)) ? [this.problem(IMPOSSIBLE.reason)] : []),
@@ -116,7 +110,7 @@ class EnvoyRule {
     }));
   }
 
-  private actionFor(match: MatchFields): NonNullable<RouteFields['action']> {
+  private actionFor(match: RouteMatchFields): NonNullable<RouteFields['action']> {
     const { action, binding } = this;
     switch (action.type) {
       case 'refused':
@@ -128,21 +122,21 @@ class EnvoyRule {
     }
   }
 
-  private forward(action: Forward, match: MatchFields): ActionFields {
-    const { retryPolicy, clustersOf, hashOf } = this.options;
-    const times = timesOf(this.entry.rule.rule.timeouts, this.policies);
+  private forward(action: ForwardAction, match: RouteMatchFields): RouteActionFields {
+    const { retryPolicy, listClusters, toHashPolicies } = this.options;
+    const times = computeRuleTimes(this.entry.rule.rule.timeouts, this.policies);
     return {
       clusterSpecifier: this.clusterSpecifier(),
       clusterNotFoundResponseCode: notFoundCode(this.binding),
       ...rewriteFields(action.filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite, match),
-      requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, clustersOf)),
-      hashPolicy: hashOf(this.shares.map(({ cluster }) => cluster)),
+      requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, listClusters)),
+      hashPolicy: toHashPolicies(this.shares.map(({ cluster }) => cluster)),
       ...timeFields(times),
       retryPolicy: retryFields(retryPolicy, times.attempt, this.policies.retry),
     };
   }
 
-  private clusterSpecifier(): NonNullable<ActionFields['clusterSpecifier']> {
+  private clusterSpecifier(): NonNullable<RouteActionFields['clusterSpecifier']> {
     const [only, ...others] = this.shares;
     if (only && others.length === 0 && only.backend.filters.length === 0)
       return { $case: 'cluster', value: only.cluster };
@@ -173,7 +167,7 @@ const rewritesPath = (filters: readonly Filter[]): boolean =>
   filters.some(({ urlRewrite }) => urlRewrite?.path !== undefined);
 
 /** The rewrite of a rule's only backend is one of the rule. */
-function withOnlyRewrite(action: Forward): Forward {
+function withOnlyRewrite(action: ForwardAction): ForwardAction {
   const [only, ...others] = action.backends;
   if (!only || others.length > 0 || action.filters.some(({ urlRewrite }) => urlRewrite)) return action;
   const isRewrite = ({ urlRewrite }: Filter): boolean => urlRewrite !== undefined;
@@ -192,8 +186,8 @@ function notFoundCode(binding: Binding): RouteAction_ClusterNotFoundResponseCode
 const MILLION = 1_000_000;
 
 /** A copy goes to the first service of a destination, to none where there is none. Shares are rounded to millionths. */
-function mirrorPolicy({ numerator, denominator, to }: MirrorAction, clustersOf: ClustersOf) {
-  const [part] = to.ok ? clustersOf(to.destination) : [];
+function mirrorPolicy({ numerator, denominator, to }: MirrorAction, listClusters: ClustersOf) {
+  const [part] = to.ok ? listClusters(to.destination) : [];
   if (!part || denominator <= 0) return [];
   const share = Math.min(MILLION, Math.round((numerator / denominator) * MILLION));
   const defaultValue = { numerator: share, denominator: FractionalPercent_DenominatorType.MILLION };

@@ -2,16 +2,12 @@ import {
   HeaderValueOption_HeaderAppendAction,
   RedirectAction_RedirectResponseCode,
   type RedirectAction,
-  type Route,
-  type RouteAction,
 } from '@causeway/proto-gen';
 import type { Filter, HeaderChanges } from '@causeway/routing';
-import type { MatchFields } from './route-match';
+import type { RouteActionFields, RouteFields, RouteMatchFields } from '../model/message-fields';
 
-export type RouteFields = Parameters<typeof Route.fromPartial>[0];
-type RouteActionFields = Parameters<typeof RouteAction.fromPartial>[0];
 type RedirectFields = Parameters<typeof RedirectAction.fromPartial>[0];
-type HeaderFields = Pick<
+type HeaderChangeFields = Pick<
   RouteFields,
   'requestHeadersToAdd' | 'requestHeadersToRemove' | 'responseHeadersToAdd' | 'responseHeadersToRemove'
 >;
@@ -27,7 +23,7 @@ export function changesHeaders(filters: readonly Filter[]): boolean {
 }
 
 /** The changes of headers that filters make one after another. */
-export function headerFields(filters: readonly Filter[]): HeaderFields {
+export function headerFields(filters: readonly Filter[]): HeaderChangeFields {
   const request = inOne(filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier ?? []));
   const response = inOne(filters.flatMap(({ responseHeaderModifier }) => responseHeaderModifier ?? []));
   const [toRequest, toResponse] = [added(request), added(response)];
@@ -95,7 +91,7 @@ export function replacesPrefix(filters: readonly Filter[]): boolean {
  * What takes the place of a matched prefix, so that whole elements are replaced: a slash at the end of either means nothing (Gateway API,
  * HTTPPathModifier).
  */
-function prefixReplacement(replacement: string, { pathSpecifier }: MatchFields): string {
+function prefixReplacement(replacement: string, { pathSpecifier }: RouteMatchFields): string {
   const given = replacement.replace(/\/$/, '');
   const start = given === '' || given.startsWith('/') ? given : `/${given}`;
   return pathSpecifier?.$case === 'prefix' ? `${start}/` : start || '/';
@@ -104,7 +100,7 @@ function prefixReplacement(replacement: string, { pathSpecifier }: MatchFields):
 /** Returns the fields that rewrite path and host of a request. */
 export function rewriteFields(
   rewrite: Filter['urlRewrite'],
-  match: MatchFields,
+  match: RouteMatchFields,
 ): Pick<RouteActionFields, 'prefixRewrite' | 'regexRewrite' | 'hostRewriteSpecifier'> {
   const { replaceFullPath: full, replacePrefixMatch: prefix } = rewrite?.path ?? {};
   const hostname = rewrite?.hostname;
@@ -131,7 +127,7 @@ const CODES: Readonly<Record<number, RedirectAction_RedirectResponseCode>> = {
  */
 export function redirectFields(
   { scheme, hostname, path, port: given, statusCode = 302 }: NonNullable<Filter['requestRedirect']>,
-  match: MatchFields,
+  match: RouteMatchFields,
   port: number,
 ): RedirectFields {
   const usual = scheme === 'https' ? 443 : 80;

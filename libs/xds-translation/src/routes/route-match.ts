@@ -1,11 +1,9 @@
-import type { HeaderMatcher, QueryParameterMatcher, RouteMatch as EnvoyMatch } from '@causeway/proto-gen';
+import type { HeaderMatcher, QueryParameterMatcher } from '@causeway/proto-gen';
 import type { Entry, RouteMatch, ValueMatch } from '@causeway/routing';
+import type { PathFields, RouteMatchFields } from '../model/message-fields';
 
-export type MatchFields = Parameters<typeof EnvoyMatch.fromPartial>[0];
 type HeaderFields = Parameters<typeof HeaderMatcher.fromPartial>[0];
 type QueryFields = Parameters<typeof QueryParameterMatcher.fromPartial>[0];
-
-type PathFields = NonNullable<MatchFields['pathSpecifier']>;
 
 /** The form that Envoy requires of `path_separated_prefix`. */
 const SEPARATED = /^[^?#]+[^?#/]$/;
@@ -15,11 +13,14 @@ const NEVER_IN_PATH = /[?#]/;
  * An entry as Envoy matches it, none where no request can match. `replacesPrefix`: the prefix and what is under it are two matches,
  * for Envoy replaces the characters that it has matched.
  */
-export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly MatchFields[] {
+export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly RouteMatchFields[] {
   const { given } = match;
   const paths = route.kind === 'GRPCRoute' ? grpcPaths(given) : httpPaths(given, replacesPrefix);
-  const headers = [...(route.kind === 'GRPCRoute' ? grpcHeaders(given) : methodHeader(given)), ...headersOf(given)];
-  const queryParameters = queryOf(given);
+  const headers = [
+    ...(route.kind === 'GRPCRoute' ? grpcHeaders(given) : methodHeader(given)),
+    ...toHeaderMatches(given),
+  ];
+  const queryParameters = toQueryMatches(given);
   return paths.map((pathSpecifier) => ({ pathSpecifier, headers, queryParameters }));
 }
 
@@ -67,18 +68,18 @@ function methodHeader({ method }: RouteMatch): HeaderFields[] {
   return typeof method === 'string' ? [header(':method', equal(method))] : [];
 }
 
-function headersOf({ headers = [] }: RouteMatch): HeaderFields[] {
+function toHeaderMatches({ headers = [] }: RouteMatch): HeaderFields[] {
   return headers.map((each) => {
     const name = each.name.toLowerCase();
-    return header(name === 'host' ? ':authority' : name, valueOf(each));
+    return header(name === 'host' ? ':authority' : name, toStringMatch(each));
   });
 }
 
 /** Envoy compares what stands in the request; characters that must be encoded there are asked for in each of their forms. */
-function queryOf({ queryParams = [] }: RouteMatch): QueryFields[] {
+function toQueryMatches({ queryParams = [] }: RouteMatch): QueryFields[] {
   return queryParams.map((each) => {
     const isPlain = each.type === 'RegularExpression' || /^[\w.~-]*$/.test(each.value);
-    const value = isPlain ? valueOf(each) : matching(anyEncodingOf(each.value));
+    const value = isPlain ? toStringMatch(each) : matching(escapeEncodings(each.value));
     return { name: each.name, queryParameterMatchSpecifier: { $case: 'stringMatch', value } };
   });
 }
@@ -93,7 +94,7 @@ const equal = (value: string): StringFields => ({ matchPattern: { $case: 'exact'
 const matching = (regex: string): StringFields => ({ matchPattern: { $case: 'safeRegex', value: { regex } } });
 
 /** An empty expression matches the empty value only; Envoy refuses it. */
-function valueOf({ type, value }: ValueMatch): StringFields {
+function toStringMatch({ type, value }: ValueMatch): StringFields {
   return type === 'RegularExpression' && value !== '' ? matching(value) : equal(value);
 }
 
@@ -102,7 +103,7 @@ function literal(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 }
 
-function anyEncodingOf(value: string): string {
+function escapeEncodings(value: string): string {
   return [...value]
     .map((character) => {
       if (/[\w.~-]/.test(character)) return literal(character);

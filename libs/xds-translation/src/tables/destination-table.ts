@@ -23,13 +23,15 @@ export class DestinationTable {
   }
 
   replace({ before, after }: DestinationChange): void {
-    const claim = (keysOf: (of: Destination) => readonly string[]): [Claim | undefined, Claim | undefined] => {
+    const claim = (
+      keysOf: (of: Destination) => readonly string[],
+    ): [DestinationClaim | undefined, DestinationClaim | undefined] => {
       const [was, is] = [before, after].map((by) => by && { by, keys: keysOf(by) });
       return [was, is];
     };
-    this.byVip.replace(...claim((of) => (of.vip === '' ? [] : [keyOf(of)])));
+    this.byVip.replace(...claim((of) => (of.vip === '' ? [] : [formatKey(of)])));
     this.bySni.replace(...claim(serverNames));
-    this.byTarget.replace(...claim((of) => targetsOf(of).map((target) => meshKey(of.service.mesh, target))));
+    this.byTarget.replace(...claim((of) => listTargets(of).map((target) => meshKey(of.service.mesh, target))));
     this.replaceLeaving(before, after);
   }
 
@@ -114,7 +116,7 @@ export class DestinationTable {
 }
 
 /** `address:port` of a destination with an address. */
-export function vipOf({ vip, port }: Pick<Destination, 'vip' | 'port'>): string {
+export function formatVip({ vip, port }: Pick<Destination, 'vip' | 'port'>): string {
   return hostPort({ address: vip, port });
 }
 
@@ -127,22 +129,22 @@ export function serverNames({ servedHere, sni }: Pick<Destination, 'servedHere' 
  * What gRPC channels name a destination by: a hostname, alone or with the port, or a server name, which the ingresses of
  * other zones know too.
  */
-export function targetsOf({ hostnames, port, sni }: Destination): readonly string[] {
+export function listTargets({ hostnames, port, sni }: Destination): readonly string[] {
   return [
     ...hostnames.flatMap((name) => [name, `${name}:${port}`]),
     ...[sni.kri, sni.hash].filter((each) => each !== ''),
   ];
 }
 
-function keyOf(destination: Destination): string {
-  return meshKey(destination.service.mesh, vipOf(destination));
+function formatKey(destination: Destination): string {
+  return meshKey(destination.service.mesh, formatVip(destination));
 }
 
 function meshKey(mesh: string, name: string): string {
   return `${mesh} ${name}`;
 }
 
-interface Claim {
+interface DestinationClaim {
   readonly by: Destination;
   readonly keys: readonly string[];
 }
@@ -168,7 +170,7 @@ class Claims {
   }
 
   /** `before` and `after`: one destination with its keys then and now. */
-  replace(before: Claim | undefined, after: Claim | undefined): void {
+  replace(before: DestinationClaim | undefined, after: DestinationClaim | undefined): void {
     const keys = new Set([...(before?.keys ?? []), ...(after?.keys ?? [])]);
     for (const key of keys) {
       const known = this.byKey.get(key) ?? [];

@@ -32,7 +32,7 @@ export interface PolicySource {
 
 /** Where there are no policies. */
 export const NO_POLICIES: PolicySource = {
-  table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, consumersOf: () => [] },
+  table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, listConsumers: () => [] },
   whenLoaded: () => Promise.resolve(),
   subscribe: () => () => undefined,
 };
@@ -52,9 +52,9 @@ export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, r
       read(classifyKind(kind), of.service);
       return source.table.effectiveOfBackend(kind, of);
     },
-    consumersOf: (frontend) => {
+    listConsumers: (frontend) => {
       read('rules', frontend);
-      return source.table.consumersOf(frontend);
+      return source.table.listConsumers(frontend);
     },
     get isCurrent() {
       return source.isCurrent;

@@ -74,7 +74,7 @@ describe('a service whose inbounds do not only take TLS', () => {
     zone.takeTls(own);
     zone.put(settings(spec));
     expect(model.destination(here)?.local[0]).toMatchObject({ takesPlaintext });
-    expect(model.instancesOf(identityKey(service('redis').id))[0]?.instances).toMatchObject([
+    expect(model.listInstances(identityKey(service('redis').id))[0]?.instances).toMatchObject([
       { plaintext: takesPlaintext },
     ]);
   });
@@ -144,11 +144,11 @@ describe('a service of another zone', () => {
   });
 });
 
-it('an entrance that moves changes no destination of its zone, and names those of several zones', () => {
+it('an ingress endpoint that moves changes no destination of its zone, and names those of several zones', () => {
   const { zone, changes, model } = follow(service('redis', EAST), group('redis', ['east']), address('192.0.2.1'));
   zone.put(address('192.0.2.2'));
   expect(changes).toMatchObject([{ destinations: [], zones: [{ mesh: 'default', zone: 'east' }] }]);
-  expect(model.entrance('default', 'east')?.addresses).toEqual([{ address: '192.0.2.2', port: 10001 }]);
+  expect(model.ingressEndpoint('default', 'east')?.addresses).toEqual([{ address: '192.0.2.2', port: 10001 }]);
 });
 
 it('trusts the authority of Mesh.mtls for the domain that is the name of the mesh, while it is enabled', () => {
@@ -188,7 +188,7 @@ describe(`with ${SERVICES} services`, () => {
     ['a Dataplane that moves computes both services', [dataplane('d', 's2')], 2],
     ['a service computes itself', [service('s1', { zone: 'east', status: { vip: { ip: '241.0.0.1' } } })], 1],
     ['a member computes itself and its group', [service('redis', EAST, { state: 'Unavailable' })], 2],
-    ['an entrance that moves computes nothing', [address('192.0.2.2')], 0],
+    ['an ingress endpoint that moves computes nothing', [address('192.0.2.2')], 0],
     ['trust computes nothing', [sketch('MeshTrust', 't', { trustDomain: 'a' })], 0],
     ['a zone that cannot be entered any more computes its services', [lost('withdraw')], SERVICES / 2 + 2],
   ])('a change costs what it touches: %s', (_, change, want) => {

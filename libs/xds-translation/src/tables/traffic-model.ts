@@ -5,7 +5,7 @@ import {
   InboundChange,
   SelectorMatcher,
   type SelectorTerm,
-  selectorOf,
+  findSelector,
   type DataplaneResource,
   type ServiceResource,
 } from '@causeway/dataplanes';
@@ -15,7 +15,7 @@ import { globalIdentity, identityKey, type Resource } from '@causeway/resources'
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import {
-  destinationsOf,
+  toDestinations,
   hasNames,
   hasOtherConfig,
   SERVICE_KINDS,
@@ -36,8 +36,8 @@ import { asService, isGroup, isSameEndpoint } from '../model/services';
 import { portInstances, type PortInstances } from '../model/instances';
 import { ZoneDirectory } from '../model/zone-directory';
 import { ZoneEgressTable } from '../model/zone-egress';
-import { sortedAddresses, type ZoneEntrance } from '../model/zone-entrance';
-import { meshOfAuthority, trustDomainsOf, type TrustDomain } from '../model/trust-domains';
+import { sortedAddresses, type ZoneIngressEndpoint } from '../model/ingress-endpoint';
+import { meshOfAuthority, computeTrustDomains, type TrustDomain } from '../model/trust-domains';
 
 const NO_DESTINATIONS: readonly DestinationChange[] = [];
 
@@ -50,7 +50,7 @@ export interface ModelSources {
 }
 
 /**
- * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
+ * The traffic of all meshes as the proxies of one zone see it: destinations by name, ingress endpoints of zones, trust. Follows the
  * index event by event: a change costs what it touches, for an inverted index leads from Dataplanes, members and zones to the
  * services made of them. Pure apart from the index that it reads.
  */
@@ -82,7 +82,7 @@ export class TrafficModel {
     this.hosts = hosts;
     this.secrets = new SecretAccess(index, zone, () => access.areSecretsUpgraded?.() !== false);
     this.reads = reads;
-    this.rules = new InboundRules({ index, zone, policies, reads, servicesOf: (each) => this.selecting(each) });
+    this.rules = new InboundRules({ index, zone, policies, reads, listServices: (each) => this.selecting(each) });
     this.access = new AccessTable({ index, source: access, rules: this.rules, zone, reads });
     this.egress = new ZoneEgressTable(index, zone, reads);
     this.egress.load();
@@ -106,7 +106,7 @@ export class TrafficModel {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) {
         const key = identityKey(id);
-        for (const _ of this.matcher.index(this.termsOf(this.index.byIdentityKey(key)), () => this.dataplanes()))
+        for (const _ of this.matcher.index(this.listTerms(this.index.byIdentityKey(key)), () => this.dataplanes()))
           yield NO_DESTINATIONS;
         this.setSelector(key, this.index.byIdentityKey(key));
         yield this.recompute(key);
@@ -131,11 +131,11 @@ export class TrafficModel {
   }
 
   /** The instances of a service that need no proxy to be reached from this zone, port by port. Costs what they are. */
-  instancesOf(key: string): readonly PortInstances[] {
+  listInstances(key: string): readonly PortInstances[] {
     const service = this.index.byIdentityKey(key);
     if (!service) return [];
-    const dataplanesOf = (each: Resource): Iterable<DataplaneResource> => this.dataplanesOf(each);
-    return portInstances(service, { dataplanesOf, members: this.members(key), access: this.access, zone: this.zone });
+    const listDataplanes = (each: Resource): Iterable<DataplaneResource> => this.listDataplanes(each);
+    return portInstances(service, { listDataplanes, members: this.members(key), access: this.access, zone: this.zone });
   }
 
   /** The services of this zone that select a Dataplane. */
@@ -144,7 +144,7 @@ export class TrafficModel {
     const found = new Set(this.matcher.setItem(identityKey(dataplane.id), dataplane, dataplane));
     return [...found].flatMap((key) => {
       const service = asService(this.index.byIdentityKey(key));
-      return service && selectorOf(service)?.matches(dataplane) ? [service] : [];
+      return service && findSelector(service)?.matches(dataplane) ? [service] : [];
     });
   }
 
@@ -153,8 +153,8 @@ export class TrafficModel {
   }
 
   /** Returns the ingress endpoint of a zone; undefined if it has none, or if no service needs it. */
-  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
-    this.reads.read(`entrance ${mesh} ${zone}`);
+  ingressEndpoint(mesh: string, zone: string): ZoneIngressEndpoint | undefined {
+    this.reads.read(`ingressEndpoint ${mesh} ${zone}`);
     const known = this.zones.known(mesh, zone);
     if (!known || known.names.length === 0) return known;
     const resolved = known.names.flatMap(({ address: name, port }) =>
@@ -176,7 +176,7 @@ export class TrafficModel {
   /** The addresses of these host names are others. */
   hostsChanged(names: readonly string[]): ModelChange {
     const zones = this.zones.namedAt(names);
-    for (const { mesh, zone } of zones) this.reads.changed(`entrance ${mesh} ${zone}`);
+    for (const { mesh, zone } of zones) this.reads.changed(`ingressEndpoint ${mesh} ${zone}`);
     return {
       ...NO_CHANGE,
       destinations: [...this.hostDependents.of(names)].flatMap((key) => this.recompute(key)),
@@ -187,7 +187,7 @@ export class TrafficModel {
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
     this.reads.read(`trust ${mesh}`);
-    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, findMeshAuthority(this.index, mesh));
+    return computeTrustDomains(this.index.ofKind('MeshTrust'), mesh, this.zone, findMeshAuthority(this.index, mesh));
   }
 
   /**
@@ -197,7 +197,7 @@ export class TrafficModel {
   affected(changes?: readonly IndexChange[]): number {
     const meshes = this.access.stale(changes);
     let count = 0;
-    if (meshes.length > 0) for (const _ of this.servicesOf(meshes)) count += 1;
+    if (meshes.length > 0) for (const _ of this.listServices(meshes)) count += 1;
     return count;
   }
 
@@ -205,7 +205,7 @@ export class TrafficModel {
   apply({ changes }: Pick<IndexEvent, 'changes'>): ModelChange {
     const access = this.access.refresh(changes);
     const egress = this.egress.refresh(changes);
-    const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
+    const services = new Set<string>(access.length > 0 ? this.listServices(access) : []);
     const rules = this.rules.observe(changes);
     for (const key of rules.services) if (this.isMixed(key)) services.add(key);
     for (const key of externalsThrough(this.index, egress)) services.add(key);
@@ -223,7 +223,7 @@ export class TrafficModel {
     const zones = [...touched].flatMap((zone) =>
       this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
         for (const key of dependents) if (rerouted || this.hasNames(key)) services.add(key);
-        this.reads.changed(`entrance ${mesh} ${zone}`);
+        this.reads.changed(`ingressEndpoint ${mesh} ${zone}`);
         return { mesh, zone, dependents };
       }),
     );
@@ -257,7 +257,7 @@ export class TrafficModel {
   /** Applies a change of access that is not one of the index. */
   accessChanged(): ModelChange {
     const access = this.access.refresh();
-    const services = access.length > 0 ? [...this.servicesOf(access)] : [];
+    const services = access.length > 0 ? [...this.listServices(access)] : [];
     return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
   }
 
@@ -273,7 +273,7 @@ export class TrafficModel {
   }
 
   /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
-  private *servicesOf(meshes: readonly string[]): Iterable<string> {
+  private *listServices(meshes: readonly string[]): Iterable<string> {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
   }
@@ -294,7 +294,7 @@ export class TrafficModel {
       const inbounds = InboundChange.of(was, is);
       return this.withGroups(inbounds ? services.filter((each) => this.isConcerned(each, inbounds)) : services);
     }
-    if (id.kind === 'Secret') return this.secrets.usersOf(id, 'MeshExternalService');
+    if (id.kind === 'Secret') return this.secrets.listUsers(id, 'MeshExternalService');
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
@@ -312,12 +312,12 @@ export class TrafficModel {
   /** Only services of this zone have Dataplanes here. */
   private setSelector(key: string, resource: Resource | undefined): void {
     if (resource && asService(resource)?.id.zone !== this.zone) return;
-    this.matcher.setSelector(key, this.termsOf(resource), () => this.dataplanes());
+    this.matcher.setSelector(key, this.listTerms(resource), () => this.dataplanes());
   }
 
-  private termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
+  private listTerms(resource: Resource | undefined): readonly SelectorTerm[] {
     const service = asService(resource);
-    return service?.id.zone === this.zone ? (selectorOf(service)?.terms ?? []) : [];
+    return service?.id.zone === this.zone ? (findSelector(service)?.terms ?? []) : [];
   }
 
   *dataplanes(): Iterable<readonly [string, DataplaneResource]> {
@@ -328,9 +328,9 @@ export class TrafficModel {
   }
 
   /** The Dataplanes of this zone that a service selects. */
-  *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
+  *listDataplanes(resource: Resource): Iterable<DataplaneResource> {
     const service = asService(resource);
-    const selector = service && selectorOf(service);
+    const selector = service && findSelector(service);
     for (const key of selector ? this.matcher.candidates(selector.terms) : []) {
       const dataplane = asDataplane(this.index.byIdentityKey(key));
       if (dataplane && selector?.matches(dataplane)) yield dataplane;
@@ -343,17 +343,17 @@ export class TrafficModel {
     this.setMembers(key, service);
     const entered = new Set<string>();
     const found = service
-      ? destinationsOf(service, {
+      ? toDestinations(service, {
           zone: this.zone,
-          dataplanesOf: (each) => this.dataplanesOf(each),
-          membersOf: () => this.members(key),
+          listDataplanes: (each) => this.listDataplanes(each),
+          listMembers: () => this.members(key),
           access: this.access,
           hosts: this.hosts,
           external: this.secrets.of(service),
-          egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
-          entranceOf: (mesh, zone) => {
+          findEgress: (mesh, name) => this.egress.findRoute(mesh, name),
+          findIngressEndpoint: (mesh, zone) => {
             entered.add(zone);
-            return this.zones.entrance(mesh, zone);
+            return this.zones.ingressEndpoint(mesh, zone);
           },
         })
       : [];

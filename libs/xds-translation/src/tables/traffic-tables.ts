@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { bindingOf } from '@causeway/appmesh';
+import { readBinding } from '@causeway/appmesh';
 import type { FollowedRoutes } from '@causeway/meshes';
 import { identityKey, type Identity, type Resource, type StorePoint } from '@causeway/resources';
 import type { ChangeSet } from '@causeway/routing';
@@ -16,7 +16,7 @@ import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from '../dataplane/explicit-outbounds';
 import { ReachableBackends } from '../dataplane/reachable-backends';
 import type { BuildTarget } from '../views/build-targets';
-import { ServiceRoutes } from './service-routes';
+import { ServiceBindings } from './service-bindings';
 
 /** The effect of a change on the tables; `point`: the position of the index after it, for a change of the index. */
 export interface TrafficChange {
@@ -41,7 +41,7 @@ export class TrafficTables {
   readonly backends = new ReachableBackends(this.reads);
   readonly explicit: ExplicitOutbounds;
   readonly backendPolicies: BackendPolicies;
-  readonly routes: ServiceRoutes;
+  readonly routes: ServiceBindings;
 
   constructor(
     readonly index: IndexReader,
@@ -52,7 +52,7 @@ export class TrafficTables {
     const { reads } = this;
     const policies = effectiveIn(source, reads);
     this.model = new TrafficModel(index, zone, access, { policies, hosts, reads });
-    this.routes = new ServiceRoutes(routes.table, this.model, policies, reads);
+    this.routes = new ServiceBindings(routes.table, this.model, policies, reads);
     this.backendPolicies = new BackendPolicies(policies);
     this.explicit = new ExplicitOutbounds(this.backends, zone, reads);
   }
@@ -110,7 +110,7 @@ export class TrafficTables {
 
 /** Whether two states of a Dataplane are the same to its proxies: of its status they know its VirtualNode alone. */
 function isSameToProxies(a: Resource, b: Resource): boolean {
-  return isDeepStrictEqual([a.spec, a.labels, bindingOf(a)], [b.spec, b.labels, bindingOf(b)]);
+  return isDeepStrictEqual([a.spec, a.labels, readBinding(a)], [b.spec, b.labels, readBinding(b)]);
 }
 
 /** Inputs of a zone's tables besides its index. */
@@ -129,6 +129,6 @@ export function trafficDerivation(
     empty: () => new TrafficTables(index, zone, access, sources),
     fill: (tables) => tables.load(),
     apply: (tables, event, routes) => tables.apply(event, routes),
-    costOf: (tables, event) => tables.model.affected(event.changes),
+    estimateCost: (tables, event) => tables.model.affected(event.changes),
   };
 }

@@ -2,9 +2,9 @@ import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
 import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import type { Identity } from '@causeway/resources';
 import type { Destination, DestinationConfig } from '../model/destination';
-import type { InboundAccess } from '../access/inbound-access';
+import type { InboundAccessConfig } from '../access/inbound-access';
 import { portsServedAt } from '../access/inbound-services';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { rateLimitFilters } from '../policies/rate-limits';
 import { encodeResource, type RefusedResource } from '@causeway/xds-server';
 import type { ExplicitOutbound, OutboundPlan } from '../dataplane/explicit-outbounds';
@@ -19,7 +19,7 @@ import { inboundListener } from '../messages/inbound-listeners';
 import { ingressListener } from '../messages/ingress-listener';
 import * as outbound from '../messages/outbound-listeners';
 import * as names from '../names/resource-names';
-import { kept, type Plan, type TranslationOptions } from './plan';
+import { kept, type ResourceBuild, type TranslationOptions } from './resource-build';
 
 const ABSENT = undefined;
 
@@ -38,18 +38,18 @@ export class DataplaneTranslation {
 
   /** The inbounds that the view's proxies serve. */
   inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
-    const served = servedInbounds(this.dataplaneOf(dataplane));
+    const served = servedInbounds(this.findDataplane(dataplane));
     return isAgent === true ? served : ownInbounds(served);
   }
 
   /** Returns the addresses at which the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
   ingresses({ ingress, dataplane }: EnvoyView): readonly SocketAddress[] {
     if (ingress) return [ingress];
-    const found = this.dataplaneOf(dataplane);
+    const found = this.findDataplane(dataplane);
     return found ? ingressAddresses(found) : [];
   }
 
-  private dataplaneOf(id: Identity | undefined): DataplaneResource | undefined {
+  private findDataplane(id: Identity | undefined): DataplaneResource | undefined {
     return asDataplane(this.options.tables().dataplane(id));
   }
 
@@ -69,7 +69,7 @@ export class DataplaneTranslation {
   /** Lists what the view's Dataplane should have and lacks, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
     const { wire, isAgent } = view;
-    const dataplane = wire === 'grpc' ? ABSENT : this.dataplaneOf(view.dataplane);
+    const dataplane = wire === 'grpc' ? ABSENT : this.findDataplane(view.dataplane);
     if (!dataplane) return [];
     const foreign = isAgent === true ? [] : foreignInbounds(dataplane);
     return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
@@ -92,13 +92,13 @@ export class DataplaneTranslation {
   }
 
   /** The cluster of the process behind an inbound. */
-  processCluster(view: EnvoyView, name: string): Plan | undefined {
+  processCluster(view: EnvoyView, name: string): ResourceBuild | undefined {
     const inbound = this.inbounds(view).byCluster.get(name);
     return inbound && kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
   }
 
   /** The cluster of a server name at an ingress. */
-  ingressCluster(view: EnvoyView, name: string, sni: string): Plan | undefined {
+  ingressCluster(view: EnvoyView, name: string, sni: string): ResourceBuild | undefined {
     const served = this.ingresses(view).length > 0 ? this.withSni(view, sni) : ABSENT;
     if (!served) return ABSENT;
     const options = { zone: this.options.tables().model.zone, withNames: view.resolvesNames === true };
@@ -109,7 +109,7 @@ export class DataplaneTranslation {
   }
 
   /** The endpoints of a destination in this zone, for its ingress. */
-  localEndpoints(view: EnvoyView, name: string, of: string): Plan | undefined {
+  localEndpoints(view: EnvoyView, name: string, of: string): ResourceBuild | undefined {
     const { model } = this.options.tables();
     const found = this.ingresses(view).length > 0 ? model.destination(of) : ABSENT;
     const served = view.ingress || found?.service.mesh === view.mesh ? found : ABSENT;
@@ -120,8 +120,8 @@ export class DataplaneTranslation {
   }
 
   /** The listener of an ingress, an inbound or an explicit outbound. */
-  listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
-    const made = (fields: ReturnType<typeof ingressListener>): Plan =>
+  listener(view: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
+    const made = (fields: ReturnType<typeof ingressListener>): ResourceBuild =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     const ingress = this.ingresses(view).find((at) => names.ingressListenerName(at) === name);
     if (ingress) return made(ingressListener(ingress, view.sourceLimits));
@@ -132,22 +132,22 @@ export class DataplaneTranslation {
     return explicit && filter && made(outbound.outboundListener(name, explicit.at, filter));
   }
 
-  private inboundListener(view: EnvoyView, inbound: Inbound): Plan | 'pending' {
+  private inboundListener(view: EnvoyView, inbound: Inbound): ResourceBuild | 'pending' {
     const access = this.accessTo(view, inbound);
     if (access === 'pending') return access;
     const fields = inboundListener(inbound, access, this.filtersAt(view, inbound));
     return kept('view', (last) => encodeResource(Listener, fields, last));
   }
 
-  private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
-    const found = this.dataplaneOf(dataplane);
+  private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccessConfig | 'pending' {
+    const found = this.findDataplane(dataplane);
     return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
   }
 
   /** Returns the filters that policies put before the process of an inbound. */
   private filtersAt(view: EnvoyView, { at }: Inbound): InboundFilters {
     const { model, backendPolicies } = this.options.tables();
-    const dataplane = this.dataplaneOf(view.dataplane);
+    const dataplane = this.findDataplane(view.dataplane);
     const served = dataplane ? portsServedAt(dataplane, at.port, model.selecting(dataplane)) : [];
     const limits = backendPolicies.limitsAt(served);
     return joinedFilters([rateLimitFilters(names.inboundListenerName(at), limits)]);

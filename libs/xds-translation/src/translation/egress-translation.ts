@@ -1,15 +1,15 @@
 import { Cluster, Listener, TlsSecret } from '@causeway/proto-gen';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import type { DestinationConfig } from '../model/destination';
 import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { unservedMeshes } from '../dataplane/zone-listeners';
 import type { EnvoyView } from '../views/envoy-view';
 import { leavingCluster } from '../messages/clusters';
 import { egressListener, type LeavingMesh } from '../messages/egress-listener';
-import { problemOf } from '../messages/external-sockets';
+import { findExternalProblem } from '../messages/external-sockets';
 import { identitySecret, trustSecret } from '../messages/tls';
 import * as names from '../names/resource-names';
-import { kept, type Plan, type TranslationOptions } from './plan';
+import { kept, type ResourceBuild, type TranslationOptions } from './resource-build';
 
 /** The view of proxies that serve as the zone's egress. */
 export type EgressView = EnvoyView & Required<Pick<EnvoyView, 'egress'>>;
@@ -21,7 +21,7 @@ export class EgressTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
   /** As `Translation.plan`. */
-  plan(view: EgressView, type: string, name: string): Plan | 'pending' | undefined {
+  plan(view: EgressView, type: string, name: string): ResourceBuild | 'pending' | undefined {
     switch (type) {
       case RESOURCE_TYPES.cluster:
         return this.cluster(view, name);
@@ -52,29 +52,29 @@ export class EgressTranslation {
   /** The meshes that it lets nothing out of, with the reason. */
   unserved(at: SocketAddress): readonly RefusedResource[] {
     const { table, model } = this.options.tables();
-    const meshes = table.leavingMeshes().filter((mesh) => model.egress.identityOf(mesh) === '');
+    const meshes = table.leavingMeshes().filter((mesh) => model.egress.getIdentity(mesh) === '');
     return unservedMeshes(at, meshes);
   }
 
   private leavingMesh(mesh: string): Omit<LeavingMesh, 'ruled'> | undefined {
     const { table, model } = this.options.tables();
-    if (!table.leaves(mesh) || model.egress.identityOf(mesh) === '') return ABSENT;
+    if (!table.leaves(mesh) || model.egress.getIdentity(mesh) === '') return ABSENT;
     const access = model.access.ofEgress(mesh);
     return access && { mesh, ...access };
   }
 
-  private cluster(view: EgressView, name: string): Plan | undefined {
+  private cluster(view: EgressView, name: string): ResourceBuild | undefined {
     const { table, model } = this.options.tables();
     const named = names.egressCluster(name);
     const destination = named && table.throughEgress(named.serverName);
     if (!destination?.external) return ABSENT;
     if ((model.egressRules.of(destination) !== undefined) !== named?.isRuled) return ABSENT;
-    const problem = problemOf(destination.external, view.systemAuthorities);
+    const problem = findExternalProblem(destination.external, view.systemAuthorities);
     const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
     return problem === undefined ? plan : { ...plan, problem };
   }
 
-  private listener({ egress: { at }, sourceLimits }: EgressView, name: string): Plan | undefined {
+  private listener({ egress: { at }, sourceLimits }: EgressView, name: string): ResourceBuild | undefined {
     if (names.egressListenerName(at) !== name) return ABSENT;
     const { table, model } = this.options.tables();
     const ruled = model.egressRules.group(table.throughEgresses());
@@ -84,8 +84,8 @@ export class EgressTranslation {
   }
 
   /** The certificate in a mesh that it serves, or the authorities of that mesh. */
-  private secret({ egress: { identity } }: EgressView, name: string): Plan | 'pending' | undefined {
-    const wanted = names.egressSecretOf(name);
+  private secret({ egress: { identity } }: EgressView, name: string): ResourceBuild | 'pending' | undefined {
+    const wanted = names.parseEgressSecret(name);
     if (!wanted || !this.leavingMesh(wanted.mesh)) return ABSENT;
     if (wanted.type === names.TRUST_SECRET) {
       const domains = this.options.tables().model.trust(wanted.mesh);

@@ -7,7 +7,7 @@ import { policyOrTraffic } from '../../../../test/support/policy-changes';
 import { sketch, shippedKinds, TrafficZone } from '../../../../test/support/traffic-zone';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
-import { targetsOf } from '../tables/destination-table';
+import { listTargets } from '../tables/destination-table';
 import type { EnvoyResources } from './envoy-resources';
 import type { EnvoyResourcesOptions } from './envoy-resources-options';
 import type { EnvoyView } from '../views/envoy-view';
@@ -93,7 +93,7 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
   for (const hostname of ['a.mesh', 'b.mesh']) take(RESOURCE_TYPES.hostName, hostname);
   if (view.wire === 'grpc') {
     for (const destination of source.model.destinations()) {
-      for (const target of targetsOf(destination)) take(RESOURCE_TYPES.listener, target);
+      for (const target of listTargets(destination)) take(RESOURCE_TYPES.listener, target);
       take(cluster, destination.name);
       take(RESOURCE_TYPES.endpoints, destination.name);
       checkGrpcEndpoints(source.get(view, RESOURCE_TYPES.endpoints, destination.name));
@@ -188,7 +188,7 @@ test('what followed every change is what a fresh start makes, every difference w
               // Who lists what is its own alone is notified of it with its group.
               const isOwn =
                 listedOwn[i] === true && (wasListed[i]?.has(key) === true || listedBy(source, view).has(key));
-              const keys = [...(isOwn ? [] : [` ${key}`]), `${source.groupOf(view) ?? 'none'} ${key}`];
+              const keys = [...(isOwn ? [] : [` ${key}`]), `${source.findGroup(view) ?? 'none'} ${key}`];
               const isAnnounced = relisted.has(`${i} ${key}`) || keys.some((each) => announced.has(each));
               expect(isAnnounced || `${key} was not announced to view ${i}`).toBe(true);
             }

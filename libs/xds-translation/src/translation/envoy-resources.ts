@@ -21,18 +21,18 @@ import {
   type PolicySource,
 } from '../tables/policy-source';
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
-import { hasChains, trustedMeshOf, type EnvoyView } from '../views/envoy-view';
+import { hasChains, findTrustedMesh, type EnvoyView } from '../views/envoy-view';
 import type { EnvoyResourcesOptions } from './envoy-resources-options';
 import { ListedNames } from './listed-names';
 import { BuildTargets } from '../views/build-targets';
 import * as names from '../names/resource-names';
-import { consumerScope, scopeNameOf, scopesOf } from './scopes';
+import { consumerScope, formatScopeName, listScopes } from './scopes';
 import { takeInvalidated, type InvalidatedTargets } from './invalidated-targets';
 import { ServedResources, TrustVersions } from './served-resources';
 import { trafficDerivation, type TrafficChange, type TrafficTables } from '../tables/traffic-tables';
 import { Translation } from './translation';
 import { ViewStates } from './view-states';
-import { WithheldServices } from './withheld';
+import { ExcludedServices } from './excluded-services';
 
 const { cluster, listener, secret } = RESOURCE_TYPES;
 
@@ -56,7 +56,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** The tables that are served from. While the index is being read anew they stay as they were, and so does the revision. */
   readonly loader: DerivedTable<TrafficTables, TrafficChange, ChangeSet>;
   private readonly translation: Translation;
-  private readonly withheld: WithheldServices;
+  private readonly excluded: ExcludedServices;
   private readonly lists: ListedNames;
   private readonly made = new BuildTargets();
   /** Since which revision changes are announced that are announced in slices. */
@@ -79,12 +79,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.revision = index.point?.revision ?? 0;
     const derivation = trafficDerivation({ index, zone, access, routes, policies, hosts });
     this.loader = new DerivedTable({ index, derivation, run, source: routes, maxAtOnce });
-    this.translation = new Translation({ tables: () => this.tables, httpOf: (view) => this.lists.http(view) });
-    this.withheld = new WithheldServices({ tables: () => this.tables });
+    this.translation = new Translation({
+      tables: () => this.tables,
+      listHttpAddresses: (view) => this.lists.http(view),
+    });
+    this.excluded = new ExcludedServices({ tables: () => this.tables });
     this.lists = new ListedNames({
       tables: () => this.tables,
       translation: this.translation,
-      withheld: this.withheld,
+      excluded: this.excluded,
       used: (view) => this.views.of(view).onDemand.used,
     });
     this.loader.subscribe((change) => (change === 'reloaded' ? this.filledAnew() : this.changed(change)));
@@ -123,11 +126,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** The authorities, by id, that a trust secret of this version holds; undefined where no such secret was served here. */
-  authoritiesOf(version: string): readonly string[] | undefined {
+  findAuthorities(version: string): readonly string[] | undefined {
     return this.authorities.of(version);
   }
 
-  /** Grows whenever `refused` or `authoritiesOf` may say something else although the streams of a proxy have not moved. */
+  /** Grows whenever `refused` or `findAuthorities` may say something else although the streams of a proxy have not moved. */
   get generation(): number {
     return this.shared.refusals + this.authorities.changes + this.tables.explicit.version;
   }
@@ -141,11 +144,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const unserved = this.translation.unserved(view);
     const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
     const own = this.views.of(view).served.refused([view.mesh, ...consumers]);
-    return [...own, ...this.shared.refused([...scopesOf(view), ...consumers]), ...unserved];
+    return [...own, ...this.shared.refused([...listScopes(view), ...consumers]), ...unserved];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
-    const recording = this.made.recording(view, { type, name, group: this.groupOf(view) });
+    const recording = this.made.recording(view, { type, name, group: this.findGroup(view) });
     return this.tables.reads.record(recording, () => this.make(view, type, name));
   }
 
@@ -153,14 +156,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.views.of(view);
     if (this.awaitsChain(view, vip)) return 'pending';
-    const inPlace = this.withheld.inPlaceOf(view, type, name);
+    const inPlace = this.excluded.findReplacement(view, type, name);
     if (inPlace)
       return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name, view });
-    const consumers = this.translation.consumersOf(view, type, name);
+    const consumers = this.translation.findConsumer(view, type, name);
     // What the view's namespace decided before, and what was wrong with it, is gone.
     const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
     if (left && this.shared.hasScope(left)) this.shared.forget(type, [name], [left]);
-    const scopes = consumers === undefined ? scopesOf(view) : [consumerScope(view, consumers)];
+    const scopes = consumers === undefined ? listScopes(view) : [consumerScope(view, consumers)];
     const known = this.shared.fresh(scopes, type, name);
     if (known) return known;
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
@@ -172,9 +175,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       state.served.forget(type, [name]);
       return undefined;
     }
-    const scope = consumers === undefined ? scopeNameOf(plan, view) : consumerScope(view, consumers);
+    const scope = consumers === undefined ? formatScopeName(plan, view) : consumerScope(view, consumers);
     const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name, view });
-    const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
+    const trusting = type === secret ? findTrustedMesh(view, name) : undefined;
     if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
     return resource;
   }
@@ -192,7 +195,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.lists.takeRelisted(view, type);
   }
 
-  groupOf({ dataplane }: EnvoyView): string | undefined {
+  findGroup({ dataplane }: EnvoyView): string | undefined {
     return dataplane && identityKey(dataplane);
   }
 
@@ -222,11 +225,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
     if (vip === undefined || !hasChains(view)) return false;
     const { onDemand } = this.views.of(view);
-    const destination = this.withheld.atVip(view, vip);
+    const destination = this.excluded.atVip(view, vip);
     const { routes } = this.tables;
     if (!destination || !this.translation.hasChain(view, destination)) onDemand.forget(vip);
     else {
-      const asked = routes.carriage(view, destination) === 'requests' ? destination.name : undefined;
+      const asked = routes.trafficMode(view, destination) === 'requests' ? destination.name : undefined;
       if (onDemand.has(vip)) onDemand.follow(vip, asked);
       else if (!this.lists.httpVips(view).has(vip)) this.beginUse(view, vip, destination, asked);
     }
@@ -263,7 +266,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** Everything was derived anew from the index. */
   private filledAnew(): void {
     const since = this.revision + 1;
-    this.hosts.keepThoseOf(this.model);
+    this.hosts.keepOnly(this.model);
     this.moveTo(this.index.point?.revision ?? 0);
     this.tellAll(since);
     this.run(this.forgettingGone());
@@ -324,7 +327,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** `since`: the first revision that holds the change. */
   private applied(destinations: TrafficChange['destinations'], since: number): void {
-    this.hosts.keepThoseOf(this.model);
+    this.hosts.keepOnly(this.model);
     // Whether a view lists a destination may depend on all of it but its endpoints.
     const relisted = destinations.filter(hasOtherConfig);
     for (const { name } of relisted) this.lists.destinationChanged(name);
@@ -378,7 +381,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed: readonly string[],
     {
       view,
-      group = view && this.groupOf(view),
+      group = view && this.findGroup(view),
       since = this.revision,
     }: {
       readonly view?: EnvoyView;

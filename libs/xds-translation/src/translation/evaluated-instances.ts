@@ -5,7 +5,7 @@ import type { IndexReader } from '@causeway/store';
 import { isHttp } from '../messages/clusters';
 import { servedInbounds } from '../dataplane/inbound';
 import { isTargeted } from '../model/destination';
-import type { InboundRules, ServicePort } from '../access/inbound-rules';
+import type { InboundRules, ServicePortRef } from '../access/inbound-rules';
 import type { AccessTable } from '../access/inbound-access';
 import type { Selecting } from '../access/inbound-services';
 
@@ -15,10 +15,10 @@ export interface EvaluatedInstance extends Omit<InboundAccess, 'seesRequests'> {
   /** Whether it is of requests; its proxy may be one that sees connections only. */
   readonly isHttp: boolean;
   /** Of each of `rules`: the ports of services whose policies they are. */
-  readonly behind: readonly (readonly ServicePort[])[];
+  readonly behind: readonly (readonly ServicePortRef[])[];
 }
 
-interface JudgedModel extends Selecting {
+interface EvaluatedModel extends Selecting {
   readonly index: Pick<IndexReader, 'byIdentityKey'>;
   readonly access: Pick<AccessTable, 'ofInbound' | 'isPlaintext'>;
   readonly rules: Pick<InboundRules, 'behind' | 'callers'>;
@@ -32,14 +32,14 @@ const MAX_INSTANCES = 256;
  * the mesh is not known. Of more than 256 the first. Linear in them and in the services that select them.
  */
 export function evaluateInstances(
-  model: JudgedModel,
-  { service, port }: ServicePort,
+  model: EvaluatedModel,
+  { service, port }: ServicePortRef,
 ): readonly EvaluatedInstance[] | 'pending' {
   const resource = model.index.byIdentityKey(identityKey(service));
   if (!resource || !MeshService.is(resource) || service.zone !== model.zone) return [];
   const target = servicePorts(resource).find(({ number }) => number === port)?.target;
   const found: EvaluatedInstance[] = [];
-  for (const dataplane of target === undefined ? [] : model.dataplanesOf(resource)) {
+  for (const dataplane of target === undefined ? [] : model.listDataplanes(resource)) {
     for (const inbound of servedInbounds(dataplane).all) {
       if (target === undefined || !isTargeted(dataplane, target, inbound.at.port)) continue;
       const access = model.access.ofInbound(dataplane, inbound.at.port);
@@ -56,7 +56,7 @@ export function evaluateInstances(
 }
 
 /** The SPIFFE ids that a Dataplane of this zone shows; none where it has no identity, undefined where it is not there. */
-export function idsOfDataplane({ index, rules }: JudgedModel, id: Identity): readonly string[] | undefined {
+export function idsOfDataplane({ index, rules }: EvaluatedModel, id: Identity): readonly string[] | undefined {
   const dataplane = index.byIdentityKey(identityKey(id));
-  return dataplane && rules.callers.idsOf(dataplane);
+  return dataplane && rules.callers.listIds(dataplane);
 }

@@ -1,11 +1,11 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
-import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/dataplanes';
+import { asDataplane, listInbounds, type DataplaneResource } from '@causeway/dataplanes';
 import { FieldPath } from '@causeway/resources';
 import { destinationOfLocalEndpoints, hostPort } from '../names/resource-names';
 import type { EnvoyView } from '../views/envoy-view';
-import type { Plan, TranslationOptions } from './plan';
+import type { ResourceBuild, TranslationOptions } from './resource-build';
 import type { Destination } from '../model/destination';
-import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { socketAddress, type SocketAddress } from '../model/ingress-endpoint';
 import { NO_RULES } from '../policies/cluster-rules';
 import { encodeResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import type { GrpcRoutes } from '../grpc/grpc-routes';
@@ -19,11 +19,15 @@ import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverList
 export class GrpcTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
-  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
+  plan(view: EnvoyView, type: string, name: string): ResourceBuild | 'pending' | undefined {
     const { model, table, backendPolicies } = this.options.tables();
     const destination = this.destination(view, name);
-    const rules = destination ? backendPolicies.rulesOf(destination) : NO_RULES;
-    const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
+    const rules = destination ? backendPolicies.getRules(destination) : NO_RULES;
+    const made = (encode: ResourceBuild['encode'], isKept: boolean): ResourceBuild => ({
+      scope: 'grpc',
+      isKept,
+      encode,
+    });
     switch (type) {
       case RESOURCE_TYPES.listener: {
         if (name.startsWith(SERVER_LISTENER)) return this.server(view, name);
@@ -38,8 +42,8 @@ export class GrpcTranslation {
           lostBackendPolicies(rules),
         );
       case RESOURCE_TYPES.endpoints: {
-        const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
-        const from = { zone: model.zone, entranceOf, balancing: rules.balancing };
+        const findIngressEndpoint = (mesh: string, zone: string) => model.ingressEndpoint(mesh, zone);
+        const from = { zone: model.zone, findIngressEndpoint, balancing: rules.balancing };
         const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, from);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
       }
@@ -57,17 +61,18 @@ export class GrpcTranslation {
   }
 
   /** The listener of a channel: with the routes that decide for the clients of the view. */
-  private channel(view: EnvoyView, name: string, target: Destination | undefined): Plan {
+  private channel(view: EnvoyView, name: string, target: Destination | undefined): ResourceBuild {
     const { routes } = this.options.tables();
     const routed: GrpcRoutes = target ? routes.calls(view, target) : { routes: [], lost: [] };
-    const encode: Plan['encode'] = (last) => encodeResource(Listener, clientListener(name, target, routed), last);
+    const encode: ResourceBuild['encode'] = (last) =>
+      encodeResource(Listener, clientListener(name, target, routed), last);
     return withLost({ scope: 'grpc', isKept: target !== undefined, encode }, routed.lost);
   }
 
-  private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
+  private server({ dataplane: id }: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
     const dataplane = asDataplane(this.options.tables().dataplane(id));
     if (!dataplane) return undefined;
-    const at = serversOf(dataplane).find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
+    const at = listGrpcServers(dataplane).find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
     if (!at) return undefined;
     const access = this.options.tables().model.access.ofInbound(dataplane, at.port);
     if (access === 'pending') return access;
@@ -80,16 +85,16 @@ export class GrpcTranslation {
 }
 
 /** A plan that says what clients do not do. */
-function withLost(plan: Plan, [lost, ...more]: readonly string[]): Plan {
+function withLost(plan: ResourceBuild, [lost, ...more]: readonly string[]): ResourceBuild {
   if (lost === undefined) return plan;
   const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
   return { ...plan, problem: FieldPath.at('routes').violation(reason, 'not-allowed') };
 }
 
 /** Lists the addresses at which gRPC servers of a Dataplane may listen: its inbounds, without a proxy between. */
-function serversOf(dataplane: DataplaneResource): readonly SocketAddress[] {
+function listGrpcServers(dataplane: DataplaneResource): readonly SocketAddress[] {
   const { address } = dataplane.spec.networking;
-  return inboundsOf(dataplane).flatMap(({ state, address: own = address, port }) => {
+  return listInbounds(dataplane).flatMap(({ state, address: own = address, port }) => {
     const found = state === 'Ignored' ? undefined : socketAddress(own, port);
     return found ? [found] : [];
   });

@@ -1,23 +1,23 @@
 import { compareText } from '@causeway/resources';
 import type { DestinationConfig } from '../model/destination';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { Reader, type Recording } from '../reads/recorded-reads';
 import { declaredBackends } from '../dataplane/reachable-backends';
-import { vipOf } from '../tables/destination-table';
+import { formatVip } from '../tables/destination-table';
 import { hasChains, type EnvoyView } from '../views/envoy-view';
 import { GivenNames } from '../reads/given-names';
 import type { BuildTarget } from '../views/build-targets';
 import * as names from '../names/resource-names';
 import type { TrafficTables } from '../tables/traffic-tables';
 import type { Translation } from './translation';
-import type { WithheldServices } from './withheld';
+import type { ExcludedServices } from './excluded-services';
 
 /** Inputs of the lists. */
 export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly translation: Translation;
-  readonly withheld: WithheldServices;
+  readonly excluded: ExcludedServices;
   /** The `address:port` of the HTTP services that the view's proxies asked for themselves. */
   readonly used: (view: EnvoyView) => Iterable<string>;
 }
@@ -69,13 +69,16 @@ export class ListedNames {
   private readonly types: ReadonlyMap<string, ListedType> = new Map<string, ListedType>([
     [
       RESOURCE_TYPES.cluster,
-      { own: (view) => this.ownClusters(view), of: (view, each, isListed) => this.clustersOf(view, each, isListed) },
+      { own: (view) => this.ownClusters(view), of: (view, each, isListed) => this.listClusters(view, each, isListed) },
     ],
     [
       RESOURCE_TYPES.listener,
-      { own: (view) => this.ownListeners(view), of: (view, each, isListed) => this.listenersOf(view, each, isListed) },
+      {
+        own: (view) => this.ownListeners(view),
+        of: (view, each, isListed) => this.listListeners(view, each, isListed),
+      },
     ],
-    [CHAINS, { own: () => [], of: (view, each, isListed) => this.chainsOf(view, each, isListed) }],
+    [CHAINS, { own: () => [], of: (view, each, isListed) => this.listChains(view, each, isListed) }],
   ]);
 
   constructor(private readonly parts: ListedNamesParts) {}
@@ -88,7 +91,7 @@ export class ListedNames {
 
   /** Names may have joined or left the lists of a view. */
   relistedIn(view: EnvoyView): void {
-    this.listsOf(view).changes += 1;
+    this.getLists(view).changes += 1;
   }
 
   /** Of a destination other names may be in lists. */
@@ -123,7 +126,7 @@ export class ListedNames {
 
   /** Whether the lists of a view hold what its own Dataplane has, and nothing that services bring or take. */
   areOwn(view: EnvoyView): boolean {
-    const { reader } = this.listsOf(view);
+    const { reader } = this.getLists(view);
     return this.parts.tables().reads.record(recordingFor(reader), () => this.holdOwn(view));
   }
 
@@ -135,10 +138,10 @@ export class ListedNames {
   /** HTTP addresses that have a filter chain in the view's redirect listener: those that are listed or used. */
   http(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const { used, withheld, translation } = this.parts;
+    const { used, excluded, translation } = this.parts;
     const found = new Set(this.names(view, CHAINS));
     for (const vip of used(view)) {
-      const destination = withheld.atVip(view, vip);
+      const destination = excluded.atVip(view, vip);
       const at = destination && translation.chainAt(view, destination);
       if (at !== undefined) found.add(at);
     }
@@ -148,7 +151,7 @@ export class ListedNames {
   private list(view: EnvoyView, type: string): GivenNames | undefined {
     const of = this.types.get(type);
     if (!of) return undefined;
-    const { byType, changes, reader } = this.listsOf(view);
+    const { byType, changes, reader } = this.getLists(view);
     const version = `${this.changes} ${changes}`;
     const now = this.forgotten + this.changed.length;
     const known = byType.get(type);
@@ -163,7 +166,7 @@ export class ListedNames {
       : reads.record(own, () => [...this.candidates(view)]);
     const isListed = reads.record(own, () => this.listing(view));
     for (const name of new Set(touched))
-      reads.record({ shared: () => this.readerOf(name), own: () => reader }, () => {
+      reads.record({ shared: () => this.getReader(name), own: () => reader }, () => {
         const destination = model.config(name);
         list.given.give(name, destination ? of.of(view, destination, isListed(destination)) : []);
       });
@@ -173,7 +176,7 @@ export class ListedNames {
     return list.given;
   }
 
-  private readerOf(name: string): Reader<BuildTarget> {
+  private getReader(name: string): Reader<BuildTarget> {
     const reader = this.readers.get(name) ?? new Reader<BuildTarget>({ of: 'destination in lists', name });
     this.readers.set(name, reader);
     return reader;
@@ -203,20 +206,20 @@ export class ListedNames {
       yield* this.withBackends(view, destination);
     if (!view.capture) return;
     for (const vip of this.parts.used(view)) {
-      const destination = this.parts.withheld.atVip(view, vip);
+      const destination = this.parts.excluded.atVip(view, vip);
       if (destination && this.parts.translation.hasChain(view, destination))
         yield* this.withBackends(view, destination.name);
     }
   }
 
-  private *clustersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
+  private *listClusters(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     const { translation } = this.parts;
     for (const sni of translation.own.serverNames(view, destination)) yield names.ingressClusterName(sni);
     if (view.egress) yield* translation.egress.clusterNames(destination);
     if (!view.capture || !isListed) return;
     const isByAddress = view.capture.type !== 'bind' && !translation.hasChain(view, destination);
     if (!isByAddress) yield* this.withBackends(view, destination.name);
-    else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
+    else if (destination.vip !== '') yield `vip:${formatVip(destination)}`;
   }
 
   /** The cluster of a destination and those that its routes lead to. */
@@ -234,13 +237,13 @@ export class ListedNames {
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
   }
 
-  private *listenersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
+  private *listListeners(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     if (view.capture?.type !== 'bind' || !isListed || destination.vip === '') return;
-    const vip = vipOf(destination);
+    const vip = formatVip(destination);
     if (!this.parts.translation.own.isTaken(view, vip)) yield `outbound:${vip}`;
   }
 
-  private *chainsOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
+  private *listChains(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     const at = isListed && hasChains(view) ? this.parts.translation.chainAt(view, destination) : undefined;
     if (at !== undefined) yield at;
   }
@@ -255,9 +258,9 @@ export class ListedNames {
   /** Whether the clients of a destination are sent it without asking. */
   private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
     const listed = this.listedIn(view);
-    const { withheld } = this.parts;
+    const { excluded } = this.parts;
     return (each) =>
-      each.service.mesh === view.mesh && (listed === 'all' || listed.has(each.name)) && !withheld.has(view, each);
+      each.service.mesh === view.mesh && (listed === 'all' || listed.has(each.name)) && !excluded.has(view, each);
   }
 
   private listedNames(view: EnvoyView): Iterable<string> {
@@ -276,7 +279,7 @@ export class ListedNames {
     return isAll ? 'all' : this.parts.tables().backends.names(mesh, declared?.refs ?? []);
   }
 
-  private listsOf(view: EnvoyView): Lists {
+  private getLists(view: EnvoyView): Lists {
     const known = this.kept.get(view);
     if (known) return known;
     const reader = new Reader<BuildTarget>({ of: 'lists', view });

@@ -3,13 +3,13 @@ import { RESOURCE_TYPES } from '@causeway/xds-server';
 const { filterChain, routes: routeConfiguration } = RESOURCE_TYPES;
 
 /** Steps that the first connection to an HTTP service waits for, in this order. */
-type Step = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
+type FirstConnectionStep = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
 
 interface Use {
   readonly chain: string;
   /** The routes that the chain names; undefined where it names none. */
   readonly routes: string | undefined;
-  step: Step | 'listed';
+  step: FirstConnectionStep | 'listed';
 }
 
 /**
@@ -37,14 +37,14 @@ export class OnDemandAddresses {
 
   /** Notes the use of an address. What its proxies hold of it already is not waited for: it is asked for once. */
   begin({ vip, chain, routes }: Pick<Use, 'chain' | 'routes'> & { readonly vip: string }): void {
-    this.byVip.set(vip, { chain, routes, step: this.stepOf(chain, routes) });
+    this.byVip.set(vip, { chain, routes, step: this.getStep(chain, routes) });
   }
 
   /** The routes of an address are those of another service now. */
   follow(vip: string, routes: string | undefined): void {
     const use = this.byVip.get(vip);
     if (!use || use.routes === routes) return;
-    const step = use.step === 'done' ? use.step : this.stepOf(use.chain, routes);
+    const step = use.step === 'done' ? use.step : this.getStep(use.chain, routes);
     this.byVip.set(vip, { ...use, routes, step });
   }
 
@@ -74,14 +74,14 @@ export class OnDemandAddresses {
     const done: string[] = [];
     for (const [vip, use] of this.byVip) {
       if (use.step === 'done') continue;
-      if (type === filterChain && use.step === 'chain asked') use.step = this.stepOf(use.chain, use.routes);
+      if (type === filterChain && use.step === 'chain asked') use.step = this.getStep(use.chain, use.routes);
       else if (type === routeConfiguration && use.step === 'routes asked') use.step = 'done';
       if (use.step === 'done') done.push(vip);
     }
     return done;
   }
 
-  private stepOf(chain: string, routes: string | undefined): Use['step'] {
+  private getStep(chain: string, routes: string | undefined): Use['step'] {
     if (this.asked[filterChain]?.has(chain) !== true) return 'listed';
     if (routes === undefined) return 'done';
     return this.asked[routeConfiguration]?.has(routes) === true ? 'done' : 'chain acked';

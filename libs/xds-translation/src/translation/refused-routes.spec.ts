@@ -1,7 +1,7 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import { targetsOf } from '../tables/destination-table';
+import { listTargets } from '../tables/destination-table';
 import type { EnvoyView } from '../views/envoy-view';
 import { zoneResources } from '../../../../test/support/zone-resources';
 
@@ -27,7 +27,7 @@ describe('what routes ask for and cannot be done is said no more', () => {
     source.follow();
     const names = (): readonly string[] => {
       for (const destination of source.model.destinations())
-        for (const target of targetsOf(destination)) source.get(clients, RESOURCE_TYPES.listener, target);
+        for (const target of listTargets(destination)) source.get(clients, RESOURCE_TYPES.listener, target);
       return [...source.refused({ id: 'p', view: clients })].map(({ name }) => name);
     };
     return { zone, names };

@@ -1,5 +1,5 @@
 import { hasChains, type EnvoyView } from '../views/envoy-view';
-import type { Plan } from './plan';
+import type { ResourceBuild } from './resource-build';
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
@@ -15,7 +15,7 @@ const [NAMES, ADDRESSES] = ['/names', '/addresses'];
 const DIRECT = '/direct';
 
 /** The scopes in which a view's shared resources are kept. */
-export function scopesOf(view: EnvoyView): readonly string[] {
+export function listScopes(view: EnvoyView): readonly string[] {
   return sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
 }
 
@@ -32,16 +32,16 @@ function sharedScopes(view: EnvoyView): readonly string[] {
 
 /** The scope of what the proxies of a namespace share where its own routes decide. */
 export function consumerScope(view: EnvoyView, namespace: string): string {
-  return `${scopesOf(view).at(-1)}${CONSUMERS}${namespace}`;
+  return `${listScopes(view).at(-1)}${CONSUMERS}${namespace}`;
 }
 
 /** The scope in which a resource is kept that is made by a plan. */
-export function scopeNameOf(plan: Plan, view: EnvoyView): string {
-  const shared = sharedScopeOf(plan, view);
+export function formatScopeName(plan: ResourceBuild, view: EnvoyView): string {
+  const shared = formatSharedScope(plan, view);
   return plan.isByNames === true && plan.scope !== 'view' ? shared + hostScope(view) : shared;
 }
 
-function sharedScopeOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
+function formatSharedScope({ scope }: ResourceBuild, { mesh, capture }: EnvoyView): string {
   switch (scope) {
     case 'ingress':
       return INGRESS;

@@ -3,14 +3,14 @@ import { listAuthorityIds } from '@causeway/identity';
 import type { Violation } from '@causeway/resources';
 import type { TrustDomain } from '../model/trust-domains';
 import type { EncodedResource, RefusedResource } from '@causeway/xds-server';
-import type { Plan } from './plan';
+import type { ResourceBuild } from './resource-build';
 
 /** Most refused resources that are remembered of one scope. */
 const MAX_REFUSED = 1_000;
 const NONE: readonly RefusedResource[] = [];
 
 /** Until a change touches it, a resource is served again without a look at the model. */
-interface Kept<V> {
+interface KeptResource<V> {
   readonly of: ServedName;
   readonly resource: EncodedResource;
   /** The view that it was made for last. */
@@ -31,7 +31,7 @@ export interface ServedName {
  * kept no longer.
  */
 export class ServedResources<V> {
-  private readonly byKey = new Map<string, Kept<V>>();
+  private readonly byKey = new Map<string, KeptResource<V>>();
   private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
   private readonly scopes = new Set<string>();
   /** Grows whenever what breaks Envoy's rules is something else. */
@@ -42,15 +42,15 @@ export class ServedResources<V> {
   /** The resource as it was served, where nothing has touched it since. */
   fresh(scopes: readonly string[], type: string, name: string): EncodedResource | undefined {
     for (const scope of scopes) {
-      const found = this.byKey.get(keyOf({ scope, type, name }));
+      const found = this.byKey.get(formatKey({ scope, type, name }));
       if (found?.isFresh && found.touches === this.touches) return found.resource;
     }
     return undefined;
   }
 
   /** Encodes a resource by its plan; the last good content where it breaks Envoy's rules, undefined where there is none. */
-  serve(plan: Plan, of: ServedName & { readonly view: V }): EncodedResource | undefined {
-    const key = keyOf(of);
+  serve(plan: ResourceBuild, of: ServedName & { readonly view: V }): EncodedResource | undefined {
+    const key = formatKey(of);
     this.scopes.add(of.scope);
     const previous = this.byKey.get(key)?.resource;
     const result = plan.encode(previous);
@@ -74,7 +74,7 @@ export class ServedResources<V> {
   /** Yields the scopes in which a resource is kept, each with a view that it was made for. */
   *keptIn(type: string, name: string): Generator<{ readonly scope: string; readonly view: V }> {
     for (const scope of this.scopes) {
-      const kept = this.byKey.get(keyOf({ scope, type, name }));
+      const kept = this.byKey.get(formatKey({ scope, type, name }));
       if (kept) yield { scope, view: kept.view };
     }
   }
@@ -93,7 +93,7 @@ export class ServedResources<V> {
   touch(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
     for (const scope of scopes)
       for (const name of names) {
-        const key = keyOf({ scope, type, name });
+        const key = formatKey({ scope, type, name });
         const kept = this.byKey.get(key);
         if (kept) this.byKey.set(key, { ...kept, isFresh: false });
       }
@@ -103,7 +103,7 @@ export class ServedResources<V> {
   forget(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
     for (const scope of scopes)
       for (const name of names) {
-        this.byKey.delete(keyOf({ scope, type, name }));
+        this.byKey.delete(formatKey({ scope, type, name }));
         this.accept({ scope, type, name });
       }
   }
@@ -137,7 +137,7 @@ export class ServedResources<V> {
   }
 }
 
-function keyOf({ scope, type, name }: ServedName): string {
+function formatKey({ scope, type, name }: ServedName): string {
   return `${type} ${scope} ${name}`;
 }
 

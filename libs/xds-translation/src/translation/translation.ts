@@ -12,19 +12,19 @@ import { hasNames, type Destination, type DestinationConfig, type LocalEndpoint 
 import { GrpcTranslation } from './grpc-translation';
 import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
 import { destinationCluster, emptyCluster, reentryCluster } from '../messages/clusters';
-import { vipOf } from '../tables/destination-table';
-import { destinationEndpoints, egressEndpoints, entranceEndpoints, noEndpoints } from '../messages/endpoints';
+import { formatVip } from '../tables/destination-table';
+import { destinationEndpoints, egressEndpoints, ingressEndpoints, noEndpoints } from '../messages/endpoints';
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from '../views/envoy-view';
-import { hostNameOf } from '../messages/host-name';
+import { toHostName } from '../messages/host-name';
 import { type ingressListener } from '../messages/ingress-listener';
 import * as names from '../names/resource-names';
 import { DataplaneTranslation } from './dataplane-translation';
-import { externalEndpoints, needsSystemAuthorities, problemOf } from '../messages/external-sockets';
-import { kept, type Plan, type TranslationOptions } from './plan';
+import { externalEndpoints, needsSystemAuthorities, findExternalProblem } from '../messages/external-sockets';
+import { kept, type ResourceBuild, type TranslationOptions } from './resource-build';
 import * as outbound from '../messages/outbound-listeners';
 import { identitySecret, trustSecret } from '../messages/tls';
-import { firstProblem, type Carriage } from '../tables/service-routes';
+import { firstProblem, type TrafficMode } from '../tables/service-bindings';
 
 const ABSENT = undefined;
 
@@ -44,7 +44,7 @@ export class Translation {
   }
 
   /** Plans a resource; undefined if there is none of this name, `pending` until a later change. Costs by its content. */
-  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
+  plan(view: EnvoyView, type: string, name: string): ResourceBuild | 'pending' | undefined {
     if (type === RESOURCE_TYPES.hostName) return this.hostName(view, name);
     // An agent writes them into the files of its programs.
     if (view.wire === 'grpc' && type !== RESOURCE_TYPES.secret) return this.grpc.plan(view, type, name);
@@ -92,7 +92,7 @@ export class Translation {
     return { ...destination, local: local.map(seen), localNames: localNames.map(seen) };
   }
 
-  private cluster(view: EnvoyView, name: string): Plan | undefined {
+  private cluster(view: EnvoyView, name: string): ResourceBuild | undefined {
     const vip = names.vipOfCluster(name);
     if (vip !== undefined) return this.vipCluster(view, name, vip);
     const sni = names.sniOfCluster(name);
@@ -108,25 +108,31 @@ export class Translation {
   }
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
-  private vipCluster(view: EnvoyView, name: string, vip: string): Plan {
+  private vipCluster(view: EnvoyView, name: string, vip: string): ResourceBuild {
     const destination = this.options.tables().table.atVip(view.mesh, vip);
     if (!destination)
       return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
     const { capture } = view;
     if (this.hasChain(view, destination) && capture?.type === 'redirect')
       return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
-    const scope = this.carriage(view, destination) === 'bytes' ? 'mesh' : 'bytes';
+    const scope = this.trafficMode(view, destination) === 'bytes' ? 'mesh' : 'bytes';
     return this.towards(view, name, destination, scope);
   }
 
   /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
-  private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
+  private towards(
+    view: EnvoyView,
+    name: string,
+    destination: Destination,
+    scope: ResourceBuild['scope'],
+  ): ResourceBuild {
     const { systemAuthorities } = view;
     const { model, backendPolicies } = this.options.tables();
-    const rules = backendPolicies.rulesOf(destination);
+    const rules = backendPolicies.getRules(destination);
     const options = { zone: model.zone, systemAuthorities, rules, withNames: view.resolvesNames === true };
     const isDirect = destination.external !== undefined && !destination.egress;
-    const problem = isDirect && destination.external ? problemOf(destination.external, systemAuthorities) : undefined;
+    const problem =
+      isDirect && destination.external ? findExternalProblem(destination.external, systemAuthorities) : undefined;
     const isOwn = isDirect && needsSystemAuthorities(destination);
     const plan = kept(isOwn ? 'view' : scope, (last) =>
       encodeResource(Cluster, destinationCluster(name, this.asSeenBy(view, destination), options), last),
@@ -135,9 +141,9 @@ export class Translation {
   }
 
   /** Never absent: a cluster would wait for its endpoints. */
-  private endpoints(view: EnvoyView, name: string): Plan {
+  private endpoints(view: EnvoyView, name: string): ResourceBuild {
     const { model, backendPolicies } = this.options.tables();
-    const none: Plan = {
+    const none: ResourceBuild = {
       ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
       isKept: false,
     };
@@ -145,13 +151,13 @@ export class Translation {
       return kept('mesh', (last) =>
         encodeResource(ClusterLoadAssignment, egressEndpoints(model.egress.addresses), last),
       );
-    const entered = names.entranceOfEndpoints(name);
+    const entered = names.parseIngressEndpoints(name);
     if (entered) {
       const { mesh, zone } = entered;
-      const entrance = mesh === view.mesh ? model.entrance(mesh, zone) : undefined;
-      if (!entrance) return none;
+      const ingressEndpoint = mesh === view.mesh ? model.ingressEndpoint(mesh, zone) : undefined;
+      if (!ingressEndpoint) return none;
       return kept('mesh', (last) =>
-        encodeResource(ClusterLoadAssignment, entranceEndpoints(mesh, zone, entrance), last),
+        encodeResource(ClusterLoadAssignment, ingressEndpoints(mesh, zone, ingressEndpoint), last),
       );
     }
     const local = names.destinationOfLocalEndpoints(name);
@@ -161,28 +167,28 @@ export class Translation {
     if (!destination || destination.egress) return none;
     if (destination.external)
       return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
-    const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
+    const findIngressEndpoint = (mesh: string, zone: string) => model.ingressEndpoint(mesh, zone);
     return kept('mesh', (last) =>
       encodeResource(
         ClusterLoadAssignment,
         destinationEndpoints(
           this.asSeenBy(view, destination),
           model.zone,
-          entranceOf,
-          backendPolicies.rulesOf(destination).balancing?.locality,
+          findIngressEndpoint,
+          backendPolicies.getRules(destination).balancing?.locality,
         ),
         last,
       ),
     );
   }
 
-  private listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+  private listener(view: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
     const { capture } = view;
-    const made = (fields: ReturnType<typeof ingressListener>): Plan =>
+    const made = (fields: ReturnType<typeof ingressListener>): ResourceBuild =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     if (/^(ingress|inbound|explicit):/.test(name)) return this.alone(() => this.own.listener(view, name));
     if (capture?.type === 'redirect') {
-      const http = this.options.httpOf(view);
+      const http = this.options.listHttpAddresses(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
       return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
     }
@@ -195,9 +201,9 @@ export class Translation {
   }
 
   /** Never absent once it is asked for: the listener names it, and would not get ready. */
-  private chain(view: EnvoyView, name: string): Plan {
+  private chain(view: EnvoyView, name: string): ResourceBuild {
     const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
-    if (!destination || this.carriage(view, destination) === 'bytes') {
+    if (!destination || this.trafficMode(view, destination) === 'bytes') {
       const closed = outbound.closedChain(name);
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
     }
@@ -205,22 +211,22 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(FilterChain, fields, last));
   }
 
-  private routes(view: EnvoyView, name: string): Plan | undefined {
+  private routes(view: EnvoyView, name: string): ResourceBuild | undefined {
     const destination = this.destination(view, name);
-    if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
+    if (!destination || this.trafficMode(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
     const { routes: made, problems } = routes.requests(view, destination);
-    const fields = outbound.routesOf(destination, made);
+    const fields = outbound.toRouteConfiguration(destination, made);
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
 
-  private carriage(view: EnvoyView, destination: DestinationConfig): Carriage {
-    return this.options.tables().routes.carriage(view, destination);
+  private trafficMode(view: EnvoyView, destination: DestinationConfig): TrafficMode {
+    return this.options.tables().routes.trafficMode(view, destination);
   }
 
   /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
   hasChain(view: EnvoyView, destination: DestinationConfig): boolean {
-    return hasChains(view) && this.carriage(view, destination) !== 'bytes';
+    return hasChains(view) && this.trafficMode(view, destination) !== 'bytes';
   }
 
   private filterToName(view: EnvoyView, name: string): ReturnType<Translation['filterTo']> | undefined {
@@ -231,8 +237,8 @@ export class Translation {
   /** Plans what takes connections to a destination. */
   private filterTo(view: EnvoyView, destination: Destination) {
     const { routes } = this.options.tables();
-    const binding = routes.bindingOf(view, destination);
-    switch (this.carriage(view, destination)) {
+    const binding = routes.findBinding(view, destination);
+    switch (this.trafficMode(view, destination)) {
       case 'requests':
         return outbound.httpFilter(destination);
       case 'shares':
@@ -243,11 +249,11 @@ export class Translation {
   }
 
   /** The namespace whose routes, or policies, decide about a resource for a view, where they are its consumers' own. */
-  consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
+  findConsumer(view: EnvoyView, type: string, name: string): string | undefined {
     if (!view.dataplane || view.capture?.type === 'translate') return ABSENT;
     const of = this.routed(view, type, name);
     const rules = type === RESOURCE_TYPES.routes || view.wire === 'grpc';
-    return of && this.options.tables().routes.consumersOf(view, { of, rules });
+    return of && this.options.tables().routes.findConsumer(view, { of, rules });
   }
 
   /** The destination whose routes decide about a resource. */
@@ -259,7 +265,7 @@ export class Translation {
     return vip === undefined ? ABSENT : table.configAtVip(view.mesh, vip);
   }
 
-  private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+  private secret(view: EnvoyView, name: string): ResourceBuild | 'pending' | undefined {
     if (name === names.TRUST_SECRET) {
       const domains = this.options.tables().model.trust(view.mesh);
       return domains.length === 0
@@ -270,18 +276,18 @@ export class Translation {
     return certificate && kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate), last));
   }
 
-  private hostName({ mesh, ingress, egress }: EnvoyView, name: string): Plan | undefined {
+  private hostName({ mesh, ingress, egress }: EnvoyView, name: string): ResourceBuild | undefined {
     const { table, model } = this.options.tables();
     const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
     if (!found) return ABSENT;
     const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.config(each) ?? []);
-    return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
+    return kept('mesh', (last) => encodeResource(HostName, toHostName(name, found, ports), last));
   }
 
   /** The address of a destination, where what is there is more than bytes to a view. */
   chainAt(view: EnvoyView, { vip, port }: DestinationConfig): string | undefined {
     if (vip === '') return undefined;
-    const at = vipOf({ vip, port });
+    const at = formatVip({ vip, port });
     const holder = this.options.tables().table.configAtVip(view.mesh, at);
     return holder && this.hasChain(view, holder) ? at : undefined;
   }

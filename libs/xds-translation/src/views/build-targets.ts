@@ -33,10 +33,10 @@ export class BuildTargets {
     { type, name, group }: { readonly type: string; readonly name: string; readonly group: string | undefined },
   ): Recording<BuildTarget> {
     const shared = (): Reader<BuildTarget> => readerIn(this.shared, { of: 'resource', type, name });
-    if (group === undefined) return { shared, own: () => this.readerOf(view) };
+    if (group === undefined) return { shared, own: () => this.getReader(view) };
     return {
       shared,
-      own: () => this.readerOf(view),
+      own: () => this.getReader(view),
       alone: () => {
         const known = this.alone.get(group) ?? new Map<string, Reader<BuildTarget>>();
         this.alone.set(group, known);
@@ -67,7 +67,7 @@ export class BuildTargets {
     return reader;
   }
 
-  private readerOf(view: EnvoyView): Reader<BuildTarget> {
+  private getReader(view: EnvoyView): Reader<BuildTarget> {
     const reader = this.views.get(view) ?? new Reader<BuildTarget>({ of: 'view', view });
     this.views.set(view, reader);
     return reader;

@@ -1,7 +1,7 @@
 import type { Identity } from '@causeway/resources';
-import type { SocketAddress } from '../model/zone-entrance';
-import type { SourceLimits } from '../messages/source-limits';
-import { egressSecretOf, TRUST_SECRET } from '../names/resource-names';
+import type { SocketAddress } from '../model/ingress-endpoint';
+import type { SourceLimitSettings } from '../messages/source-limits';
+import { parseEgressSecret, TRUST_SECRET } from '../names/resource-names';
 import type { IdentityCertificate } from '../messages/tls';
 
 /**
@@ -29,7 +29,7 @@ export interface EnvoyView {
     readonly identity: (mesh: string) => IdentityCertificate | undefined;
   };
   /** The limit of one source address at the ingress, or at the egress in each mesh, if it is not the default. */
-  readonly sourceLimits?: SourceLimits;
+  readonly sourceLimits?: SourceLimitSettings;
   /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
   readonly systemAuthorities?: string;
   /** Its proxies are of an agent of Causeway: what they forward to is for the agent to check. */
@@ -69,8 +69,8 @@ export function tcpPassthroughReason({ capture }: Pick<EnvoyView, 'capture'>): s
 }
 
 /** The mesh whose authorities a secret holds; undefined for other secrets. */
-export function trustedMeshOf(view: EnvoyView, name: string): string | undefined {
+export function findTrustedMesh(view: EnvoyView, name: string): string | undefined {
   if (name === TRUST_SECRET) return view.mesh;
-  const wanted = view.egress && egressSecretOf(name);
+  const wanted = view.egress && parseEgressSecret(name);
   return wanted?.type === TRUST_SECRET ? wanted.mesh : undefined;
 }

@@ -32,7 +32,7 @@ export async function servedMeshes(
   const index = {
     get: (id: Resource['id']) => byKey.get(identityKey(id)),
     ofKind: (kind: string) => rows.filter(({ id }) => id.kind === kind),
-    versionOf: () => 1,
+    getVersion: () => 1,
   };
   const owner = {
     expectedName: textAt(config, 'CAUSEWAY_MESH_NAME') || DEFAULT_MESH_OWNER.expectedName,

@@ -57,16 +57,16 @@ export class IssuerKeys {
     this.restored ??= this.restore();
     await this.restored;
     if (!this.held || this.age() > Math.min(REFRESH, this.settings.jwksMaxAge)) await this.refresh();
-    const known = await this.keyOf(header, token);
+    const known = await this.findKey(header, token);
     if (known) return known;
     await this.refresh();
-    const found = await this.keyOf(header, token);
+    const found = await this.findKey(header, token);
     if (!found) throw this.unknownKey(header.kid);
     return found;
   };
 
   /** Returns undefined if the key is unknown. */
-  private async keyOf(...of: Parameters<JWTVerifyGetKey>): Promise<Awaited<ReturnType<JWTVerifyGetKey>> | undefined> {
+  private async findKey(...of: Parameters<JWTVerifyGetKey>): Promise<Awaited<ReturnType<JWTVerifyGetKey>> | undefined> {
     const { find } = this.current();
     try {
       return await find(...of);
@@ -127,7 +127,7 @@ export class IssuerKeys {
     checkKeySetUrl(uri, issuer);
     const keys = keysIn(await fetchJson(uri));
     const fetchedAt = clock.now();
-    this.held = { find: keySetOf(keys), fetchedAt };
+    this.held = { find: createKeySet(keys), fetchedAt };
     if (this.isClosed) return;
     const note = { area: KEY_SETS, key: issuer, value: { keys, fetchedAt } };
     await store.write({ changes: [], onRefusal: 'abort', metadata: [note] }).catch(() => undefined);
@@ -138,7 +138,7 @@ export class IssuerKeys {
     const note = await this.sources.store.readMetadata(KEY_SETS, this.settings.issuer).catch(() => undefined);
     const fetchedAt = note?.['fetchedAt'];
     const isWhole = typeof fetchedAt === 'number' && isJsonArray(note?.['keys']);
-    if (isWhole) this.held = { find: keySetOf(keysIn(note)), fetchedAt };
+    if (isWhole) this.held = { find: createKeySet(keysIn(note)), fetchedAt };
   }
 }
 
@@ -160,7 +160,7 @@ function keysIn(document: unknown): readonly JsonObject[] {
   return keys.filter(isJsonObject).filter(({ kty, d }) => kty !== 'oct' && d === undefined);
 }
 
-function keySetOf(keys: readonly JsonObject[]): JWTVerifyGetKey {
+function createKeySet(keys: readonly JsonObject[]): JWTVerifyGetKey {
   const set: JSONWebKeySet = {
     keys: keys.flatMap((key) => (typeof key['kty'] === 'string' ? [{ ...key, kty: key['kty'] }] : [])),
   };

@@ -32,7 +32,7 @@ export class OidcVerifier implements TokenVerifier {
     const named: unknown = unverifiedClaims(token)?.iss;
     const issuer = this.settings.issuers.find((one) => one.issuer === named);
     if (!issuer) return undefined;
-    const { payload } = await jwtVerify(token, this.keysOf(issuer).find, {
+    const { payload } = await jwtVerify(token, this.getIssuerKeys(issuer).find, {
       algorithms: ALGORITHMS,
       issuer: issuer.issuer,
       audience: [...issuer.audiences],
@@ -44,10 +44,10 @@ export class OidcVerifier implements TokenVerifier {
         ? error
         : new Unauthenticated(refusalText(error, 'the OIDC token', ALGORITHMS), { cause: error });
     });
-    return callerOf(payload, issuer);
+    return toCaller(payload, issuer);
   }
 
-  private keysOf(issuer: OidcIssuer): IssuerKeys {
+  private getIssuerKeys(issuer: OidcIssuer): IssuerKeys {
     const known = this.keys.get(issuer.issuer);
     if (known) return known;
     const made = new IssuerKeys(issuer, this.sources);
@@ -73,7 +73,7 @@ export class OidcVerifier implements TokenVerifier {
   }
 }
 
-function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
+function toCaller(payload: JWTPayload, issuer: OidcIssuer): Caller {
   const { usernameClaim, groupsClaim, usernamePrefix, groupsPrefix } = issuer;
   const name = payload[usernameClaim];
   if (typeof name !== 'string' || name === '')

@@ -22,9 +22,12 @@ export interface Opening {
 /** Chooses the filter chain of a connection, by its name; undefined where none takes it. */
 export type ChainChoice = (opening: Opening) => string | undefined;
 
-type Node = MatcherTree;
-type OnMatch = NonNullable<Node['onNoMatch']>;
-type FieldMatcher = Extract<NonNullable<Node['matcherType']>, { $case: 'matcherList' }>['value']['matchers'][number];
+type MatcherNode = MatcherTree;
+type OnMatch = NonNullable<MatcherNode['onNoMatch']>;
+type FieldMatcher = Extract<
+  NonNullable<MatcherNode['matcherType']>,
+  { $case: 'matcherList' }
+>['value']['matchers'][number];
 type Single = Extract<
   NonNullable<NonNullable<FieldMatcher['predicate']>['matchType']>,
   { $case: 'singlePredicate' }
@@ -36,7 +39,7 @@ export function decodeChainChoice(chains: readonly FilterChain[], matcher: Match
   return matcher ? byTree(matcher) : byMatches(chains);
 }
 
-function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
+function byTree({ matcherType, onNoMatch }: MatcherNode): ChainChoice {
   const otherwise = byMatch(onNoMatch);
   if (matcherType?.$case === 'matcherList') {
     const tried = matcherType.value.matchers.flatMap(fieldChoice);
@@ -54,7 +57,7 @@ function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
   return (opening) => {
     const { serverName, alpn } = opening;
     const offered = isServerName ? serverName : alpn.map((name) => `'${name}'`).join(',');
-    return (branches.get(isTransport ? transportOf(opening) : offered) ?? otherwise)(opening);
+    return (branches.get(isTransport ? getTransport(opening) : offered) ?? otherwise)(opening);
   };
 }
 
@@ -94,13 +97,13 @@ function byMatch(match: OnMatch | undefined): ChainChoice {
   return () => name;
 }
 
-function transportOf({ isTls }: Opening): string {
+function getTransport({ isTls }: Opening): string {
   return isTls ? 'tls' : 'raw_buffer';
 }
 
 /** Each chain says what it takes; the one that says most about the server name wins. */
 function byMatches(chains: readonly FilterChain[]): ChainChoice {
-  const candidates = chains.map(({ name, filterChainMatch }) => ({ name, rank: rankOf(filterChainMatch) }));
+  const candidates = chains.map(({ name, filterChainMatch }) => ({ name, rank: rankChain(filterChainMatch) }));
   return (opening) => {
     let best: { readonly name: string; readonly rank: number } | undefined;
     for (const { name, rank } of candidates) {
@@ -112,7 +115,7 @@ function byMatches(chains: readonly FilterChain[]): ChainChoice {
 }
 
 /** Returns how specifically a match applies to a connection; below 0 if it does not match. */
-function rankOf(match: FilterChainMatch | undefined): (opening: Opening) => number {
+function rankChain(match: FilterChainMatch | undefined): (opening: Opening) => number {
   if (!match) return () => 0;
   const { serverNames, transportProtocol, ...others } = match;
   const { destinationPort, prefixRanges, sourcePrefixRanges, sourcePorts, applicationProtocols } = others;
@@ -120,7 +123,7 @@ function rankOf(match: FilterChainMatch | undefined): (opening: Opening) => numb
   if (isMore || prefixRanges.length + sourcePrefixRanges.length + sourcePorts.length > 0)
     throw new UnsupportedConfig('filterChainMatch', 'looks at more than the transport and the server name');
   return (opening) => {
-    if (transportProtocol !== '' && transportProtocol !== transportOf(opening)) return -1;
+    if (transportProtocol !== '' && transportProtocol !== getTransport(opening)) return -1;
     if (serverNames.length === 0) return 0;
     return Math.max(...serverNames.map((name) => nameRank(name, opening.serverName)));
   };

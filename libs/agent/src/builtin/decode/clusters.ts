@@ -23,7 +23,7 @@ interface TransportChoice {
 }
 
 /** A cluster, decoded. */
-export interface ClusterPlan {
+export interface DecodedCluster {
   readonly name: string;
   /** Its endpoints, or the name of the resource that has them. */
   readonly endpoints: { readonly name: string } | { readonly localities: readonly EndpointLocality[] };
@@ -49,24 +49,24 @@ const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const PRESET = { connectTimeout: 5_000, maxConnections: 1_024, panicPercent: 50 };
 
 /** @throws UnsupportedConfig */
-export function decodeCluster(bytes: Uint8Array): ClusterPlan {
+export function decodeCluster(bytes: Uint8Array): DecodedCluster {
   const cluster = Cluster.decode(bytes);
   const { name, commonLbConfig, circuitBreakers } = cluster;
   return {
     name,
-    ...endpointsOf(cluster),
-    transports: transportsOf(cluster),
+    ...readEndpointSource(cluster),
+    transports: readTransports(cluster),
     connectTimeout: decodeDuration(cluster.connectTimeout, PRESET.connectTimeout),
     maxConnections: circuitBreakers?.thresholds[0]?.maxConnections ?? PRESET.maxConnections,
     panicPercent: commonLbConfig?.healthyPanicThreshold?.value ?? PRESET.panicPercent,
     isWeighted: commonLbConfig?.localityConfigSpecifier?.$case === 'localityWeightedLbConfig',
-    ejection: cluster.outlierDetection && ejectionOf(cluster.outlierDetection),
+    ejection: cluster.outlierDetection && readOutlierDetection(cluster.outlierDetection),
     closesOnFailure: cluster.closeConnectionsOnHostHealthFailure,
-    http: httpOf(cluster),
+    http: readHttpVersion(cluster),
   };
 }
 
-function endpointsOf({ name, clusterDiscoveryType, edsClusterConfig, loadAssignment }: Cluster) {
+function readEndpointSource({ name, clusterDiscoveryType, edsClusterConfig, loadAssignment }: Cluster) {
   const type = clusterDiscoveryType?.$case === 'type' ? clusterDiscoveryType.value : undefined;
   const { EDS, STATIC, STRICT_DNS } = Cluster_DiscoveryType;
   if (type === EDS) return { endpoints: { name: edsClusterConfig?.serviceName || name }, isResolved: false };
@@ -76,7 +76,7 @@ function endpointsOf({ name, clusterDiscoveryType, edsClusterConfig, loadAssignm
   return { endpoints: { localities }, isResolved: type === STRICT_DNS };
 }
 
-function transportsOf({ transportSocket, transportSocketMatches }: Cluster): readonly TransportChoice[] {
+function readTransports({ transportSocket, transportSocketMatches }: Cluster): readonly TransportChoice[] {
   const matches = transportSocketMatches.map(({ match, transportSocket }) => ({
     match: readTextValues(match),
     transport: decodeClientTls(transportSocket),
@@ -84,7 +84,7 @@ function transportsOf({ transportSocket, transportSocketMatches }: Cluster): rea
   return [...matches, { match: {}, transport: decodeClientTls(transportSocket) }];
 }
 
-function ejectionOf(rule: OutlierDetection): EjectionRule {
+function readOutlierDetection(rule: OutlierDetection): EjectionRule {
   return {
     failures: rule.consecutiveLocalOriginFailure ?? 5,
     interval: decodeDuration(rule.interval, 10_000),
@@ -94,7 +94,7 @@ function ejectionOf(rule: OutlierDetection): EjectionRule {
   };
 }
 
-function httpOf({ typedExtensionProtocolOptions }: Cluster): 1 | 2 | undefined {
+function readHttpVersion({ typedExtensionProtocolOptions }: Cluster): 1 | 2 | undefined {
   const options = asMessage(HttpProtocolOptions, typedExtensionProtocolOptions[HTTP_OPTIONS]);
   const upstream = options?.upstreamProtocolOptions;
   if (upstream?.$case !== 'explicitHttpConfig') return undefined;

@@ -2,7 +2,7 @@ import { ClusterLoadAssignment, HealthStatus, type LocalityLbEndpoints } from '@
 import { UnsupportedConfig } from './unsupported-config';
 
 /** One place where a cluster is served. */
-export interface Endpoint {
+export interface UpstreamEndpoint {
   /** An IP address, or a host name in a cluster that resolves names. */
   readonly address: string;
   readonly port: number;
@@ -17,7 +17,7 @@ export interface EndpointLocality {
   readonly priority: number;
   /** Its share of the priority's traffic, where localities are weighted. */
   readonly weight: number;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly UpstreamEndpoint[];
 }
 
 /** The key of the metadata that chooses a transport socket. */
@@ -39,11 +39,15 @@ export function decodeLocalities({ endpoints }: Pick<ClusterLoadAssignment, 'end
     zone: locality?.zone ?? '',
     priority,
     weight: loadBalancingWeight ?? 1,
-    endpoints: lbEndpoints.map(endpointOf),
+    endpoints: lbEndpoints.map(readEndpoint),
   }));
 }
 
-function endpointOf({ hostIdentifier, healthStatus, metadata }: LocalityLbEndpoints['lbEndpoints'][number]): Endpoint {
+function readEndpoint({
+  hostIdentifier,
+  healthStatus,
+  metadata,
+}: LocalityLbEndpoints['lbEndpoints'][number]): UpstreamEndpoint {
   const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
   if (at?.$case !== 'socketAddress') throw new UnsupportedConfig('lbEndpoints', 'an endpoint has no socket address');
   const { address, portSpecifier } = at.value;

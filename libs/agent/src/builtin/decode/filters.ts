@@ -12,7 +12,7 @@ import {
   TcpProxy_UpstreamConnectMode,
 } from '@causeway/proto-gen';
 import { callerRule, connectionRule } from './callers';
-import { routePlan, type RoutePlan, type WeightedCluster } from './routes';
+import { routePlan, type DecodedRoute, type WeightedCluster } from './routes';
 import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 import type { CallerRule } from './verified-caller';
 
@@ -65,18 +65,18 @@ const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
 const BY_SERVER_NAME = '%REQUESTED_SERVER_NAME%';
 
 type HttpFilter = HttpConnectionManager['httpFilters'][number];
-type Draft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
+type ForwardingDraft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
 
 /** Decodes the filters of a chain together. @throws UnsupportedConfig for an unknown filter. */
 export function decodeForwarding({ filters }: Pick<FilterChain, 'filters'>): Forwarding {
-  const draft: Draft = {};
+  const draft: ForwardingDraft = {};
   for (const filter of filters) addFilter(draft, filter);
   const { statPrefix, choice, idle = IDLE, maxAge, attempts = 1, pause = PAUSE, access, limit, lost = [] } = draft;
   if (statPrefix === undefined || !choice) throw new UnsupportedConfig('filters', 'none passes anything on');
   return { statPrefix, choice, idle, maxAge, attempts, pause, access, limit, lost };
 }
 
-function addFilter(draft: Draft, filter: Filter): void {
+function addFilter(draft: ForwardingDraft, filter: Filter): void {
   const config = readTypedConfig(filter);
   const access = asMessage(NetworkRbac, config);
   if (access) return addAccess(draft, access.statPrefix, callerRule(access));
@@ -84,9 +84,9 @@ function addFilter(draft: Draft, filter: Filter): void {
   if (state) return void (draft.prefix = serverNamePrefix(state));
   const rate = asMessage(NetworkLocalRateLimit, config);
   if (rate && rate.shareKey !== '') return lose(draft, LIMITED);
-  if (rate) return void (draft.limit = { ...limitOf(draft), ...rateOf(rate) });
+  if (rate) return void (draft.limit = { ...readLimit(draft), ...readRate(rate) });
   const most = asMessage(ConnectionLimit, config);
-  if (most) return void (draft.limit = { ...limitOf(draft), connections: most.maxConnections ?? Infinity });
+  if (most) return void (draft.limit = { ...readLimit(draft), connections: most.maxConnections ?? Infinity });
   const tcp = asMessage(TcpProxy, config);
   if (tcp) return addTcp(draft, tcp);
   const http = asMessage(HttpConnectionManager, config);
@@ -97,23 +97,23 @@ function addFilter(draft: Draft, filter: Filter): void {
 /** Of all sources together, as a policy asks; an ingress has limits of each source. */
 const LIMITED = 'the number of connections is not limited: this plane counts them by source only';
 
-function lose(draft: Draft, what: string): void {
+function lose(draft: ForwardingDraft, what: string): void {
   draft.lost = [...(draft.lost ?? []), what];
 }
 
 /** All filters of a chain must let a caller pass; they count as the first. */
-function addAccess(draft: Draft, statPrefix: string, allows: CallerRule): void {
+function addAccess(draft: ForwardingDraft, statPrefix: string, allows: CallerRule): void {
   const { access: before } = draft;
   draft.access = before
     ? { statPrefix: before.statPrefix, allows: (caller) => before.allows(caller) && allows(caller) }
     : { statPrefix, allows };
 }
 
-function limitOf({ limit }: Draft): NonNullable<Forwarding['limit']> {
+function readLimit({ limit }: ForwardingDraft): NonNullable<Forwarding['limit']> {
   return limit ?? { statPrefix: '', connections: Infinity, perSecond: Infinity, burst: Infinity };
 }
 
-function rateOf({ tokenBucket, statPrefix }: NetworkLocalRateLimit) {
+function readRate({ tokenBucket, statPrefix }: NetworkLocalRateLimit) {
   const each = decodeDuration(tokenBucket?.fillInterval, 1_000);
   const perSecond = ((tokenBucket?.tokensPerFill ?? 1) * 1_000) / each;
   return { statPrefix, perSecond, burst: tokenBucket?.maxTokens ?? 1 };
@@ -131,7 +131,7 @@ function serverNamePrefix({ onNewConnection }: SetFilterState): string {
   return prefix;
 }
 
-function addTcp(draft: Draft, tcp: TcpProxy): void {
+function addTcp(draft: ForwardingDraft, tcp: TcpProxy): void {
   const { clusterSpecifier, statPrefix, maxConnectAttempts, backoffOptions } = tcp;
   const { prefix } = draft;
   const choice = prefix === undefined ? tcpChoice(clusterSpecifier) : { type: 'by server name' as const, prefix };
@@ -149,7 +149,7 @@ function addTcp(draft: Draft, tcp: TcpProxy): void {
       base: decodeDuration(backoffOptions?.baseInterval, PAUSE.base),
       cap: decodeDuration(backoffOptions?.maxInterval, PAUSE.cap),
     },
-  } satisfies Draft);
+  } satisfies ForwardingDraft);
 }
 
 function tcpChoice(specifier: TcpProxy['clusterSpecifier']): ClusterChoice {
@@ -161,7 +161,7 @@ function tcpChoice(specifier: TcpProxy['clusterSpecifier']): ClusterChoice {
   };
 }
 
-function inlineChoice({ clusters }: RoutePlan): ClusterChoice | undefined {
+function inlineChoice({ clusters }: DecodedRoute): ClusterChoice | undefined {
   const [only, ...others] = clusters;
   if (!only) return undefined;
   return others.length === 0 ? { type: 'fixed', cluster: only.cluster } : { type: 'weighted', clusters };
@@ -172,7 +172,7 @@ function isRequestLimit({ configType }: HttpFilter): boolean {
 }
 
 /** Its bytes are passed on: what the manager would do with requests is named. */
-function addHttp(draft: Draft, http: HttpConnectionManager): void {
+function addHttp(draft: ForwardingDraft, http: HttpConnectionManager): void {
   const { statPrefix, routeSpecifier, commonHttpProtocolOptions, httpFilters, setCurrentClientCertDetails } = http;
   const inline = routeSpecifier?.$case === 'routeConfig' ? routePlan(routeSpecifier.value) : undefined;
   const choice: ClusterChoice | undefined =
@@ -204,5 +204,5 @@ function addHttp(draft: Draft, http: HttpConnectionManager): void {
         : []),
       ...(setCurrentClientCertDetails ? ['x-forwarded-client-cert is passed on as the caller sends it'] : []),
     ],
-  } satisfies Draft);
+  } satisfies ForwardingDraft);
 }

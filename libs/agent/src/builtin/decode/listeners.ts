@@ -8,7 +8,7 @@ import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from '.
 import { NOBODY } from './verified-caller';
 
 /** One way to take connections. */
-export interface ChainPlan {
+export interface DecodedFilterChain {
   readonly name: string;
   /** A hash of what it says: connections of a chain that says something else are closed. */
   readonly content: string;
@@ -22,12 +22,12 @@ export interface ChainPlan {
 }
 
 /** A listener, decoded. */
-export interface ListenerPlan {
+export interface DecodedListener {
   readonly name: string;
   readonly at: { readonly address: string; readonly port: number };
   /** The first bytes decide; undefined where they are not looked at. */
   readonly inspection: Inspection | undefined;
-  readonly chains: ReadonlyMap<string, ChainPlan>;
+  readonly chains: ReadonlyMap<string, DecodedFilterChain>;
   readonly choose: ChainChoice;
 }
 
@@ -43,16 +43,16 @@ const INSPECTION_TIMEOUT = 15_000;
 const HANDSHAKE_TIMEOUT = 15_000;
 
 /** @throws UnsupportedConfig */
-export function decodeListener(bytes: Uint8Array): ListenerPlan {
+export function decodeListener(bytes: Uint8Array): DecodedListener {
   const listener = Listener.decode(bytes);
   const { name, filterChains, filterChainMatcher } = listener;
   if (listener.fcdsConfig) throw new UnsupportedConfig('fcdsConfig', 'chains by address are not known');
   // Chains by the hash of the source are one: the first stands for all.
-  const chains = new Map(filterChains.map((chain) => [chain.name, chainOf(chain)]));
+  const chains = new Map(filterChains.map((chain) => [chain.name, readChain(chain)]));
   return {
     name,
-    at: addressOf(listener),
-    inspection: inspectionOf(listener),
+    at: readAddress(listener),
+    inspection: readInspection(listener),
     chains,
     choose: decodeChainChoice(filterChains, filterChainMatcher),
   };
@@ -62,7 +62,7 @@ export function decodeListener(bytes: Uint8Array): ListenerPlan {
  * Whether a listener forwards connections without TLS wherever it forwards any: false if callers need an identity (mTLS
  * Strict, or Permissive with access rules), or if nobody may call.
  */
-export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
+export function takesPlaintext({ choose, chains }: DecodedListener): boolean {
   const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');
   if (!chain || chain.tls) return false;
   const { access, choice } = chain.forwarding;
@@ -71,7 +71,7 @@ export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
 }
 
 /** Whether a process behind a listener relies on the header that only a proxy of requests sets. */
-export function reliesOnClientCertHeader({ chains }: ListenerPlan): boolean {
+export function reliesOnClientCertHeader({ chains }: DecodedListener): boolean {
   return [...chains.values()].some((chain) => chain.needsClientCertHeader);
 }
 
@@ -80,14 +80,14 @@ function needsClientCertHeader({ metadata }: FilterChain): boolean {
   return metadata?.filterMetadata[key]?.[field] === value;
 }
 
-function addressOf({ address }: Listener): ListenerPlan['at'] {
+function readAddress({ address }: Listener): DecodedListener['at'] {
   const at = address?.address;
   if (at?.$case !== 'socketAddress' || at.value.portSpecifier?.$case !== 'portValue')
     throw new UnsupportedConfig('address', 'is no address with a port');
   return { address: at.value.address, port: at.value.portSpecifier.value };
 }
 
-function inspectionOf(listener: Listener): Inspection | undefined {
+function readInspection(listener: Listener): Inspection | undefined {
   const { listenerFilters, listenerFiltersTimeout, continueOnListenerFiltersTimeout } = listener;
   for (const filter of listenerFilters) expectInspector(filter);
   return listenerFilters.length === 0
@@ -103,7 +103,7 @@ function expectInspector(filter: ListenerFilter): void {
   if (!asMessage(TlsInspector, config)) throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
 }
 
-function chainOf(chain: FilterChain): ChainPlan {
+function readChain(chain: FilterChain): DecodedFilterChain {
   return {
     name: chain.name,
     content: createHash('sha256').update(FilterChain.encode(chain).finish()).digest('hex'),

@@ -11,8 +11,8 @@ import { asMessage, UnsupportedConfig } from './unsupported-config';
 
 type MatcherList = Extract<NonNullable<MatcherTree['matcherType']>, { $case: 'matcherList' }>['value'];
 type Predicate = NonNullable<MatcherList['matchers'][number]['predicate']>;
-type Single = Extract<NonNullable<Predicate['matchType']>, { $case: 'singlePredicate' }>['value'];
-type OnMatch = MatcherTree['onNoMatch'];
+type SingleRulePredicate = Extract<NonNullable<Predicate['matchType']>, { $case: 'singlePredicate' }>['value'];
+type RuleOnMatch = MatcherTree['onNoMatch'];
 
 /** The rule of an access filter that decides by a list of matchers, the first of which counts. What is not known is an error, not a pass. */
 export function matcherRule({ matcherType, onNoMatch }: NonNullable<NetworkRbac['matcher']>): CallerRule {
@@ -26,7 +26,7 @@ export function matcherRule({ matcherType, onNoMatch }: NonNullable<NetworkRbac[
   return (caller) => matchers.find(({ fits }) => fits(caller))?.allows ?? otherwise;
 }
 
-function isAllowed(on: OnMatch): boolean {
+function isAllowed(on: RuleOnMatch): boolean {
   const config = on?.onMatch?.$case === 'action' ? on.onMatch.value.typedConfig : undefined;
   const action = config && asMessage(RbacMatchAction, config)?.action;
   if (action === RBAC_Action.ALLOW) return true;
@@ -52,15 +52,17 @@ function predicateRule(predicate: Predicate | undefined): CallerRule {
   }
 }
 
-function singleRule({ input, matcher }: Single): CallerRule {
+function singleRule({ input, matcher }: SingleRulePredicate): CallerRule {
   const pattern = matcher?.$case === 'valueMatch' ? matcher.value.matchPattern : undefined;
-  const values = valuesOf(input?.typedConfig);
+  const values = selectValues(input?.typedConfig);
   if (pattern?.$case === 'exact') return (caller) => values(caller).includes(pattern.value);
   if (pattern?.$case === 'prefix') return (caller) => values(caller).some((one) => one.startsWith(pattern.value));
   throw new UnsupportedConfig('matcher', `${pattern?.$case ?? 'nothing'} is not known`);
 }
 
-function valuesOf(config: NonNullable<Single['input']>['typedConfig']): (caller: VerifiedCaller) => readonly string[] {
+function selectValues(
+  config: NonNullable<SingleRulePredicate['input']>['typedConfig'],
+): (caller: VerifiedCaller) => readonly string[] {
   if (config && asMessage(SubjectInput, config)) return ({ subject }) => [subject];
   if (config && asMessage(UriSanInput, config)) return ({ ids }) => ids;
   throw new UnsupportedConfig('matcher', `${config?.typeUrl ?? 'nothing'} is not known`);

@@ -1,7 +1,7 @@
 import { NetworkLocalRateLimit, RouteConfiguration, TcpProxy } from '@causeway/proto-gen';
 import { packFilter } from '@causeway/xds-server';
 import { decodeForwarding } from './filters';
-import { decodeRoutes, type RoutePlan } from './routes';
+import { decodeRoutes, type DecodedRoute } from './routes';
 import { clusterAt } from './weighted-choice';
 
 const WEB = 'kri_msvc_default_west__web_8080';
@@ -25,7 +25,7 @@ const weights = (...clusters: readonly (readonly [name: string, weight: number])
 });
 const v1: RouteFields = { match: { pathSpecifier: { $case: 'path', value: '/v1' } }, action: to('v1') };
 
-const planOf = (...routes: readonly RouteFields[]): RoutePlan =>
+const planOf = (...routes: readonly RouteFields[]): DecodedRoute =>
   decodeRoutes(
     RouteConfiguration.encode(
       RouteConfiguration.fromPartial({

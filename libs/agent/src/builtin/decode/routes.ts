@@ -8,7 +8,7 @@ export interface WeightedCluster {
 }
 
 /** Target of the connections of an HTTP route in a dataplane that forwards bytes. */
-export interface RoutePlan {
+export interface DecodedRoute {
   /** The clusters of the route that takes every request, with the shares of connections; empty where no route does. */
   readonly clusters: readonly WeightedCluster[];
   /** Route features that a dataplane of bytes cannot apply; undefined if there are none. */
@@ -16,7 +16,7 @@ export interface RoutePlan {
 }
 
 /** The routes of a service's port, which are named after it: where none takes every request, bytes go to the service itself. */
-export function decodeRoutes(bytes: Uint8Array): RoutePlan {
+export function decodeRoutes(bytes: Uint8Array): DecodedRoute {
   const routes = RouteConfiguration.decode(bytes);
   const { clusters, lost } = routePlan(routes);
   const [service = ''] = routes.name.split('/');
@@ -24,12 +24,12 @@ export function decodeRoutes(bytes: Uint8Array): RoutePlan {
 }
 
 /** Also of routes that stand in a connection manager. */
-export function routePlan({ virtualHosts }: RouteConfiguration): RoutePlan {
+export function routePlan({ virtualHosts }: RouteConfiguration): DecodedRoute {
   const routes = virtualHosts.flatMap((host) => host.routes);
   const [host] = virtualHosts;
   const forAll = virtualHosts.find(({ domains }) => domains.includes('*')) ?? host;
   const last = forAll?.routes.findLast(takesAll);
-  const clusters = clustersOf(last);
+  const clusters = listClusters(last);
   const [cluster, ...more] = clusters;
   const isPlain = routes.length === 1 && virtualHosts.length === 1 && more.length === 0 && passesOn(last);
   if (isPlain && cluster) return { clusters, lost: undefined };
@@ -43,7 +43,7 @@ function takesAll({ match }: Route): boolean {
   return isAnyPath && match?.headers.length === 0 && match.queryParameters.length === 0 && !match.runtimeFraction;
 }
 
-function clustersOf(route: Route | undefined): readonly WeightedCluster[] {
+function listClusters(route: Route | undefined): readonly WeightedCluster[] {
   const to = route?.action?.$case === 'route' ? route.action.value.clusterSpecifier : undefined;
   if (to?.$case === 'cluster') return [{ cluster: to.value, weight: 1 }];
   if (to?.$case !== 'weightedClusters') return [];

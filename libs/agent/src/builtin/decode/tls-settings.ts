@@ -29,7 +29,7 @@ type Belief =
   | { readonly type: 'anybody' };
 
 /** One side of a TLS connection. */
-export interface TlsSettings {
+export interface TlsContextSettings {
   /** The secret with the own certificate, or the certificate itself; undefined where none is shown. */
   readonly own: { readonly secret: string } | { readonly chain: TextSource; readonly key: TextSource } | undefined;
   readonly belief: Belief;
@@ -41,13 +41,13 @@ export interface TlsSettings {
 }
 
 /** TLS towards a server. */
-export interface ClientTls extends TlsSettings {
+export interface ClientTls extends TlsContextSettings {
   /** The server name; empty where none is sent. */
   readonly sni: string;
 }
 
 /** TLS of clients: a certificate is required or optional. */
-export interface ServerTls extends TlsSettings {
+export interface ServerTls extends TlsContextSettings {
   readonly needsClientCertificate: boolean;
 }
 
@@ -72,7 +72,7 @@ export function decodeClientTls(socket: TransportSocket | undefined): ClientTls 
   if (asMessage(RawBuffer, config)) return 'plaintext';
   const tls = asMessage(UpstreamTlsContext, config);
   if (!tls) throw new UnsupportedConfig('transportSocket', `${config.typeUrl} is not known`);
-  return { sni: tls.sni, ...commonOf(tls.commonTlsContext) };
+  return { sni: tls.sni, ...readTlsContext(tls.commonTlsContext) };
 }
 
 /** Decodes the TLS of a chain's clients; undefined for plaintext. */
@@ -82,15 +82,15 @@ export function decodeServerTls(socket: TransportSocket | undefined): ServerTls 
   if (asMessage(RawBuffer, config)) return undefined;
   const tls = asMessage(DownstreamTlsContext, config);
   if (!tls) throw new UnsupportedConfig('transportSocket', `${config.typeUrl} is not known`);
-  return { needsClientCertificate: tls.requireClientCertificate === true, ...commonOf(tls.commonTlsContext) };
+  return { needsClientCertificate: tls.requireClientCertificate === true, ...readTlsContext(tls.commonTlsContext) };
 }
 
-function commonOf(common: CommonTlsContext | undefined): TlsSettings {
-  const { validation, trustSecret } = validationOf(common);
+function readTlsContext(common: CommonTlsContext | undefined): TlsContextSettings {
+  const { validation, trustSecret } = readValidation(common);
   const params = common?.tlsParams;
   return {
-    own: ownOf(common),
-    belief: beliefOf(validation, trustSecret),
+    own: readOwnCertificate(common),
+    belief: readBelief(validation, trustSecret),
     names: (validation?.matchTypedSubjectAltNames ?? []).map(({ sanType, matcher }) => {
       const type = NAME_TYPES.get(sanType);
       const pattern = matcher?.matchPattern;
@@ -104,7 +104,7 @@ function commonOf(common: CommonTlsContext | undefined): TlsSettings {
   };
 }
 
-function validationOf(common: CommonTlsContext | undefined): {
+function readValidation(common: CommonTlsContext | undefined): {
   readonly validation?: CertificateValidationContext | undefined;
   readonly trustSecret?: string | undefined;
 } {
@@ -123,7 +123,7 @@ function validationOf(common: CommonTlsContext | undefined): {
   }
 }
 
-function beliefOf(validation: CertificateValidationContext | undefined, trustSecret: string | undefined): Belief {
+function readBelief(validation: CertificateValidationContext | undefined, trustSecret: string | undefined): Belief {
   if (trustSecret !== undefined) return { type: 'secret', name: trustSecret };
   if (!validation) return { type: 'anybody' };
   const pem = validation.trustedCa && decodeTextSource(validation.trustedCa);
@@ -131,7 +131,7 @@ function beliefOf(validation: CertificateValidationContext | undefined, trustSec
   return { type: 'authorities', pem };
 }
 
-function ownOf(common: CommonTlsContext | undefined): TlsSettings['own'] {
+function readOwnCertificate(common: CommonTlsContext | undefined): TlsContextSettings['own'] {
   const secret = common?.tlsCertificateSdsSecretConfigs[0]?.name;
   if (secret !== undefined) return { secret };
   const certificate = common?.tlsCertificates[0];

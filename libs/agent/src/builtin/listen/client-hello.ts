@@ -33,33 +33,33 @@ export function inspect(bytes: Buffer): Inspected {
     if (length > 0 && message[0] !== CLIENT_HELLO) return PLAIN;
     const needed = length < 4 ? 4 : 4 + message.readUIntBE(1, 3);
     if (needed > MAX_HELLO_BYTES) return PLAIN;
-    if (length >= needed && length >= 4) return helloOf(message.subarray(4, needed));
+    if (length >= needed && length >= 4) return parseHello(message.subarray(4, needed));
     if (part.length < size) return MORE;
     at += RECORD_HEADER + size;
   }
 }
 
-function helloOf(body: Buffer): Inspected {
-  const hello = new Fields(body);
+function parseHello(body: Buffer): Inspected {
+  const hello = new HelloReader(body);
   hello.skip(2 + 32); // version, random
   hello.skip(hello.number(1)); // session
   hello.skip(hello.number(2)); // cipher suites
   hello.skip(hello.number(1)); // compression
   let serverName = '';
   let alpn: readonly string[] = [];
-  const extensions = new Fields(hello.take(hello.number(2)));
+  const extensions = new HelloReader(hello.take(hello.number(2)));
   while (extensions.left > 0) {
     const type = extensions.number(2);
-    const content = new Fields(extensions.take(extensions.number(2)));
-    if (type === SERVER_NAME) serverName = serverNameOf(content);
-    if (type === ALPN) alpn = protocolsOf(content);
+    const content = new HelloReader(extensions.take(extensions.number(2)));
+    if (type === SERVER_NAME) serverName = parseServerName(content);
+    if (type === ALPN) alpn = parseProtocols(content);
     if (content.isBroken) return PLAIN;
   }
   return hello.isBroken || extensions.isBroken ? PLAIN : { type: 'known', opening: { isTls: true, serverName, alpn } };
 }
 
-function serverNameOf(content: Fields): string {
-  const names = new Fields(content.take(content.number(2)));
+function parseServerName(content: HelloReader): string {
+  const names = new HelloReader(content.take(content.number(2)));
   while (names.left > 0) {
     const type = names.number(1);
     const name = names.take(names.number(2));
@@ -68,15 +68,15 @@ function serverNameOf(content: Fields): string {
   return '';
 }
 
-function protocolsOf(content: Fields): readonly string[] {
-  const names = new Fields(content.take(content.number(2)));
+function parseProtocols(content: HelloReader): readonly string[] {
+  const names = new HelloReader(content.take(content.number(2)));
   const found: string[] = [];
   while (names.left > 0) found.push(names.take(names.number(1)).toString('latin1'));
   return found;
 }
 
 /** Reads one field after the other; beyond the end it is broken and gives zeros. */
-class Fields {
+class HelloReader {
   isBroken = false;
   private at = 0;
 

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
-import type { ChainPlan, ListenerPlan } from '../decode/listeners';
+import type { DecodedFilterChain, DecodedListener } from '../decode/listeners';
 import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { Opening } from '../decode/chain-choice';
 import type { WeightedCluster } from '../decode/routes';
@@ -22,7 +22,7 @@ interface Destinations {
   /** The clusters of routes of this name, with the shares of connections; empty where there are none. */
   ofRoutes(routes: string): readonly WeightedCluster[];
   /** Which HTTP is spoken to a cluster; undefined where it is bytes. */
-  httpOf(cluster: string): 1 | 2 | undefined;
+  findHttpVersion(cluster: string): 1 | 2 | undefined;
 }
 
 /** Shared by the listeners of a dataplane. */
@@ -64,12 +64,12 @@ export class ConnectionRoom {
 }
 
 /** One connection of a client; its chain is known after its first bytes. */
-interface Connection {
+interface AcceptedConnection {
   readonly socket: Socket;
   readonly gone: AbortController;
   /** Socket for reading and writing: not the TCP socket if the connection uses TLS. */
   client: Socket;
-  chain: ChainPlan | undefined;
+  chain: DecodedFilterChain | undefined;
 }
 
 /** Time for which binding to an address in use is retried, ms. */
@@ -79,14 +79,14 @@ const LISTEN_PAUSE = 50;
 /** Takes connections at one address, and leads each where its filter chain says. */
 export class PlaneListener {
   private server: Server | undefined;
-  private readonly connections = new Set<Connection>();
+  private readonly connections = new Set<AcceptedConnection>();
   private readonly terminators = new Map<string, TlsTerminator>();
   private readonly limits = new Map<string, SourceLimits>();
   private readonly stats: Stats;
   private drains = new Set<Timer>();
 
   constructor(
-    private plan: ListenerPlan,
+    private plan: DecodedListener,
     private readonly tools: ListenerTools,
   ) {
     const { address, port } = plan.at;
@@ -118,7 +118,7 @@ export class PlaneListener {
   }
 
   /** From now on connections are taken as this says; those of chains that are gone or say something else are closed after a while. */
-  update(plan: ListenerPlan): void {
+  update(plan: DecodedListener): void {
     this.plan = plan;
     const contents = new Set([...plan.chains.values()].map(({ content }) => content));
     for (const known of this.terminators.keys()) if (!contents.has(known)) this.terminators.delete(known);
@@ -134,11 +134,11 @@ export class PlaneListener {
   }
 
   /** Whether it listens at this address. */
-  isAt({ address, port }: ListenerPlan['at']): boolean {
+  isAt({ address, port }: DecodedListener['at']): boolean {
     return this.plan.at.address === address && this.plan.at.port === port;
   }
 
-  private endAfter(connections: readonly Connection[], ms: number): void {
+  private endAfter(connections: readonly AcceptedConnection[], ms: number): void {
     if (connections.length === 0) return;
     const end = (): void => {
       for (const connection of connections) this.cut(connection);
@@ -151,13 +151,13 @@ export class PlaneListener {
     this.drains.add(timer);
   }
 
-  private cut({ socket: raw, client: socket, gone }: Connection): void {
+  private cut({ socket: raw, client: socket, gone }: AcceptedConnection): void {
     gone.abort();
     reset({ socket, raw });
   }
 
   private async accept(socket: Socket): Promise<void> {
-    const connection: Connection = { socket, client: socket, gone: new AbortController(), chain: undefined };
+    const connection: AcceptedConnection = { socket, client: socket, gone: new AbortController(), chain: undefined };
     socket.on('error', () => undefined);
     this.stats.add('downstream_cx_total');
     if (!this.tools.room.enter()) {
@@ -170,13 +170,13 @@ export class PlaneListener {
     socket.setNoDelay(true);
     socket.once('close', () => this.left(connection));
     const opening = await this.inspect(socket);
-    const chain = opening && this.chainOf(opening);
+    const chain = opening && this.findChain(opening);
     if (!opening || !chain || socket.destroyed) return void socket.destroy();
     connection.chain = chain;
     await this.serve(connection, chain, opening);
   }
 
-  private left(connection: Connection): void {
+  private left(connection: AcceptedConnection): void {
     connection.gone.abort();
     this.connections.delete(connection);
     this.tools.room.leave();
@@ -193,7 +193,7 @@ export class PlaneListener {
     return undefined;
   }
 
-  private chainOf(opening: Opening): ChainPlan | undefined {
+  private findChain(opening: Opening): DecodedFilterChain | undefined {
     const name = this.plan.choose(opening);
     const chain = name === undefined ? undefined : this.plan.chains.get(name);
     if (!chain) this.stats.add('no_filter_chain_match');
@@ -201,19 +201,19 @@ export class PlaneListener {
   }
 
   /** Nothing is dialled before the caller is known and may call. */
-  private async serve(connection: Connection, chain: ChainPlan, opening: Opening): Promise<void> {
+  private async serve(connection: AcceptedConnection, chain: DecodedFilterChain, opening: Opening): Promise<void> {
     const { forwarding } = chain;
     const { socket: raw, gone } = connection;
     const tcp = this.tools.stats.of('tcp', forwarding.statPrefix);
     if (!this.admit(raw, forwarding)) return this.cut(connection);
-    const client = chain.tls ? await this.terminatorOf(chain).secure(raw) : { socket: raw, caller: NOBODY };
+    const client = chain.tls ? await this.getTerminator(chain).secure(raw) : { socket: raw, caller: NOBODY };
     if (!client || gone.signal.aborted || !this.mayCall(client.caller, forwarding)) {
       (client?.socket ?? raw).destroy();
       return;
     }
     connection.client = client.socket;
     tcp.add('downstream_cx_total');
-    const name = this.clusterOf(forwarding.choice, opening);
+    const name = this.findCluster(forwarding.choice, opening);
     const upstream = name === undefined ? undefined : await this.tools.destinations.of(name);
     if (!upstream) {
       tcp.add('downstream_cx_no_route');
@@ -225,7 +225,7 @@ export class PlaneListener {
     this.join(connection, { socket: client.socket, raw }, connected);
   }
 
-  private join({ socket: raw, chain }: Connection, client: Leg, server: Leg): void {
+  private join({ socket: raw, chain }: AcceptedConnection, client: Leg, server: Leg): void {
     if (!chain) return;
     const { forwarding } = chain;
     const { maxAge, idle } = forwarding;
@@ -249,7 +249,7 @@ export class PlaneListener {
     raw.once('close', () => age.cancel());
   }
 
-  private clusterOf(choice: ClusterChoice, { serverName }: Opening): string | undefined {
+  private findCluster(choice: ClusterChoice, { serverName }: Opening): string | undefined {
     switch (choice.type) {
       case 'fixed':
         return choice.cluster;
@@ -286,13 +286,13 @@ export class PlaneListener {
     return entered === 'taken';
   }
 
-  private terminatorOf(chain: ChainPlan): TlsTerminator {
+  private getTerminator(chain: DecodedFilterChain): TlsTerminator {
     const known = this.terminators.get(chain.content);
     if (known) return known;
     if (!chain.tls) throw new TypeError(`the chain ${chain.name} has no TLS`);
     const { choice } = chain.forwarding;
     const httpOf = (): 1 | 2 | undefined =>
-      choice.type === 'fixed' ? this.tools.destinations.httpOf(choice.cluster) : undefined;
+      choice.type === 'fixed' ? this.tools.destinations.findHttpVersion(choice.cluster) : undefined;
     const { contexts, clock } = this.tools;
     const terminator = new TlsTerminator(chain.tls, chain, { contexts, clock, stats: this.stats }, httpOf);
     this.terminators.set(chain.content, terminator);

@@ -4,14 +4,14 @@ import type { SourceLimit } from '../decode/filters';
 /** Sources that are remembered; a bucket of one that is forgotten is full again. */
 const MAX_SOURCES = 100_000;
 
-interface Source {
+interface SourceCount {
   open: number;
   readonly bucket: TokenBucket;
 }
 
 /** Counts connections of each source address: open ones, and new ones a second. */
 export class SourceLimits {
-  private readonly sources = new Map<string, Source>();
+  private readonly sources = new Map<string, SourceCount>();
 
   constructor(
     private readonly limit: SourceLimit,
@@ -32,7 +32,7 @@ export class SourceLimits {
     if (source) source.open -= 1;
   }
 
-  private of(address: string): Source {
+  private of(address: string): SourceCount {
     const known = this.sources.get(address);
     if (known) return known;
     if (this.sources.size >= MAX_SOURCES) this.forgetIdle();

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Clock } from '@causeway/runtime';
-import type { ChainPlan } from '../decode/listeners';
+import type { DecodedFilterChain } from '../decode/listeners';
 import type { ServerTls } from '../decode/tls-settings';
 import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { Stats } from '../stats';
@@ -26,19 +26,19 @@ export class TlsTerminator {
 
   constructor(
     private readonly tls: ServerTls,
-    { handshakeTimeout }: Pick<ChainPlan, 'handshakeTimeout'>,
+    { handshakeTimeout }: Pick<DecodedFilterChain, 'handshakeTimeout'>,
     private readonly tools: { readonly contexts: TlsContexts; readonly clock: Clock; readonly stats: Stats },
     /** Which HTTP the process behind it speaks; undefined where it is bytes. */
-    private readonly httpOf: () => 1 | 2 | undefined,
+    private readonly findHttpVersion: () => 1 | 2 | undefined,
   ) {
     this.server = createServer({
       handshakeTimeout,
       requestCert: tls.needsClientCertificate,
       // // The peer is verified afterwards, so that each failure has a counter.
       rejectUnauthorized: false,
-      ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.httpOf()),
+      ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.findHttpVersion()),
     });
-    this.server.on('secureConnection', (socket) => this.waiting.get(addressOf(socket))?.(socket));
+    this.server.on('secureConnection', (socket) => this.waiting.get(formatAddress(socket))?.(socket));
     this.server.on('tlsClientError', (error: Error & { readonly code?: string }, socket) => {
       if (error.code !== 'ECONNRESET') this.tools.stats.add('ssl.connection_error');
       socket.destroy();
@@ -80,7 +80,7 @@ export class TlsTerminator {
   }
 
   private handshake(raw: Socket): Promise<TLSSocket | undefined> {
-    const key = addressOf(raw);
+    const key = formatAddress(raw);
     return new Promise((resolve) => {
       const end = (socket: TLSSocket | undefined): void => {
         this.waiting.delete(key);
@@ -95,7 +95,7 @@ export class TlsTerminator {
   }
 }
 
-function addressOf({ remoteAddress, remotePort }: Socket): string {
+function formatAddress({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
 }
 

@@ -14,7 +14,7 @@ const BATCH = 500;
 const RESTART = { base: 100, cap: 10_000 };
 const ENTRY = join(__dirname, 'plane-worker');
 
-type OrderWithoutId = PlaneCommand extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
+type CommandWithoutId = PlaneCommand extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
 
 export interface PlaneProcessesOptions {
   /** Number of processes; at most one for each core of the machine. */
@@ -143,7 +143,7 @@ class PlaneProcess {
   }
 
   /** Resolves with its answer; with an empty one where the process ends before. */
-  tell(order: OrderWithoutId): Promise<PlaneResponse> {
+  tell(order: CommandWithoutId): Promise<PlaneResponse> {
     const id = ++this.orders;
     return new Promise((resolve) => {
       if (!this.worker.isConnected()) return resolve({});
@@ -235,7 +235,7 @@ class RemoteEngine implements PlaneEngine {
   }
 
   /** Tells all processes; the refusal of the first that refuses. */
-  private async all(order: OrderWithoutId): Promise<string | undefined> {
+  private async all(order: CommandWithoutId): Promise<string | undefined> {
     const answers = await Promise.all(this.events.processes().map((process) => process.tell(order)));
     return answers.find(({ refusal }) => refusal !== undefined)?.refusal;
   }

@@ -7,10 +7,10 @@ const ALT_NAME = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 
 /** The URIs among the alternative names of a certificate. */
 export function listUris({ subjectAltName }: Pick<X509Certificate, 'subjectAltName'>): readonly string[] {
-  return altNamesOf(subjectAltName ?? '').flatMap(([type, value]) => (type === 'URI' ? [value] : []));
+  return listAltNames(subjectAltName ?? '').flatMap(([type, value]) => (type === 'URI' ? [value] : []));
 }
 
-function altNamesOf(text: string): readonly (readonly [type: string, value: string])[] {
+function listAltNames(text: string): readonly (readonly [type: string, value: string])[] {
   return [...text.matchAll(ALT_NAME)].map(([, type = '', value = '']) => [type, unquoted(value)] as const);
 }
 
@@ -44,7 +44,7 @@ export function readTrustDomain(id: string): string {
 /** Whether a certificate has one of these names; each has, where none is asked for. */
 export function hasName(certificate: X509Certificate, rules: readonly NameRule[]): boolean {
   if (rules.length === 0) return true;
-  const names = altNamesOf(certificate.subjectAltName ?? '');
+  const names = listAltNames(certificate.subjectAltName ?? '');
   return rules.some(({ type, match, value }) => {
     if (match === 'prefix') return names.some(([of, name]) => of === type && name.startsWith(value));
     if (type === 'DNS')

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
-import type { TlsSettings } from '../decode/tls-settings';
+import type { TlsContextSettings } from '../decode/tls-settings';
 import { hasName, findSpiffeIds, listUris } from './certificate-names';
 
 /** Maximum number of certificates between a workload's and its authority's. */
@@ -28,7 +28,7 @@ export type PeerFailure = 'fail_verify_no_cert' | 'fail_verify_error' | 'fail_ve
  */
 export function checkPeer(
   socket: TLSSocket,
-  { belief, names }: Pick<TlsSettings, 'belief' | 'names'>,
+  { belief, names }: Pick<TlsContextSettings, 'belief' | 'names'>,
   domains: TrustDomains | undefined,
   now: number,
 ): PeerCheckResult {
@@ -36,7 +36,7 @@ export function checkPeer(
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return refused('fail_verify_no_cert', 'it shows no certificate');
   if (!socket.authorized && !isAnchoredBelow(socket, belief))
-    return refused('fail_verify_error', `its certificate is not believed: ${reasonOf(socket)}`);
+    return refused('fail_verify_error', `its certificate is not believed: ${formatReason(socket)}`);
   let ids: readonly string[] = [];
   if (belief.type === 'secret') {
     const spiffe = findSpiffeIds(listUris(certificate));
@@ -54,15 +54,15 @@ export function checkPeer(
  * Whether OpenSSL misses only the issuer of an authority that is trusted itself: Node's TLS server has no option to
  * accept that. Whether such an authority signed the certificate is checked afterwards.
  */
-function isAnchoredBelow(socket: TLSSocket, belief: TlsSettings['belief']): boolean {
-  return belief.type === 'secret' && reasonOf(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
+function isAnchoredBelow(socket: TLSSocket, belief: TlsContextSettings['belief']): boolean {
+  return belief.type === 'secret' && formatReason(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
 }
 
 function refused(counter: PeerFailure, reason: string): PeerCheckResult {
   return { ok: false, counter, reason };
 }
 
-function reasonOf({ authorizationError }: TLSSocket): string {
+function formatReason({ authorizationError }: TLSSocket): string {
   const error: unknown = authorizationError;
   if (error instanceof Error) return 'code' in error ? String(error.code) : error.message;
   return String(error);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import type { EncodedResource } from '@causeway/xds-server';
 import type { Secret } from '../decode/secrets';
-import type { TextSource, TlsSettings } from '../decode/tls-settings';
+import type { TextSource, TlsContextSettings } from '../decode/tls-settings';
 import { readTrustDomain } from './certificate-names';
 import type { TrustDomains } from './peer-check';
 
@@ -44,14 +44,14 @@ export class TlsContexts {
    * The context of a client or a server by these settings; a string says why there is none. `expected` are names that the other side must
    * have: only authorities of their trust domains are put in.
    */
-  of(settings: TlsSettings, side: 'client' | 'server'): TlsMaterial | string {
-    const trust = settings.belief.type === 'secret' ? this.trustOf(settings.belief.name) : undefined;
+  of(settings: TlsContextSettings, side: 'client' | 'server'): TlsMaterial | string {
+    const trust = settings.belief.type === 'secret' ? this.getTrust(settings.belief.name) : undefined;
     if (typeof trust === 'string') return trust;
-    const own = this.ownOf(settings);
+    const own = this.getOwnCertificate(settings);
     if (typeof own === 'string') return own;
     const domains = side === 'client' && trust ? expectedDomains(settings, trust) : undefined;
     const { minVersion, maxVersion, belief } = settings;
-    const believed = belief.type === 'authorities' ? keyOf(belief.pem) : (trust?.resource.version ?? '');
+    const believed = belief.type === 'authorities' ? formatKey(belief.pem) : (trust?.resource.version ?? '');
     const key = JSON.stringify([side, own.key, believed, domains, minVersion, maxVersion]);
     const known = this.contexts.get(key);
     if (known) return known;
@@ -72,25 +72,25 @@ export class TlsContexts {
     this.trusts.clear();
   }
 
-  private trustOf(name: string): Trust | string {
+  private getTrust(name: string): Trust | string {
     const found = this.secrets.secret(name);
     if (found?.secret.type !== 'trust') return `the authorities "${name}" are not known`;
     const { resource, secret } = found;
     const known = this.trusts.get(name);
     if (known?.resource === resource) return known;
-    const pemOf = new Map([...secret.domains].map(([domain, pem]) => [domain, certificatesOf(readText(pem))]));
+    const pemOf = new Map([...secret.domains].map(([domain, pem]) => [domain, splitCertificates(readText(pem))]));
     const domains = new Map([...pemOf].map(([domain, pems]) => [domain, pems.map((pem) => new X509Certificate(pem))]));
     const trust = { resource, domains, pemOf };
     this.trusts.set(name, trust);
     return trust;
   }
 
-  private ownOf({ own }: TlsSettings): Ingredients['own'] | string {
+  private getOwnCertificate({ own }: TlsContextSettings): Ingredients['own'] | string {
     if (!own) return { key: '', certificate: undefined };
-    if (!('secret' in own)) return { key: keyOf(own.chain), certificate: pairOf(own) };
+    if (!('secret' in own)) return { key: formatKey(own.chain), certificate: readPair(own) };
     const found = this.secrets.secret(own.secret);
     if (found?.secret.type !== 'certificate') return `the certificate "${own.secret}" is not there`;
-    return { key: found.resource.version, certificate: pairOf(found.secret) };
+    return { key: found.resource.version, certificate: readPair(found.secret) };
   }
 }
 
@@ -100,10 +100,10 @@ interface Ingredients {
   readonly domains: readonly string[] | undefined;
 }
 
-function contextOptions({ belief, minVersion, maxVersion }: TlsSettings, { own, trust, domains }: Ingredients) {
+function contextOptions({ belief, minVersion, maxVersion }: TlsContextSettings, { own, trust, domains }: Ingredients) {
   const ofDomains = (names: Iterable<string>): string[] =>
     [...names].flatMap((name) => [...(trust?.pemOf.get(name) ?? [])]);
-  const inline = belief.type === 'authorities' ? [...certificatesOf(readText(belief.pem))] : [];
+  const inline = belief.type === 'authorities' ? [...splitCertificates(readText(belief.pem))] : [];
   return {
     ca: trust ? ofDomains(domains ?? trust.pemOf.keys()) : inline,
     ...(own.certificate && { cert: own.certificate.chain, key: own.certificate.key }),
@@ -121,16 +121,16 @@ interface Pair {
 }
 
 /** The trust domains of the names that are expected; undefined where any name is. */
-function expectedDomains({ names }: TlsSettings, { pemOf }: Trust): readonly string[] | undefined {
+function expectedDomains({ names }: TlsContextSettings, { pemOf }: Trust): readonly string[] | undefined {
   if (names.length === 0 || names.some(({ type, match }) => type !== 'URI' || match !== 'exact')) return undefined;
   return [...new Set(names.map(({ value }) => readTrustDomain(value)))].filter((domain) => pemOf.has(domain)).sort();
 }
 
-function keyOf(source: TextSource): string {
+function formatKey(source: TextSource): string {
   return 'path' in source ? `path ${source.path}` : source.text;
 }
 
-function pairOf({ chain, key }: { readonly chain: TextSource; readonly key: TextSource }): Pair {
+function readPair({ chain, key }: { readonly chain: TextSource; readonly key: TextSource }): Pair {
   return { chain: readText(chain), key: readText(key) };
 }
 
@@ -138,6 +138,6 @@ function readText(source: TextSource): string {
   return 'path' in source ? readFileSync(source.path, 'utf8') : source.text;
 }
 
-function certificatesOf(pem: string): readonly string[] {
+function splitCertificates(pem: string): readonly string[] {
   return pem.match(PEM_CERTIFICATE) ?? [];
 }

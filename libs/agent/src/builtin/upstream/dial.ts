@@ -4,7 +4,7 @@ import type { Clock } from '@causeway/runtime';
 import type { ClientTls } from '../decode/tls-settings';
 import { checkPeer, type PeerFailure } from '../tls/peer-check';
 import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
-import type { HostPlace } from './host';
+import type { HostAssignment } from './host';
 
 /**
  * Why a host cannot be reached, by the name of Envoy's counter; `no material`: this machine lacks a certificate, the
@@ -27,7 +27,7 @@ export interface DialOptions {
 }
 
 /** Connects to a host, and makes sure who it is. Never rejects. */
-export function dial({ transport, address, port }: HostPlace, options: DialOptions): Promise<Dialled> {
+export function dial({ transport, address, port }: HostAssignment, options: DialOptions): Promise<Dialled> {
   const { contexts, clock, timeout, signal } = options;
   const material = transport === 'plaintext' ? undefined : contexts.of(transport, 'client');
   if (typeof material === 'string') return Promise.resolve({ ok: false, failure: 'no material', reason: material });

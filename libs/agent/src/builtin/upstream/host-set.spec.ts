@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { ClusterPlan } from '../decode/clusters';
+import type { DecodedCluster } from '../decode/clusters';
 import type { EndpointLocality } from '../decode/endpoints';
 import { Host } from './host';
 import { HostSet } from './host-set';
 import { chosenBy, priorityLoad } from './priority-load';
 
-const PLAN: ClusterPlan = {
+const PLAN: DecodedCluster = {
   name: 'c',
   endpoints: { name: 'c' },
   isResolved: false,
@@ -28,7 +28,11 @@ function locality(priority: number, health: string, { weight = 1, zone = '' } = 
   return { zone, priority, weight, endpoints };
 }
 
-function hostSet(plan: Partial<ClusterPlan>, localities: readonly EndpointLocality[], random = Math.random): HostSet {
+function hostSet(
+  plan: Partial<DecodedCluster>,
+  localities: readonly EndpointLocality[],
+  random = Math.random,
+): HostSet {
   const hosts = new HostSet(() => 0, random);
   hosts.update({ ...PLAN, ...plan }, localities, (address) => [address]);
   return hosts;

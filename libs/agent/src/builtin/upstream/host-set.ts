@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ClusterPlan } from '../decode/clusters';
-import type { Endpoint, EndpointLocality } from '../decode/endpoints';
-import { Host, type HostPlace } from './host';
+import type { DecodedCluster } from '../decode/clusters';
+import type { UpstreamEndpoint, EndpointLocality } from '../decode/endpoints';
+import { Host, type HostAssignment } from './host';
 import { chosenBy, computeHealth, priorityLoad } from './priority-load';
 
 /** Host names to addresses, as they are known now. */
 export type Addresses = (name: string) => readonly string[];
 
-interface Locality {
+interface HostLocality {
   readonly weight: number;
   readonly hosts: readonly Host[];
 }
@@ -24,7 +24,7 @@ interface Group {
  */
 export class HostSet {
   private byKey = new Map<string, Host>();
-  private priorities: readonly (readonly Locality[])[] = [];
+  private priorities: readonly (readonly HostLocality[])[] = [];
   /** Candidates of the choice; undefined after a change. */
   private groups: { readonly all: readonly Group[]; readonly shares: readonly number[] } | undefined;
 
@@ -46,10 +46,10 @@ export class HostSet {
   }
 
   /** The hosts are these from now on. */
-  update(plan: ClusterPlan, localities: readonly EndpointLocality[], addresses: Addresses): void {
+  update(plan: DecodedCluster, localities: readonly EndpointLocality[], addresses: Addresses): void {
     const before = this.byKey;
     this.byKey = new Map();
-    const priorities: Locality[][] = [];
+    const priorities: HostLocality[][] = [];
     for (const { priority, zone, weight, endpoints } of localities) {
       const hosts = endpoints.flatMap((endpoint) =>
         addresses(endpoint.address).flatMap((address) => this.place(before, plan, { ...endpoint, address, zone })),
@@ -61,14 +61,18 @@ export class HostSet {
     this.plan = plan;
   }
 
-  private plan: ClusterPlan | undefined;
+  private plan: DecodedCluster | undefined;
 
-  private place(before: ReadonlyMap<string, Host>, plan: ClusterPlan, endpoint: Endpoint & { readonly zone: string }) {
+  private place(
+    before: ReadonlyMap<string, Host>,
+    plan: DecodedCluster,
+    endpoint: UpstreamEndpoint & { readonly zone: string },
+  ) {
     const { address, port, isHealthy, match, zone } = endpoint;
     const key = JSON.stringify([address, port, zone, match]);
     // Of two endpoints of one place the first counts.
     if (this.byKey.has(key)) return [];
-    const place: HostPlace = { address, port, zone, transport: transportOf(plan, match) };
+    const place: HostAssignment = { address, port, zone, transport: selectTransport(plan, match) };
     const known = before.get(key);
     const host = known && isDeepStrictEqual(known.place, place) ? known : new Host(place);
     host.isHealthy = isHealthy;
@@ -86,7 +90,7 @@ export class HostSet {
     const { all, shares } = (this.groups ??= this.group());
     const first = chosenBy(shares, this.random());
     if (first < 0) return undefined;
-    const chosen = this.pickOf(all[first], tried);
+    const chosen = this.pickHost(all[first], tried);
     if (chosen && !tried.has(chosen)) return chosen;
     for (const [i, group] of all.entries()) {
       if ((shares[i] ?? 0) === 0 && i !== first) continue;
@@ -96,7 +100,7 @@ export class HostSet {
     return chosen;
   }
 
-  private pickOf(group: Group | undefined, tried: ReadonlySet<Host>): Host | undefined {
+  private pickHost(group: Group | undefined, tried: ReadonlySet<Host>): Host | undefined {
     if (!group) return undefined;
     const hosts = group.candidates[chosenBy(group.shares, this.random())] ?? [];
     const [a, b] = [hosts[this.index(hosts)], hosts[this.index(hosts)]];
@@ -111,22 +115,22 @@ export class HostSet {
 
   private group(): { readonly all: readonly Group[]; readonly shares: readonly number[] } {
     const counts = this.priorities.map((localities) =>
-      countOf(
+      countHosts(
         localities.flatMap(({ hosts }) => hosts),
         this.canServe,
       ),
     );
     const load = priorityLoad(counts, this.plan?.panicPercent ?? 0);
-    const all = this.priorities.map((localities, i) => this.groupOf(localities, load[i]?.panics ?? false));
+    const all = this.priorities.map((localities, i) => this.groupHosts(localities, load[i]?.panics ?? false));
     return { all, shares: load.map(({ share }) => share) };
   }
 
-  private groupOf(localities: readonly Locality[], panics: boolean): Group {
+  private groupHosts(localities: readonly HostLocality[], panics: boolean): Group {
     const serving = localities.map(({ hosts }) => hosts.filter((host) => panics || this.canServe(host)));
     if (this.plan?.isWeighted !== true) return { candidates: [serving.flat()], shares: [1] };
     const shares = localities.map(({ weight, hosts }, i) => {
       const able = (serving[i] ?? []).length > 0;
-      return able ? weight * (panics ? 1 : computeHealth(countOf(hosts, this.canServe))) : 0;
+      return able ? weight * (panics ? 1 : computeHealth(countHosts(hosts, this.canServe))) : 0;
     });
     return { candidates: serving, shares };
   }
@@ -134,12 +138,15 @@ export class HostSet {
   private readonly canServe = (host: Host): boolean => host.isHealthy && !host.isEjected(this.now());
 }
 
-function countOf(hosts: readonly Host[], canServe: (host: Host) => boolean) {
+function countHosts(hosts: readonly Host[], canServe: (host: Host) => boolean) {
   return { total: hosts.length, healthy: hosts.filter(canServe).length };
 }
 
 /** The first transport whose match an endpoint's metadata have; the last one matches each. */
-function transportOf({ transports }: ClusterPlan, metadata: Readonly<Record<string, string>>): HostPlace['transport'] {
+function selectTransport(
+  { transports }: DecodedCluster,
+  metadata: Readonly<Record<string, string>>,
+): HostAssignment['transport'] {
   const found = transports.find(({ match }) => Object.entries(match).every(([key, value]) => metadata[key] === value));
   return found?.transport ?? 'plaintext';
 }

@@ -3,7 +3,7 @@ import type { EjectionRule } from '../decode/clusters';
 import type { Leg } from './splice';
 
 /** Address of a host and its transport: two hosts with equal places are one. */
-export interface HostPlace {
+export interface HostAssignment {
   readonly address: string;
   readonly port: number;
   readonly zone: string;
@@ -20,7 +20,7 @@ export class Host {
   private ejections = 0;
   private ejectedUntil = -Infinity;
 
-  constructor(readonly place: HostPlace) {}
+  constructor(readonly place: HostAssignment) {}
 
   /** Load that least-request compares. */
   get load(): number {

@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from '@causeway/runtime';
-import type { ClusterPlan } from '../decode/clusters';
+import type { DecodedCluster } from '../decode/clusters';
 import type { EndpointLocality } from '../decode/endpoints';
 import type { Forwarding } from '../decode/filters';
 import { reset, type Leg } from './splice';
@@ -26,7 +26,7 @@ export class Upstream {
   private active = 0;
 
   constructor(
-    private plan: ClusterPlan,
+    private plan: DecodedCluster,
     private readonly stats: Stats,
     private readonly tools: UpstreamTools,
   ) {
@@ -37,7 +37,7 @@ export class Upstream {
     return this.plan.name;
   }
 
-  update(plan: ClusterPlan, localities: readonly EndpointLocality[], addresses: Addresses): void {
+  update(plan: DecodedCluster, localities: readonly EndpointLocality[], addresses: Addresses): void {
     this.plan = plan;
     this.hosts.update(plan, localities, addresses);
     this.count();

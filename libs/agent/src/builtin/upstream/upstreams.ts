@@ -1,5 +1,5 @@
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import type { ClusterPlan } from '../decode/clusters';
+import type { DecodedCluster } from '../decode/clusters';
 import type { DecodedResources } from '../decoded-resources';
 import type { PlaneStats } from '../stats';
 import { AddressResolver } from '../../dial/address-resolver';
@@ -26,7 +26,7 @@ export class Upstreams {
     if (known) return known;
     const plan = this.resources.cluster(name);
     if (!plan) return undefined;
-    if (plan.isResolved) await this.resolver.ready(this.hostsOf(plan));
+    if (plan.isResolved) await this.resolver.ready(this.listHosts(plan));
     return this.byName.get(name) ?? this.create(plan);
   }
 
@@ -41,7 +41,7 @@ export class Upstreams {
     this.resolver.close();
   }
 
-  private create(plan: ClusterPlan): Upstream {
+  private create(plan: DecodedCluster): Upstream {
     const upstream = new Upstream(plan, this.stats.of('cluster', plan.name), this.tools);
     this.byName.set(plan.name, upstream);
     this.fill(upstream, plan);
@@ -58,24 +58,24 @@ export class Upstreams {
     this.byName.delete(name);
     this.stats.forget('cluster', name);
     for (const clusters of this.byEndpoints.values()) clusters.delete(name);
-    this.resolver.keep(new Set(this.resolvedNames().flatMap((each) => this.hostsOf(this.resources.cluster(each)))));
+    this.resolver.keep(new Set(this.resolvedNames().flatMap((each) => this.listHosts(this.resources.cluster(each)))));
   }
 
-  private fill(upstream: Upstream, plan: ClusterPlan): void {
+  private fill(upstream: Upstream, plan: DecodedCluster): void {
     if ('name' in plan.endpoints) {
       const users = this.byEndpoints.get(plan.endpoints.name) ?? new Set();
       this.byEndpoints.set(plan.endpoints.name, users.add(plan.name));
     }
     const addresses = (host: string): readonly string[] => (plan.isResolved ? this.resolver.addresses(host) : [host]);
-    upstream.update(plan, this.resources.endpointsOf(plan), addresses);
+    upstream.update(plan, this.resources.listEndpoints(plan), addresses);
   }
 
   private resolvedNames(): readonly string[] {
     return [...this.byName.keys()].filter((name) => this.resources.cluster(name)?.isResolved === true);
   }
 
-  private hostsOf(plan: ClusterPlan | undefined): readonly string[] {
+  private listHosts(plan: DecodedCluster | undefined): readonly string[] {
     if (!plan) return [];
-    return this.resources.endpointsOf(plan).flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
+    return this.resources.listEndpoints(plan).flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
   }
 }

@@ -18,12 +18,12 @@ export class WholeStates {
 
   /** Marks now for the zones that have a stream here. Never rejects. */
   mark(zones: readonly string[]): Promise<void> {
-    return this.write(zones.flatMap((zone) => this.live.of(zone).flatMap((stream) => markOf(zone, stream) ?? [])));
+    return this.write(zones.flatMap((zone) => this.live.of(zone).flatMap((stream) => findMark(zone, stream) ?? [])));
   }
 
   /** Marks the end of a stream, before it is gone. */
   ended(zone: string, stream: LiveStream): void {
-    const mark = markOf(zone, stream);
+    const mark = findMark(zone, stream);
     if (!mark) return;
     const earlier = this.marking.get(zone) ?? Promise.resolve();
     const marked = earlier.then(() => this.write([mark]));
@@ -59,7 +59,7 @@ export class WholeStates {
 }
 
 /** Undefined where the stream does not bring the state of its zone, or has brought nothing yet. */
-function markOf(zone: string, stream: LiveStream): WholeMark | undefined {
+function findMark(zone: string, stream: LiveStream): WholeMark | undefined {
   const incomplete = stream.incomplete?.();
   return incomplete && { zone, session: stream.session, incomplete };
 }

@@ -93,7 +93,7 @@ export class Quarantines {
   }
 
   /** By kind, the digest of what is not taken from a zone: what is quarantined, and what the zone may not send. */
-  digestsOf(name: string): (kind: string) => string {
+  getDigests(name: string): (kind: string) => string {
     return (kind) => (this.ofZone(name)?.digest(kind) ?? '') + (this.rights?.zoneDigest(name) ?? '');
   }
 }

@@ -1,7 +1,7 @@
 import { NotFound, type JsonObject } from '@causeway/resources';
 import { errorText, BoundedMap } from '@causeway/runtime';
 import type { GlobalSyncOptions } from '../global-sync-options';
-import type { EndReason } from '../../session/peer-stream';
+import type { StreamEndReason } from '../../session/peer-stream';
 import { peerText } from '../../session/peer-limits';
 
 /** Area of the notes on refused stores; the key is the zone's name. */
@@ -160,7 +160,7 @@ const MAX_ENDINGS = 1_000;
 /** A stream that this replica ended because of what the zone sent. */
 export interface StreamEnding {
   readonly direction: 'up' | 'down';
-  readonly reason: EndReason;
+  readonly reason: StreamEndReason;
   readonly detail: string;
   /** ms since 1970. */
   readonly at: number;

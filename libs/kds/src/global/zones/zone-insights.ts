@@ -4,7 +4,7 @@ import { Fenced, type MetadataEntry, type SessionRecord } from '@causeway/store'
 import {
   pendingIncarnationDocument,
   reportDocument,
-  healthOf,
+  computeHealth,
   type Health,
   type KindReport,
 } from '../../session/kind-report';
@@ -28,7 +28,7 @@ function isLive(insight: JsonObject, now: number): boolean {
 }
 
 /** Whether an insight is of the zone's current session. */
-function speaksOf(insight: JsonObject, standing: SessionRecord | undefined): boolean {
+function isOfSession(insight: JsonObject, standing: SessionRecord | undefined): boolean {
   const { sessions } = insight;
   if (!isJsonArray(sessions) || !standing) return true;
   return sessions.filter(isJsonObject).some(({ session }) => session === standing.up || session === standing.down);
@@ -59,7 +59,7 @@ export class ZoneInsights {
     if (zone.id.kind !== 'Zone') return undefined;
     const { name } = zone.id;
     const { refused, doubts } = this.incidents;
-    const [last, store, doubtful] = await Promise.all([this.lastOf(name), refused.of(name), doubts.of(name)]);
+    const [last, store, doubtful] = await Promise.all([this.findLastInsight(name), refused.of(name), doubts.of(name)]);
     if (!store && !doubtful) return last;
     const insight = last ?? { health: 'Offline', sessions: [], kinds: [] };
     return {
@@ -127,19 +127,19 @@ export class ZoneInsights {
     return this.peers.get(zone) ?? {};
   }
 
-  private async lastOf(zone: string): Promise<JsonObject | undefined> {
+  private async findLastInsight(zone: string): Promise<JsonObject | undefined> {
     if (this.live.of(zone).length > 0) return this.describe(zone);
     const { store, sessions, clock } = this.options;
     const [note, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
     if (!note) return undefined;
-    if (isLive(note, clock.now()) && speaksOf(note, standing)) return note;
+    if (isLive(note, clock.now()) && isOfSession(note, standing)) return note;
     return isOnline(note) ? { ...note, health: 'Offline', offline: abandoned(note) } : note;
   }
 
   private evaluate(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
     const streams = this.live.of(zone);
     const reports = streams.flatMap((stream) => stream.half.reports());
-    return { health: healthOf(reports, streams.length, this.options.clock.now()), reports };
+    return { health: computeHealth(reports, streams.length, this.options.clock.now()), reports };
   }
 
   private describe(zone: string): JsonObject {
@@ -148,7 +148,7 @@ export class ZoneInsights {
     const { health, reports } = this.evaluate(zone);
     const [first] = streams;
     const now = clock.now();
-    const end = health === 'Offline' ? this.live.endOf(zone) : undefined;
+    const end = health === 'Offline' ? this.live.findEnd(zone) : undefined;
     for (const { session } of streams) this.sessions.set(zone, Math.max(session, this.sessions.get(zone) ?? 0));
     return {
       health,

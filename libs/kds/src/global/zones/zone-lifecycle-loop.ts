@@ -140,9 +140,9 @@ async function reportSessions(
   );
   const byMesh = new Map(ruled);
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
-    const loss = liveness.lossOf(zone, readLostRules(zone.spec['lost'], byMesh, lost));
+    const loss = liveness.findLoss(zone, readLostRules(zone.spec['lost'], byMesh, lost));
     const { lost: _, disconnectedSince: __, peer: ___, ...others } = zone.status ?? {};
-    const status = { ...others, ...liveness.sessionOf(zone), ...(loss && { lost: { ...loss } }) };
+    const status = { ...others, ...liveness.toSession(zone), ...(loss && { lost: { ...loss } }) };
     if (jsonEqual(zone.status ?? {}, status)) return [];
     if (!jsonEqual(reportedLoss(zone), status.lost))
       logger.warn(loss ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...loss });
@@ -225,7 +225,7 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
   // A zone that connected meanwhile got its Zone before its first stream: what it wrote must stay.
   if (await isMade(store, zone)) return;
   const session = { zone, session: opening.session };
-  const forgotten = await notesOf(store, zone);
+  const forgotten = await readEntries(store, zone);
   const remains = [...ofZones(options)].filter(({ id }) => id.zone === zone);
   logger.info('deleting what is left of a deleted zone', { zone, resources: remains.length });
   const fence = { epoch: term.epoch, holder: term.holder };
@@ -242,7 +242,7 @@ async function deleteRemains(options: ZoneLifecycleOptions, zone: string): Promi
 }
 
 /** Deletions of all notes about a zone. */
-async function notesOf(store: ResourceStore, zone: string): Promise<readonly MetadataEntry[]> {
+async function readEntries(store: ResourceStore, zone: string): Promise<readonly MetadataEntry[]> {
   const area = peerArea(zone);
   const own = (await store.listMetadata(area)).map(({ key }): MetadataEntry => ({ area, key, value: null }));
   const others = [...ZONE_AREAS.map((name) => ({ area: name, key: zone })), reportedNote(zone)];

@@ -57,8 +57,8 @@ describe('ZoneLivenessTracker', () => {
       const insights = value ? [{ key: 'east', value }] : [];
       const sessions = opened === undefined ? [] : [{ zone: 'east', up: opened, down: opened }];
       await tracker.refresh(() => Promise.resolve({ insights, sessions }));
-      session = tracker.sessionOf(zone(lost, session));
-      lost = tracker.lossOf(zone(lost), RULES);
+      session = tracker.toSession(zone(lost, session));
+      lost = tracker.findLoss(zone(lost), RULES);
     }
   };
   /** Renewed by a replica whose clock is off by `skew`, ms. */

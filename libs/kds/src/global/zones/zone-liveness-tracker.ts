@@ -72,7 +72,7 @@ export class ZoneLivenessTracker {
     // A zone may go away between its handshake and its first stream, and hold copies of a time before its Zone was deleted.
     for (const { zone, up, down } of sessions)
       signs.set(zone, { sign: JSON.stringify([up, down]), online: false, peer: undefined });
-    for (const { key, value } of insights) if (value) signs.set(key, signOf(value));
+    for (const { key, value } of insights) if (value) signs.set(key, readSign(value));
     for (const known of [this.seen, this.reported])
       for (const zone of known.keys()) if (!signs.has(zone)) known.delete(zone);
     for (const [zone, sign] of signs) this.see(zone, sign);
@@ -91,7 +91,7 @@ export class ZoneLivenessTracker {
   }
 
   /** Returns the desired `Zone.status.lost`, as of the last `refresh`; undefined where the zone is lost for nobody. */
-  lossOf(zone: Resource, rules: LostRules): ZoneLoss | undefined {
+  findLoss(zone: Resource, rules: LostRules): ZoneLoss | undefined {
     const { servingSince, looked = servingSince } = this;
     const seen = this.seen.get(zone.id.name);
     const former = this.reportedBefore(zone, looked - reportedAfter(zone, rules));
@@ -102,13 +102,13 @@ export class ZoneLivenessTracker {
     const after = [rules.zone, ...rules.meshes.values()].map((rule) => rule.after);
     const since = lostSince({ after: Math.min(...after) }, contact, looked);
     if (since === undefined) return undefined;
-    const known = since === former?.at ? former : { since: this.dateOf(since), at: since };
+    const known = since === former?.at ? former : { since: this.formatDate(since), at: since };
     this.reported.set(zone.id.name, known);
     return zoneLoss(rules, looked - since, known.since);
   }
 
   /** Returns the zone's session as `Zone.status` must state it, as of the last `refresh`. */
-  sessionOf(zone: Resource): ZoneSession {
+  toSession(zone: Resource): ZoneSession {
     const { looked } = this;
     const seen = this.seen.get(zone.id.name);
     const former = reportedSession(zone);
@@ -119,7 +119,7 @@ export class ZoneLivenessTracker {
     const isAway = !isConnected && (since !== undefined || looked - seen.at >= DISCONNECTED_AFTER);
     const peer = seen.peer ?? former.peer;
     return {
-      ...(isAway && { disconnectedSince: since ?? this.dateOf(seen.at) }),
+      ...(isAway && { disconnectedSince: since ?? this.formatDate(seen.at) }),
       ...(peer !== undefined && { peer }),
     };
   }
@@ -145,12 +145,12 @@ export class ZoneLivenessTracker {
     return former;
   }
 
-  private dateOf(elapsed: number): string {
+  private formatDate(elapsed: number): string {
     return new Date(this.clock.now() - (this.clock.elapsed() - elapsed)).toISOString();
   }
 }
 
-function signOf(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
+function readSign(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
   const { globalInstanceId, renewedAt, health } = insight;
   return {
     sign: JSON.stringify([globalInstanceId, renewedAt, health]),

@@ -2,7 +2,7 @@ import { describeIdentity } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { Rejection } from '@causeway/sync';
 import { Extension } from '../../wire/dialect';
-import { encodeRequest, type AppliedResult, type CountedOrder } from '../../wire/request';
+import { encodeRequest, type DeliveryResult, type CountedOrder } from '../../wire/request';
 import type { OpenedResponse } from '../../wire/response';
 import { parseWireKey } from '../../wire/wire-resource';
 import { boundedResults, rejectionFields, rejectionText } from '../peer-limits';
@@ -41,14 +41,14 @@ export class AckWriter {
   constructor(private readonly parts: AckWriterParts) {}
 
   ack(response: AnsweredResponse): Promise<void> {
-    return this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [] }));
+    return this.write(encodeRequest({ type: 'ack', ...this.toHead(response), results: [] }));
   }
 
   /** A NACK of a kind that is not known here; an ACK where nothing came with it. */
   answerKind(response: AnsweredResponse, rejected: readonly Rejection[]): Promise<void> {
     if (rejected.length === 0) return this.ack(response);
     const message = rejectionText(rejected, () => response.kind);
-    return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message, results: [] }));
+    return this.write(encodeRequest({ type: 'nack', ...this.toHead(response), message, results: [] }));
   }
 
   /** An ACK, or a NACK that names the rejected resources of a message; either names the creation orders that count. */
@@ -60,19 +60,19 @@ export class AckWriter {
     const { session, logger } = this.parts;
     const orders = session.extensions.includes(Extension.order) ? boundedOrders(raised) : [];
     if (rejected.length === 0) {
-      return this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [], orders }));
+      return this.write(encodeRequest({ type: 'ack', ...this.toHead(response), results: [], orders }));
     }
     const { kind } = response;
     const names = new Map(message.items.map(({ wireKey, id }) => [wireKey, id]));
-    const nameOf = (wireKey: string): string => {
+    const formatName = (wireKey: string): string => {
       const id = names.get(wireKey);
       return id ? describeIdentity(id) : `${kind} ${wireKey}`;
     };
-    logger.warn('rejected resources of the peer', { kind, ...rejectionFields(rejected, nameOf) });
+    logger.warn('rejected resources of the peer', { kind, ...rejectionFields(rejected, formatName) });
     const withResults = session.extensions.includes(Extension.result);
-    const results = withResults ? boundedResults(resultsOf(kind, rejected, facts)) : [];
-    const text = rejectionText(rejected, nameOf);
-    return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message: text, results, orders }));
+    const results = withResults ? boundedResults(toResults(kind, rejected, facts)) : [];
+    const text = rejectionText(rejected, formatName);
+    return this.write(encodeRequest({ type: 'nack', ...this.toHead(response), message: text, results, orders }));
   }
 
   /** The peer reads on. */
@@ -86,7 +86,7 @@ export class AckWriter {
     this.readOn?.();
   }
 
-  private headOf({ kind, nonce }: AnsweredResponse): {
+  private toHead({ kind, nonce }: AnsweredResponse): {
     readonly kind: string;
     readonly zone: string;
     readonly nonce: string;
@@ -101,11 +101,11 @@ export class AckWriter {
   }
 }
 
-function* resultsOf(
+function* toResults(
   kind: string,
   rejected: readonly Rejection[],
   facts: ReceivedMessage['facts'],
-): Generator<AppliedResult> {
+): Generator<DeliveryResult> {
   for (const { wireKey, reason } of rejected) {
     const version = facts.get(wireKey)?.version ?? '';
     yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };

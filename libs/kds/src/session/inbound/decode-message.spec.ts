@@ -32,7 +32,7 @@ function received(resources: readonly WireResource[], dialect: Dialect = CAUSEWA
   const bytes = encodeResponse({ kind, nonce: '1', controlPlane: 'east', resources: encoded, removed: [] });
   const steps = decodeMessage(openResponse(bytes, UNBOUNDED), {
     receiver: { role: 'global', from: 'east' },
-    kindOf: (name) => withRelayedKinds(coreKinds).kind(name),
+    findKind: (name) => withRelayedKinds(coreKinds).kind(name),
     index: new ResourceIndex(),
     hasSeen: () => true,
     isWhole: () => true,

@@ -12,7 +12,7 @@ import {
   type Rejection,
 } from '@causeway/sync';
 import type { ResponseBounds } from '../../wire/bounds';
-import { copyOf, type Copy, type Sender } from '../../wire/copy';
+import { toCopy, type Copy, type Sender } from '../../wire/copy';
 import { isInsightKind, withoutCounters } from '../proxy-insights';
 import { withReportedInstances } from '@causeway/kuma';
 import { withSealedKey } from '../../wire/secrets';
@@ -28,7 +28,7 @@ export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']
 export interface MessageContext {
   readonly receiver: Receiver;
   /** The kind of what the peer sends; undefined for kinds that were not asked for. */
-  readonly kindOf: (name: string) => Kind | undefined;
+  readonly findKind: (name: string) => Kind | undefined;
   readonly index: IndexReader;
   /** Whether the index contains what this stream wrote last of the resource with this identity key. */
   readonly hasSeen: (key: string) => boolean;
@@ -67,7 +67,7 @@ export function* decodeMessage(
   response: OpenedResponse,
   context: MessageContext & { readonly bounds: ResponseBounds },
 ): Generator<void, ReceivedMessage> {
-  const kind = context.kindOf(response.kind);
+  const kind = context.findKind(response.kind);
   const arrivals: InboundItem<CopyPut>[] = [];
   const rejected: Rejection[] = [];
   const facts = new Map<string, EntryFacts>();
@@ -99,32 +99,32 @@ function evaluated(
   context: MessageContext,
 ): InboundItem<CopyPut> | Rejection {
   try {
-    return arrivalOf(wire, kind, context);
+    return toArrival(wire, kind, context);
   } catch (error) {
     return { wireKey: formatWireKey(wire), reason: `it cannot be judged: ${errorText(error)}` };
   }
 }
 
-function arrivalOf(
+function toArrival(
   wire: WireResource,
   kind: Kind | undefined,
   context: MessageContext,
 ): InboundItem<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
   if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
-  const made = copyOf(withSealedKey(wire, context.sealing), kind, senderOf(context.receiver));
+  const made = toCopy(withSealedKey(wire, context.sealing), kind, toSender(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
   const { id } = made.copy;
-  const reason = ownershipViolation(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);
+  const reason = ownershipViolation(kind, id, context.receiver) ?? context.refusal?.(id) ?? findFault(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
-  const content = putOf(made.copy, context);
+  const content = toPut(made.copy, context);
   // What no other zone and no resource of the global is ranked against keeps the order that its zone gives it.
   if (context.receiver.role !== 'global' || kind.sync.down === 'nothing') return { wireKey, id, content };
   return { wireKey, id, content: { ...content, orderFrom: context.isWhole(kind.name) ? 'now' : 'moment' } };
 }
 
 /** Validates what the row of the store will contain. */
-function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
+function findFault(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
   const { uid, generation, creationOrder, origin } = facts;
   return inboundViolation(kind, {
     id,
@@ -138,11 +138,11 @@ function faultOf(kind: Kind, { id, labels, spec, status, facts }: Copy): string 
   });
 }
 
-function senderOf(receiver: Receiver): Sender {
+function toSender(receiver: Receiver): Sender {
   return receiver.role === 'global' ? { role: 'zone', zone: receiver.from } : { role: 'global' };
 }
 
-function putOf({ id, labels, spec: sent, status, facts }: Copy, context: MessageContext): CopyPut {
+function toPut({ id, labels, spec: sent, status, facts }: Copy, context: MessageContext): CopyPut {
   const key = identityKey(id);
   const held = context.index.byIdentityKey(key);
   const isOfKuma = !context.dialect.json && context.receiver.role === 'global' && id.kind === 'MeshService';

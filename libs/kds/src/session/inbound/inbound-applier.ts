@@ -32,7 +32,7 @@ export interface RaisedOrder {
 }
 
 /** The outcome of a message's resources. */
-export interface ApplyResult {
+export interface InboundResult {
   /** Resources that the store refused. */
   readonly refused: readonly Rejection[];
   /** Copies that the message changed. */
@@ -74,7 +74,7 @@ export class InboundApplier {
     changes: InboundChanges<CopyPut>,
     point: ResumePoint | undefined,
     bytesOf: (wireKey: string) => number,
-  ): Promise<ApplyResult> {
+  ): Promise<InboundResult> {
     const { pendingDeletion } = this;
     await pendingDeletion.settled();
     const deleted = [...changes.removed, ...pendingDeletion.evaluate(kind, changes, point)];
@@ -136,14 +136,14 @@ export class InboundApplier {
     const { pendingDeletion } = this;
     const { peerState, clock } = this.options;
     const now = clock.now();
-    const verdict = pendingDeletion.verdictOn(point);
+    const evaluated = pendingDeletion.evaluatePoint(point);
     const notes = pendingDeletion.forgottenPoints();
-    const incarnation = completed ? peerState.recordIncarnation(verdict.known) : undefined;
+    const incarnation = completed ? peerState.recordIncarnation(evaluated.known) : undefined;
     if (incarnation) notes.push(incarnation);
     const hasMoved = !completed && peerState.resumePoints().get(kind)?.view !== point.view && this.mayNoteView(now);
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
     // While something is held the next session must see the whole state again.
-    if (!isDue || verdict.heldUntil !== undefined || pendingDeletion.countOf(kind) > 0 || point.revision === 0)
+    if (!isDue || evaluated.heldUntil !== undefined || pendingDeletion.countKind(kind) > 0 || point.revision === 0)
       return notes;
     if (this.isRaisedBeside(kind, changes)) return notes;
     this.notedAt.set(kind, now);

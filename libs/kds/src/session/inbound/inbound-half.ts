@@ -4,11 +4,11 @@ import { RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Inbox, isOwnedByStream, type InboundMessage, type Receiver } from '@causeway/sync';
 import type { KumaIncarnation } from '../kuma-incarnation';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
-import { dialectOf, Extension } from '../../wire/dialect';
+import { computeDialect, Extension } from '../../wire/dialect';
 import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';
 import { encodeRequest } from '../../wire/request';
 import { MalformedMessage, openResponse, type IncomingResponse, type OpenedResponse } from '../../wire/response';
-import { formatWireKey, wireKeyOf } from '../../wire/wire-resource';
+import { formatWireKey, getWireKey } from '../../wire/wire-resource';
 import { endUnstored } from '../end-unstored';
 import type { KindReport } from '../kind-report';
 import { MAX_UNKNOWN_KINDS, SubscribedKinds } from '../peer-limits';
@@ -99,9 +99,9 @@ export class InboundHalf implements SessionHalf {
     const { role, zone, index, registry, clock, extensions } = session;
     const { channel, write, refusal, sealing } = options;
     const receiver: Receiver = role === 'global' ? { role, from: zone } : { role, zone };
-    this.logger = RateLimitedLogger.of(session.logger.child({ stream: directionOf(session) }), clock);
+    this.logger = RateLimitedLogger.of(session.logger.child({ stream: getDirection(session) }), clock);
     this.opened = new Promise((resolve) => (this.begin = resolve));
-    this.inbox = new Inbox((kind) => this.copiesOf(kind));
+    this.inbox = new Inbox((kind) => this.listCopies(kind));
     this.kinds = new SubscribedKinds(registry);
     this.received = new ReceivedKinds({ registry, clock });
     this.acks = new AckWriter({ session, stream: options.stream, logger: this.logger });
@@ -109,9 +109,9 @@ export class InboundHalf implements SessionHalf {
     this.context = {
       receiver,
       index,
-      kindOf: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
+      findKind: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
       hasSeen: (key) => this.share.hasSeen(key),
-      dialect: dialectOf(extensions),
+      dialect: computeDialect(extensions),
       isWhole: (kind) => this.isWhole(kind),
       now: () => clock.now(),
       bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
@@ -186,12 +186,12 @@ export class InboundHalf implements SessionHalf {
   }
 
   /** Up to where the peer's state of a kind is stored whole; undefined where the peer has not said so in this session. */
-  positionOf(kind: string): StoredPosition | undefined {
+  findPosition(kind: string): StoredPosition | undefined {
     return this.positions.get(kind);
   }
 
   reports(): readonly KindReport[] {
-    return this.received.reports(directionOf(this.session), (kind) => this.applier.pendingDeletion.countOf(kind));
+    return this.received.reports(getDirection(this.session), (kind) => this.applier.pendingDeletion.countKind(kind));
   }
 
   /** Takes no further message; resolves when no write is under way. */
@@ -249,8 +249,8 @@ export class InboundHalf implements SessionHalf {
     const changes = await share.compute(inbox.steps(message));
     this.checkSize(kind);
     if (this.closed) return;
-    const bytesOf = (wireKey: string): number => facts.get(wireKey)?.bytes ?? 0;
-    const { refused, written, raised } = await this.applier.apply(kind, changes, pointOf(response), bytesOf);
+    const countBytes = (wireKey: string): number => facts.get(wireKey)?.bytes ?? 0;
+    const { refused, written, raised } = await this.applier.apply(kind, changes, findPoint(response), countBytes);
     const rejected = [...changes.rejected, ...refused];
     this.received.advance(response, wireKeysIn(message), rejected);
     this.reach(response);
@@ -267,7 +267,7 @@ export class InboundHalf implements SessionHalf {
   }
 
   private checkSize(kind: string): void {
-    const size = this.inbox.sizeOf(kind);
+    const size = this.inbox.countKind(kind);
     const most = kind === 'MeshTrust' && this.session.role === 'global' ? MAX_TRUSTS_OF_ZONE : MAX_IDENTITIES;
     if (size > most) {
       throw new BoundsExceeded(`the peer names ${size} resources of kind ${kind}; at most ${most} are taken`);
@@ -284,12 +284,12 @@ export class InboundHalf implements SessionHalf {
     }
   }
 
-  private *copiesOf(kindName: string): Iterable<{ readonly wireKey: string; readonly id: Identity }> {
+  private *listCopies(kindName: string): Iterable<{ readonly wireKey: string; readonly id: Identity }> {
     const { index, receiver } = this.context;
     for (const resource of index.ofKind(kindName)) {
       if (!isOwnedByStream(resource, receiver)) continue;
       // A copy keeps the labels that its wire key is made of.
-      yield { wireKey: formatWireKey(wireKeyOf(resource)), id: resource.id };
+      yield { wireKey: formatWireKey(getWireKey(resource)), id: resource.id };
     }
   }
 
@@ -305,11 +305,11 @@ export class InboundHalf implements SessionHalf {
 }
 
 /** State is received upwards on the global and downwards in a zone. */
-function directionOf({ role }: Session): Direction {
+function getDirection({ role }: Session): Direction {
   return role === 'global' ? 'up' : 'down';
 }
 
-function pointOf({ position }: OpenedResponse): ResumePoint | undefined {
+function findPoint({ position }: OpenedResponse): ResumePoint | undefined {
   if (!position) return undefined;
   const { incarnation, revision, view, mac } = position;
   return { incarnation, revision, view, ...(mac === undefined ? {} : { mac }) };

@@ -53,7 +53,7 @@ export class PendingDeletion implements ConfirmationListener {
   }
 
   /** Number of held resources of a kind. */
-  countOf(kind: string): number {
+  countKind(kind: string): number {
     return this.held.get(kind)?.size ?? 0;
   }
 
@@ -71,7 +71,7 @@ export class PendingDeletion implements ConfirmationListener {
     const { kuma, logger } = this.options;
     if (!completed || !(point ?? kuma)) return absent;
     if (point && this.isBehind(kind, point, absent)) this.rolledBack = point.incarnation;
-    const incarnation = point ? this.incarnationOf(point) : kuma?.current;
+    const incarnation = point ? this.getIncarnation(point) : kuma?.current;
     const until = incarnation === undefined ? Infinity : this.heldUntil(incarnation);
     if (until === undefined) return absent;
     this.held.set(kind, new Map(absent.map((id) => [identityKey(id), id])));
@@ -100,9 +100,9 @@ export class PendingDeletion implements ConfirmationListener {
   }
 
   /** Whether the state at a point counts as of an accepted incarnation. */
-  verdictOn(point: ResumePoint): ReturnType<typeof decideIncarnation> {
+  evaluatePoint(point: ResumePoint): ReturnType<typeof decideIncarnation> {
     const { peerState, clock, hold } = this.options;
-    return decideIncarnation(peerState.incarnation, this.incarnationOf(point), clock.now(), hold);
+    return decideIncarnation(peerState.incarnation, this.getIncarnation(point), clock.now(), hold);
   }
 
   /**
@@ -147,7 +147,7 @@ export class PendingDeletion implements ConfirmationListener {
    * The incarnation that a state counts as of. While absences of a store that was rolled back are held, all that comes
    * from that store is as doubtful as they are.
    */
-  private incarnationOf({ incarnation }: ResumePoint): string {
+  private getIncarnation({ incarnation }: ResumePoint): string {
     const rolledBack = rolledBackIncarnation(incarnation);
     const isPending = this.options.peerState.pending?.incarnation === rolledBack;
     return this.rolledBack === incarnation || isPending ? rolledBack : incarnation;

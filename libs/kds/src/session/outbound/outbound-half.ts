@@ -36,7 +36,7 @@ export interface OutboundHalfOptions {
   /** Called with the metadata of the peer's node, where a subscription has them. */
   readonly onNodeMetadata?: (metadata: NodeMetadata) => void;
   /** Whether a subscribed kind must wait for now; call `resume` when it need not. */
-  readonly isWithheld?: (kind: string) => boolean;
+  readonly isExcluded?: (kind: string) => boolean;
   readonly orders?: CountedOrderSink;
 }
 
@@ -97,7 +97,7 @@ export class OutboundHalf implements SessionHalf {
     const chunked = extensions.includes(Extension.chunk);
     this.limits = { chunked, bytes: chunked ? CHUNK_BYTES : KUMA_MESSAGE_BYTES };
     this.resumePoints = extensions.includes(Extension.resume) ? options.resumePoints : NO_POINTS;
-    this.logger = RateLimitedLogger.of(session.logger.child({ stream: directionOf(session) }), clock);
+    this.logger = RateLimitedLogger.of(session.logger.child({ stream: getDirection(session) }), clock);
     this.kinds = new SubscribedKinds(registry);
     this.outbox = new Outbox(options.source, this.limits);
     this.pacer = new BusyPacer(clock, PACE);
@@ -110,7 +110,7 @@ export class OutboundHalf implements SessionHalf {
     this.resume();
   }
 
-  /** Subscribed kinds may be withheld no longer. */
+  /** Subscribed kinds may be excluded no longer. */
   resume(): void {
     const kinds = [...this.early];
     this.early.clear();
@@ -201,7 +201,7 @@ export class OutboundHalf implements SessionHalf {
   }
 
   reports(): readonly KindReport[] {
-    const direction = directionOf(this.session);
+    const direction = getDirection(this.session);
     return [...this.outbox.progress()].map(([kind, progress]) => ({ ...progress, kind, direction, held: 0 }));
   }
 
@@ -227,7 +227,7 @@ export class OutboundHalf implements SessionHalf {
   }
 
   private subscribe(kind: string): void {
-    if (!this.opened || this.options.isWithheld?.(kind) === true) this.early.add(kind);
+    if (!this.opened || this.options.isExcluded?.(kind) === true) this.early.add(kind);
     else this.outbox.subscribe(kind, this.resumableFrom(kind));
   }
 
@@ -247,7 +247,7 @@ export class OutboundHalf implements SessionHalf {
 
   private answered(request: Exclude<WireRequest, { type: 'subscribe' }>): void {
     const { kind, nonce } = request;
-    const rejected = rejectionsOf(request);
+    const rejected = listRejections(request);
     // Answers to messages that are not in flight are not logged: a peer may send any number of them.
     if (!this.outbox.acknowledge(kind, nonce, rejected)) return;
     this.unansweredBytes -= this.inFlight.get(nonce) ?? 0;
@@ -287,12 +287,12 @@ export class OutboundHalf implements SessionHalf {
 }
 
 /** State is sent downwards by the global and upwards by a zone. */
-function directionOf({ role }: Session): Direction {
+function getDirection({ role }: Session): Direction {
   return role === 'global' ? 'down' : 'up';
 }
 
 /** A peer without the extension cw-result names what it rejected in one text. */
-function rejectionsOf(request: Exclude<WireRequest, { type: 'subscribe' }>): readonly Rejection[] {
+function listRejections(request: Exclude<WireRequest, { type: 'subscribe' }>): readonly Rejection[] {
   const results = request.results.filter((result) => result.outcome === 'rejected');
   if (results.length > 0) return results.map((result) => ({ wireKey: formatWireKey(result), reason: result.reason }));
   return request.type === 'nack' ? [{ wireKey: '', reason: request.message }] : [];

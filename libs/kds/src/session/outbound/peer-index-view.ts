@@ -2,14 +2,14 @@ import { type Identity, type Kind, type Registry, type Resource } from '@causewa
 import type { IndexReader } from '@causeway/store';
 import type { OutboundSource, OutboundResource } from '@causeway/sync';
 import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
-import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encoder';
+import type { EncodedWireResource, ResourceEncoder } from '../../wire/resource-encoder';
 import { formatWireKey } from '../../wire/wire-resource';
 import { syncedKind } from '../synced-kinds';
 import { clusterConfig, CONFIG } from '../kuma-incarnation';
 
 /** An encoded resource as an outbox handles it. */
 export interface OutboundItem extends OutboundResource {
-  readonly encoded: EncodedResource;
+  readonly encoded: EncodedWireResource;
 }
 
 /** Sources that a view reads. */
@@ -27,7 +27,7 @@ export interface VisibilityRules {
   mayHold(kind: Kind, id: Identity): boolean;
 }
 
-const ITEMS = new WeakMap<EncodedResource, OutboundItem>();
+const ITEMS = new WeakMap<EncodedWireResource, OutboundItem>();
 
 /** The resource encoded for a dialect, once for all streams; undefined where the dialect cannot express it. */
 export function outboundItem(encoder: ResourceEncoder, resource: Resource, dialect: Dialect): OutboundItem | undefined {
@@ -41,7 +41,7 @@ export function outboundItem(encoder: ResourceEncoder, resource: Resource, diale
   return item;
 }
 
-function itemFromBytes(encoded: EncodedResource): OutboundItem {
+function itemFromBytes(encoded: EncodedWireResource): OutboundItem {
   return { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
 }
 
@@ -55,7 +55,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
   *keys(kindName: string): Iterable<string> {
     const kind = syncedKind(this.source.registry, kindName);
-    for (const [key, resource] of this.source.index.entriesOf(kindName)) {
+    for (const [key, resource] of this.source.index.listEntries(kindName)) {
       if (this.rules.isVisible(kind, resource)) yield key;
     }
   }
@@ -71,7 +71,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   *keysSince(kindName: string, revision: number): Iterable<string> {
     const kind = syncedKind(this.source.registry, kindName);
     const { index } = this.source;
-    for (const entries of [index.entriesOf(kindName), index.tombstonesOf(kindName)]) {
+    for (const entries of [index.listEntries(kindName), index.listTombstones(kindName)]) {
       for (const [key, { id, revision: at }] of entries) {
         if (at > revision && this.rules.mayHold(kind, id)) yield key;
       }

@@ -4,7 +4,7 @@ import type { ForwardConfig } from '../dns-config';
 import { parseUpstream, readResolverFile, type UpstreamAddress } from './upstream-address';
 
 /** A resolver to which queries are forwarded, with its health. */
-export interface Upstream extends UpstreamAddress {
+export interface Resolver extends UpstreamAddress {
   readonly label: string;
   /** Failures since the last answer. */
   failures: number;
@@ -29,8 +29,8 @@ const FAILURES_TO_COOLDOWN = 2;
 const MAX_COOLDOWN = 30_000;
 
 /** The resolvers for other names: the configured ones, else those of the resolver configuration; never this server. */
-export class Upstreams {
-  private all: Upstream[] = [];
+export class Resolvers {
+  private all: Resolver[] = [];
   private readAt = -Infinity;
 
   constructor(private readonly sources: UpstreamSources) {}
@@ -45,19 +45,19 @@ export class Upstreams {
     this.all = others.map((each) => this.all.find((known) => sameAddress(known, each)) ?? newUpstream(each));
   }
 
-  list(): readonly Upstream[] {
+  list(): readonly Resolver[] {
     return this.all;
   }
 
   /** The order in which to ask: healthy upstreams as listed, then those in cooldown, the earliest end first. */
-  inOrder(): readonly Upstream[] {
+  inOrder(): readonly Resolver[] {
     const now = this.sources.clock.elapsed();
     if (now - this.readAt > REREAD) void this.load();
     const cooling = this.all.filter((each) => each.coolingUntil > now).sort((a, b) => a.coolingUntil - b.coolingUntil);
     return [...this.all.filter((each) => each.coolingUntil <= now), ...cooling];
   }
 
-  answered(upstream: Upstream): void {
+  answered(upstream: Resolver): void {
     if (upstream.failures >= FAILURES_TO_COOLDOWN)
       this.sources.logger.info('upstream answers again', { upstream: upstream.label });
     upstream.answered += 1;
@@ -65,7 +65,7 @@ export class Upstreams {
     upstream.coolingUntil = 0;
   }
 
-  failed(upstream: Upstream, reason: unknown): void {
+  failed(upstream: Resolver, reason: unknown): void {
     upstream.failed += 1;
     upstream.failures += 1;
     if (upstream.failures < FAILURES_TO_COOLDOWN) return;
@@ -94,7 +94,7 @@ function sameAddress(a: UpstreamAddress, b: UpstreamAddress): boolean {
   return a.address === b.address && a.port === b.port;
 }
 
-function newUpstream({ address, port }: UpstreamAddress): Upstream {
+function newUpstream({ address, port }: UpstreamAddress): Resolver {
   const label = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
   return { address, port, label, failures: 0, coolingUntil: 0, answered: 0, failed: 0 };
 }

@@ -4,15 +4,15 @@ import {
   ruleAction,
   type ChangeSet,
   type Binding,
-  type Destination as Backend,
-  type RouteTable,
+  type RouteDestination as Backend,
+  type BindingTable,
   type RuleAction,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
 import type { Destination, DestinationConfig } from '../model/destination';
 import type { TrafficModel } from './traffic-model';
 import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
-import { grpcClusterOf } from '../grpc/grpc-backends';
+import { toGrpcCluster } from '../grpc/grpc-backends';
 import { grpcRoutes, type GrpcCluster, type GrpcRoutes } from '../grpc/grpc-routes';
 import { implicitCalls } from '../grpc/grpc-resources';
 import { BackendPolicies } from '../policies/backend-policies';
@@ -30,10 +30,10 @@ import { implicitRoute, retryPolicy } from '../messages/outbound-listeners';
 /**
  * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
  */
-export type Carriage = 'requests' | 'shares' | 'bytes';
+export type TrafficMode = 'requests' | 'shares' | 'bytes';
 
 /** The key by which bindings are looked up. */
-type Frontend = Pick<Destination, 'service' | 'port'>;
+type FrontendKey = Pick<Destination, 'service' | 'port'>;
 
 const PRODUCER = 'producer';
 const consumerGroup = (namespace: string): string => `consumer:${namespace}`;
@@ -43,11 +43,11 @@ const NONE: ReadonlySet<string> = new Set();
  * The bindings of routes as the proxies of a zone obey them: which decides for a view, how it carries traffic, and to which clusters.
  * All is made of the route table and the model when it is asked for.
  */
-export class ServiceRoutes {
+export class ServiceBindings {
   private readonly backendPolicies: BackendPolicies;
 
   constructor(
-    private readonly table: RouteTable,
+    private readonly table: BindingTable,
     private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination' | 'config'>,
     private readonly policies: EffectivePolicies,
     private readonly reads: Reads = NO_READS,
@@ -56,20 +56,20 @@ export class ServiceRoutes {
   }
 
   /** Returns the binding that decides for the clients of a view; undefined if the implicit route holds. */
-  bindingOf({ dataplane }: EnvoyView, { service, port }: Frontend): Binding | undefined {
+  findBinding({ dataplane }: EnvoyView, { service, port }: FrontendKey): Binding | undefined {
     const { table } = this;
     this.reads.read(`routes ${identityKey(service)}`);
     const frontend = table.frontend(service);
     return frontend && table.bindingFor({ namespace: dataplane?.namespace ?? '' }, frontend, port, 'tcp');
   }
 
-  carriage(view: EnvoyView, destination: Frontend & Pick<Destination, 'protocol'>): Carriage {
-    return carriageOf(this.bindingOf(view, destination), destination);
+  trafficMode(view: EnvoyView, destination: FrontendKey & Pick<Destination, 'protocol'>): TrafficMode {
+    return getTrafficMode(this.findBinding(view, destination), destination);
   }
 
   /** The clusters that the routes of a view lead to, besides the destination's own. */
-  backends(view: EnvoyView, destination: Frontend): ReadonlySet<string> {
-    const binding = this.bindingOf(view, destination);
+  backends(view: EnvoyView, destination: FrontendKey): ReadonlySet<string> {
+    const binding = this.findBinding(view, destination);
     if (!binding) return NONE;
     const { table } = this;
     const actions: readonly RuleAction[] = looksIntoRequests(binding.kind)
@@ -77,7 +77,7 @@ export class ServiceRoutes {
       : [connectionAction(table, binding)];
     const found = actions.flatMap((action) => {
       if (action.type !== 'forward') return [];
-      return [...action.backends, ...action.mirrors].flatMap(({ to }) => (to.ok ? this.namesOf(to.destination) : []));
+      return [...action.backends, ...action.mirrors].flatMap(({ to }) => (to.ok ? this.listNames(to.destination) : []));
     });
     return new Set(found);
   }
@@ -89,74 +89,80 @@ export class ServiceRoutes {
 
   /** The routes of a destination by what is bound of HTTPRoutes or GRPCRoutes; without any, the implicit route. */
   requests(view: EnvoyView, destination: Destination): HttpRoutes {
-    const binding = this.bindingOf(view, destination);
-    const policiesOf = this.policiesOf(view, destination);
-    const { hashOf } = this;
+    const binding = this.findBinding(view, destination);
+    const selectPolicies = this.selectPolicies(view, destination);
+    const { toHashPolicies } = this;
     if (!binding)
-      return { routes: [implicitRoute(destination, policiesOf(), hashOf([destination.name]))], problems: [] };
+      return {
+        routes: [implicitRoute(destination, selectPolicies(), toHashPolicies([destination.name]))],
+        problems: [],
+      };
     return httpRoutes(binding, {
       table: this.table,
-      clustersOf: (of) => this.clustersOf(of),
+      listClusters: (of) => this.listClusters(of),
       retryPolicy,
-      policiesOf,
-      hashOf,
+      selectPolicies,
+      toHashPolicies,
     });
   }
 
   /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
   shares(binding: Binding): readonly BackendShare[] {
     const action = connectionAction(this.table, binding);
-    return action.type === 'forward' ? backendShares(action.backends, (of) => this.clustersOf(of)) : [];
+    return action.type === 'forward' ? backendShares(action.backends, (of) => this.listClusters(of)) : [];
   }
 
   /** The routes of calls to a destination by what is bound of any kind, or without, for the gRPC clients of this zone. */
   calls(view: EnvoyView, frontend: Destination): GrpcRoutes {
-    const binding = this.bindingOf(view, frontend);
-    const policiesOf = this.policiesOf(view, frontend);
-    const { hashOf } = this;
-    if (!binding) return implicitCalls(frontend, policiesOf(), hashOf);
+    const binding = this.findBinding(view, frontend);
+    const selectPolicies = this.selectPolicies(view, frontend);
+    const { toHashPolicies } = this;
+    if (!binding) return implicitCalls(frontend, selectPolicies(), toHashPolicies);
     const { table, model } = this;
     const { zone } = model;
-    const destinationOf = (service: Destination['service'], port: number): DestinationConfig | undefined =>
-      this.destinationsOf(service, port)[0];
-    const clusterOf = (backend: Backend): GrpcCluster => grpcClusterOf(backend, { zone, frontend, destinationOf });
-    return grpcRoutes(binding, { table, clusterOf, policiesOf, hashOf });
+    const findDestination = (service: Destination['service'], port: number): DestinationConfig | undefined =>
+      this.listDestinations(service, port)[0];
+    const toCluster = (backend: Backend): GrpcCluster => toGrpcCluster(backend, { zone, frontend, findDestination });
+    return grpcRoutes(binding, { table, toCluster, selectPolicies, toHashPolicies });
   }
 
   /** The namespace of a view where routes of its own decide, or where it has a view of its own of the policies of `rules`. */
-  consumersOf(view: EnvoyView, { of, rules }: { readonly of: Frontend; readonly rules: boolean }): string | undefined {
+  findConsumer(
+    view: EnvoyView,
+    { of, rules }: { readonly of: FrontendKey; readonly rules: boolean },
+  ): string | undefined {
     const namespace = view.dataplane?.namespace;
     if (namespace === undefined) return undefined;
-    const isBound = this.bindingOf(view, of)?.group === consumerGroup(namespace);
-    const isOwn = isBound || (rules && this.policies.consumersOf(of.service).includes(namespace));
-    return isOwn && this.groupOf(view, of) !== PRODUCER ? namespace : undefined;
+    const isBound = this.findBinding(view, of)?.group === consumerGroup(namespace);
+    const isOwn = isBound || (rules && this.policies.listConsumers(of.service).includes(namespace));
+    return isOwn && this.getGroup(view, of) !== PRODUCER ? namespace : undefined;
   }
 
   /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
-  private groupOf({ dataplane }: EnvoyView, { service }: Frontend): string {
+  private getGroup({ dataplane }: EnvoyView, { service }: FrontendKey): string {
     const producers = this.table.frontend(service)?.namespace;
     const { namespace = producers } = dataplane ?? {};
     return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);
   }
 
   /** The policies of the rules at a port of a service for the clients of a view. */
-  private policiesOf(view: EnvoyView, destination: Frontend): PoliciesOf {
+  private selectPolicies(view: EnvoyView, destination: FrontendKey): PoliciesOf {
     const { service: frontend, port } = destination;
-    const at = { frontend, port, group: this.groupOf(view, destination) };
+    const at = { frontend, port, group: this.getGroup(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
   }
 
   /** Of several clusters the first that chooses by a hash says of what. */
-  private readonly hashOf: HashOf = (clusters) => {
+  private readonly toHashPolicies: HashOf = (clusters) => {
     for (const cluster of clusters) {
       const destination = this.model.config(destinationOfLocalEndpoints(cluster) ?? cluster);
-      const found = destination ? hashPolicies(this.backendPolicies.rulesOf(destination).balancing) : [];
+      const found = destination ? hashPolicies(this.backendPolicies.getRules(destination).balancing) : [];
       if (found.length > 0) return found;
     }
     return [];
   };
 
-  private destinationsOf(service: Destination['service'], port: number): readonly DestinationConfig[] {
+  private listDestinations(service: Destination['service'], port: number): readonly DestinationConfig[] {
     return this.model.namesOfService(identityKey(service)).flatMap((name) => {
       const destination = this.model.config(name);
       return destination?.port === port ? [destination] : [];
@@ -164,29 +170,29 @@ export class ServiceRoutes {
   }
 
   /** The ports of the services of a backend, by name. */
-  private namesOf({ services, port }: Backend): readonly string[] {
+  private listNames({ services, port }: Backend): readonly string[] {
     return services
       .flatMap((service) => this.model.namesOfService(identityKey(service)))
       .filter((name) => this.model.config(name)?.port === port);
   }
 
   /** The clusters of a backend; several share by their instances. */
-  private clustersOf(backend: Backend): readonly ClusterPart[] {
-    const names = this.namesOf(backend);
+  private listClusters(backend: Backend): readonly ClusterPart[] {
+    const names = this.listNames(backend);
     if (names.length === 1) return names.map((cluster) => ({ cluster, instances: 1 }));
     return names.flatMap((name) => {
       const destination = this.model.destination(name);
-      return destination ? [partOf(destination)] : [];
+      return destination ? [toClusterPart(destination)] : [];
     });
   }
 }
 
-function carriageOf(binding: Binding | undefined, destination: Pick<Destination, 'protocol'>): Carriage {
+function getTrafficMode(binding: Binding | undefined, destination: Pick<Destination, 'protocol'>): TrafficMode {
   if (!binding) return isHttp(destination) ? 'requests' : 'bytes';
   return looksIntoRequests(binding.kind) ? 'requests' : 'shares';
 }
 
-function partOf({ name, local, localNames, remote }: Destination): ClusterPart {
+function toClusterPart({ name, local, localNames, remote }: Destination): ClusterPart {
   const here = [...local, ...localNames].filter(({ ready }) => ready).length;
   return { cluster: name, instances: remote.reduce((sum, { instances }) => sum + instances, here) };
 }

@@ -18,17 +18,17 @@ const MAX_ADDRESSES = 256;
  * Where one zone is entered by traffic of one mesh. `sni` is the form of server name that its ingress expects: `kri` where the
  * zone has a MeshZoneAddress, `hash` where it has only a ZoneIngress. A depreferred zone gets traffic when no other has endpoints.
  */
-export interface ZoneEntrance {
+export interface ZoneIngressEndpoint {
   readonly sni: 'kri' | 'hash';
   readonly depreferred: boolean;
   /** IP addresses, sorted. */
   readonly addresses: readonly SocketAddress[];
-  /** Host names, sorted. An entrance has an address or a name at least. */
+  /** Host names, sorted. An ingress endpoint has an address or a name at least. */
   readonly names: readonly SocketAddress[];
 }
 
 /** Inputs of an ingress endpoint. */
-export interface ZoneFacts {
+export interface IngressFacts {
   readonly mesh: string;
   readonly zone: Resource | undefined;
   /** MeshZoneAddresses of the zone for the mesh. */
@@ -38,10 +38,15 @@ export interface ZoneFacts {
 }
 
 /**
- * The entrance of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no
+ * The ingress endpoint of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no
  * address. A zone without a Zone resource counts as enabled.
  */
-export function zoneEntrance({ mesh, zone, meshAddresses, ingresses }: ZoneFacts): ZoneEntrance | undefined {
+export function computeIngressEndpoint({
+  mesh,
+  zone,
+  meshAddresses,
+  ingresses,
+}: IngressFacts): ZoneIngressEndpoint | undefined {
   const policy = zone && readLostState(zone, mesh)?.policy;
   if (zone?.spec['enabled'] === false || policy === 'withdraw') return undefined;
   const own = sortedAddresses([...meshAddresses].map(({ spec }) => hostAddress(spec['address'], spec['port'])));

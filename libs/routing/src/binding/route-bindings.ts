@@ -2,10 +2,10 @@ import type { RouteKind } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
 import { portKey, parentRefKey, type Binding } from './binding';
 import { groupFor, parentTarget, type Frontend } from './frontend';
-import type { RouteTable } from './route-table';
+import type { BindingTable } from './binding-table';
 
 /** A port of a parent at which a route is bound, and what decides there. */
-export interface Place {
+export interface BoundPort {
   readonly frontend: Frontend;
   readonly binding: Binding;
   /** Number of frontends with the name by which the route names this one. */
@@ -13,20 +13,20 @@ export interface Place {
 }
 
 /** Places where a route is bound, and ports at which another kind of route is bound instead. */
-export interface Places {
-  readonly bound: readonly Place[];
+export interface RouteBindings {
+  readonly bound: readonly BoundPort[];
   readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];
 }
 
 /** Each place once, in the order of the parentRefs and ports. Linear in parentRefs × what they find × ports. */
-export function listPlaces(table: RouteTable, route: CompiledRoute): Places {
-  const bound = new Map<string, Place>();
+export function listRouteBindings(table: BindingTable, route: CompiledRoute): RouteBindings {
+  const bound = new Map<string, BoundPort>();
   const lost: { port: number; winner: RouteKind }[] = [];
   const transport = route.kind === 'UDPRoute' ? 'udp' : 'tcp';
   (route.spec.parentRefs ?? []).forEach((ref, index) => {
     const target = parentTarget(route.id, ref);
     if (!target) return;
-    const found = table.frontendsOf(target.key);
+    const found = table.listFrontends(target.key);
     for (const frontend of found) {
       const { bindings, results: results } = table.group(frontend, groupFor(route.id, target));
       const result = results.get(parentRefKey(route, index));

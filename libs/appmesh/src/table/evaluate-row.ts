@@ -3,13 +3,13 @@ import { compileNode, type CompiledNode } from '../compile/compile-node';
 import { compileRouter } from '../compile/compile-router';
 import type { VirtualNodeSpec } from '../model';
 import { describe } from '../names';
-import type { Named, Row, Sources } from './sources';
+import type { SourceRef, Row, SourceIndex } from './sources';
 
 /** True on nodes that select one Dataplane together; the message names the Dataplanes (T003-33). */
 export const MEMBERSHIP_CONFLICT = 'causeway.io/MembershipConflict';
 
 /** Why something is not compiled, as the condition Accepted says it. */
-export interface Refusal {
+export interface CompileRefusal {
   readonly reason: 'AwsNameConflict' | 'ReferenceNotInMesh' | 'UnsupportedValue';
   readonly message: string;
 }
@@ -24,7 +24,7 @@ export function compiledNode(row: Row, spec: VirtualNodeSpec): CompiledNode {
 }
 
 /** Why `row` is not compiled; undefined where it is. Linear in its references and in those that want its name. */
-export function refusalOf(row: Row, sources: Sources): Refusal | undefined {
+export function findRefusal(row: Row, sources: SourceIndex): CompileRefusal | undefined {
   const { source, awsName } = row;
   const holder = sources.holder(row);
   if (holder !== row) {
@@ -32,7 +32,7 @@ export function refusalOf(row: Row, sources: Sources): Refusal | undefined {
     const where = holder.source.id.zone === source.id.zone ? '' : whereMade(holder.source.id.zone);
     return { reason: 'AwsNameConflict', message: `awsName "${awsName}" is held by ${who}${where}` };
   }
-  const [violation] = violationsOf(row);
+  const [violation] = checkRow(row);
   if (violation) return { reason: 'UnsupportedValue', message: `${violation.field} ${violation.reason}` };
   for (const ref of row.refs) {
     const found = sources.find(source, ref);
@@ -46,7 +46,7 @@ export function refusalOf(row: Row, sources: Sources): Refusal | undefined {
 
 const whereMade = (zone: string): string => (zone === '' ? ' of the global' : ` of zone ${zone}`);
 
-function violationsOf(row: Row) {
+function checkRow(row: Row) {
   const { source } = row;
   if (source.kind === 'VirtualNode') return compiledNode(row, source.spec).violations;
   return source.kind === 'VirtualRouter' ? compileRouter(source.spec).violations : [];
@@ -55,21 +55,21 @@ function violationsOf(row: Row) {
 /** Resolves a reference; `why` where it leads to nothing that is compiled (T003-13). */
 export function resolve(
   row: Row,
-  ref: Named,
-  sources: Sources,
+  ref: SourceRef,
+  sources: SourceIndex,
 ): { readonly ok: true; readonly row: Row } | { readonly ok: false; readonly why: string } {
   const found = sources.find(row.source, ref);
   if (!found || !('key' in found)) return { ok: false, why: `there is no ${describe(ref.kind, ref)}` };
-  const refusal = refusalOf(found, sources);
+  const refusal = findRefusal(found, sources);
   return refusal
     ? { ok: false, why: `${describe(ref.kind, ref)} is not accepted: ${refusal.reason}` }
     : { ok: true, row: found };
 }
 
 /** The conditions that follow from the sources: whether it is compiled, and whether what it refers to is there. */
-export function conditionsOf(row: Row, sources: Sources): readonly Condition[] {
+export function evaluateConditions(row: Row, sources: SourceIndex): readonly Condition[] {
   const { generation: observedGeneration } = row.source;
-  const refusal = refusalOf(row, sources);
+  const refusal = findRefusal(row, sources);
   const accepted: Condition = refusal
     ? { type: 'Accepted', status: 'False', ...refusal, observedGeneration }
     : { type: 'Accepted', status: 'True', reason: 'Accepted', message: '', observedGeneration };

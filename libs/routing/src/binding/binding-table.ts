@@ -26,7 +26,7 @@ export type Client = { readonly namespace: string } | { readonly gateway: string
  * is read. The state depends only on the current resources, never on the order in which they came. Names are resolved as
  * in `zone`; empty means the global.
  */
-export class RouteTable {
+export class BindingTable {
   private readonly targets: Targets;
   private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: Links }>();
   /** By target and group: the routes that name it as parent. */
@@ -124,7 +124,7 @@ export class RouteTable {
   }
 
   /** Returns the frontends in this zone that a parentRef's target names. */
-  frontendsOf(target: string): readonly Frontend[] {
+  listFrontends(target: string): readonly Frontend[] {
     return this.targets.visible(target);
   }
 
@@ -135,14 +135,14 @@ export class RouteTable {
 
   /** Whether its name finds this frontend in this zone: no other one shadows it. */
   isVisible({ key, id }: Frontend): boolean {
-    const target = this.targets.targetOf(key);
+    const target = this.targets.findTarget(key);
     const now = this.frontend(id);
     return target !== undefined && now !== undefined && this.targets.isVisible(target, now);
   }
 
   /** The routes that name this service among their backends. */
-  *sendersOf({ key }: Frontend): Generator<CompiledRoute> {
-    for (const sender of this.senders.get(this.targets.targetOf(key) ?? '') ?? []) {
+  *listSenders({ key }: Frontend): Generator<CompiledRoute> {
+    for (const sender of this.senders.get(this.targets.findTarget(key) ?? '') ?? []) {
       const route = this.route(sender);
       if (route) yield route;
     }
@@ -154,19 +154,19 @@ export class RouteTable {
   }
 
   /** The groups in which routes name this frontend, in order; a group may have no accepted route. */
-  groupsOf({ key }: Frontend): readonly string[] {
-    return [...(this.attached.get(this.targets.targetOf(key) ?? '')?.keys() ?? [])].sort();
+  listGroups({ key }: Frontend): readonly string[] {
+    return [...(this.attached.get(this.targets.findTarget(key) ?? '')?.keys() ?? [])].sort();
   }
 
   /** The bindings of a frontend in one group. */
   group(frontend: Frontend, group: string): GroupBinding {
-    const target = this.targets.targetOf(frontend.key) ?? '';
+    const target = this.targets.findTarget(frontend.key) ?? '';
     const attachments = this.attached.get(target)?.get(group);
     if (!attachments || !this.targets.isVisible(target, frontend)) return NOTHING_BOUND;
     return getOrInsert(this.bound, boundKey(frontend.key, group), () =>
       bindGroup(frontend, group, attachments.values(), {
         allowedRoutes: this.meshes.get(frontend.id.mesh),
-        labelsOf: (namespace) => ({ ...namespaceLabels(namespace), ...this.namespaces.get(namespace) }),
+        getLabels: (namespace) => ({ ...namespaceLabels(namespace), ...this.namespaces.get(namespace) }),
       }),
     );
   }
@@ -214,10 +214,10 @@ export class RouteTable {
   private changeTargets(apply: () => readonly string[], id: Identity): ChangeSet {
     const key = identityKey(id);
     return this.change((changeSet) => {
-      const before = this.targets.targetOf(key);
+      const before = this.targets.findTarget(key);
       changeSet.frontends.add(key);
       for (const target of new Set([...(before === undefined ? [] : [before]), ...apply()])) {
-        for (const namesake of this.targets.named(target)) changeSet.frontends.add(namesake.key);
+        for (const sameNamed of this.targets.named(target)) changeSet.frontends.add(sameNamed.key);
         for (const group of this.attached.get(target)?.keys() ?? []) {
           changeSet.addGroup(key, group);
           changeSet.addTarget(target, group, true);

@@ -15,7 +15,7 @@ import type { SessionStore } from '../../src/session-store';
 import type { AuditLog } from '../../src/audit-log';
 
 /** One store as two processes see it, empty at first. */
-export interface StoreWorld {
+export interface StoreFixture {
   readonly store: ResourceStore & StoreMaintenance;
   /** The same state in another process. */
   readonly other: ResourceStore & StoreMaintenance;

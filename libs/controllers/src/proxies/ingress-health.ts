@@ -28,7 +28,7 @@ interface Listening {
  * another one of the same kind, for the same mesh, is not (docs/reference/proxies.md). The last one is never withdrawn: it may serve
  * on although no control plane hears of it (I14). A MeshZoneAddress is withdrawn with the ingresses that listen at its address.
  */
-export class EntranceHealthReconciler implements KeyedReconciler {
+export class IngressHealthReconciler implements KeyedReconciler {
   readonly name = 'entrances';
   /** The Dataplanes with a listener of type ZoneIngress, by key. */
   private readonly listeners = new Map<string, Listening>();
@@ -44,7 +44,7 @@ export class EntranceHealthReconciler implements KeyedReconciler {
     yield this.keys(index);
   }
 
-  keysOf({ id, key, after }: IndexChange, index: IndexReader): Keys {
+  listKeys({ id, key, after }: IndexChange, index: IndexReader): Keys {
     if (id.zone !== this.zone) return NO_KEYS;
     if (PROXIED.includes(id.kind) || id.kind === ADDRESS) return this.keys(index);
     if (id.kind !== 'Dataplane') return NO_KEYS;
@@ -72,7 +72,7 @@ export class EntranceHealthReconciler implements KeyedReconciler {
 
   /** Whether ingresses listen at this address, and the proxies of all of them are gone. */
   private isUnserved({ id: { mesh }, spec }: Resource, index: IndexReader): boolean {
-    const place = placeOf(spec['address'], spec['port']);
+    const place = formatSocket(spec['address'], spec['port']);
     const ingresses = this.ofZone(index, 'ZoneIngress').filter((each) => placesOfIngress(each).includes(place));
     const dataplanes = [...this.listeners].flatMap(([key, { mesh: of, places }]) =>
       of === mesh && places.includes(place) ? (index.byIdentityKey(key) ?? []) : [],
@@ -103,7 +103,7 @@ function placesOfIngress({ spec }: Resource): readonly string[] {
   const { networking } = spec;
   if (!isJsonObject(networking)) return [];
   const { address, port, advertisedAddress = address, advertisedPort = port } = networking;
-  return [placeOf(advertisedAddress, advertisedPort), placeOf(address, port)];
+  return [formatSocket(advertisedAddress, advertisedPort), formatSocket(address, port)];
 }
 
 function placesOfDataplane({ spec }: Resource): readonly string[] {
@@ -112,10 +112,10 @@ function placesOfDataplane({ spec }: Resource): readonly string[] {
   const { address, advertisedAddress = address, listeners } = networking;
   return listeners.filter(isJsonObject).flatMap((listener) => {
     const { type, address: own = address, port } = listener;
-    return type === 'ZoneIngress' ? [placeOf(own, port), placeOf(advertisedAddress, port)] : [];
+    return type === 'ZoneIngress' ? [formatSocket(own, port), formatSocket(advertisedAddress, port)] : [];
   });
 }
 
-function placeOf(address: JsonValue | undefined, port: JsonValue | undefined): string {
+function formatSocket(address: JsonValue | undefined, port: JsonValue | undefined): string {
   return JSON.stringify([address, port]);
 }

@@ -1,5 +1,5 @@
 import type { Violation } from '@causeway/resources';
-import type { SocketAddress } from '../model/zone-entrance';
+import type { SocketAddress } from '../model/ingress-endpoint';
 import type { EncodedResource, EncodeResult } from '@causeway/xds-server';
 import type { EnvoyView } from '../views/envoy-view';
 import type { TrafficTables } from '../tables/traffic-tables';
@@ -9,7 +9,7 @@ import type { TrafficTables } from '../tables/traffic-tables';
  * clients, for all of its proxies to which every service is bytes (`bytes`), for all ingresses, or are made for one view. Where routes
  * of consumers decide, `mesh` and `bytes` mean the proxies of their namespace. A scope never holds what another may not see.
  */
-export interface Plan {
+export interface ResourceBuild {
   readonly scope: 'mesh' | 'bytes' | 'ingress' | 'view' | 'grpc';
   /** False for what is asked for and does not exist: it is answered, and not kept. */
   readonly isKept: boolean;
@@ -25,10 +25,10 @@ export interface TranslationOptions {
   /** Returns the tables that are served from now. */
   readonly tables: () => TrafficTables;
   /** HTTP addresses that have a filter chain in the view's redirect listener. */
-  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
+  readonly listHttpAddresses: (view: EnvoyView) => readonly SocketAddress[];
 }
 
 /** A plan whose resource is kept until a change touches it. */
-export function kept(scope: Plan['scope'], encode: Plan['encode']): Plan {
+export function kept(scope: ResourceBuild['scope'], encode: ResourceBuild['encode']): ResourceBuild {
   return { scope, isKept: true, encode };
 }

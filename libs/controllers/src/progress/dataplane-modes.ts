@@ -1,11 +1,11 @@
-import type { Plane } from '@causeway/policies';
+import type { DataplaneMode } from '@causeway/policies';
 import type { ProxyFacts } from '@causeway/store';
 
 /** How a proxy that connects to a control plane of ours carries traffic. */
-export type ProxyMode = Exclude<Plane, 'kuma-dp'>;
+export type ZoneDataplaneMode = Exclude<DataplaneMode, 'kuma-dp'>;
 
 /** The names of the modes in messages. */
-export const proxyModeLabels: Readonly<Record<ProxyMode, string>> = {
+export const proxyModeLabels: Readonly<Record<ZoneDataplaneMode, string>> = {
   grpc: 'gRPC',
   builtin: 'builtin',
   direct: 'direct',
@@ -14,20 +14,20 @@ export const proxyModeLabels: Readonly<Record<ProxyMode, string>> = {
 };
 
 /** The modes in the order in which messages list them. */
-export const proxyModes: readonly ProxyMode[] = ['grpc', 'builtin', 'direct', 'envoy', 'egress'];
+export const proxyModes: readonly ZoneDataplaneMode[] = ['grpc', 'builtin', 'direct', 'envoy', 'egress'];
 
 /** An agent names its dataplane mode behind its version. */
-const USER_AGENTS: readonly (readonly [agent: RegExp, mode: ProxyMode])[] = [
+const USER_AGENTS: readonly (readonly [agent: RegExp, mode: ZoneDataplaneMode])[] = [
   [/^grpc/i, 'grpc'],
   [/^causeway-agent \S*\+builtin$/, 'builtin'],
   [/^causeway-agent \S*\+direct$/, 'direct'],
 ];
 
 /** Returns the mode of a proxy by its kind and user agent; a dataplane proxy of no other mode is an Envoy. */
-export function readProxyMode({
+export function readDataplaneMode({
   userAgent,
   kind,
-}: Pick<ProxyFacts, 'userAgent'> & Partial<Pick<ProxyFacts, 'kind'>>): ProxyMode {
+}: Pick<ProxyFacts, 'userAgent'> & Partial<Pick<ProxyFacts, 'kind'>>): ZoneDataplaneMode {
   if (kind === 'egress') return 'egress';
   return USER_AGENTS.find(([agent]) => agent.test(userAgent))?.[1] ?? 'envoy';
 }
