@@ -8,6 +8,7 @@ import {
   type LabelSelector,
   MultiMap,
   selectsLabels,
+  type ResourceKey,
 } from '@causeway/resources';
 import { selectorOf, type Member, type Source } from '../model';
 import { compareRanks, meet } from './rank';
@@ -24,16 +25,16 @@ const ANY = '';
  * labels, a node asks the Dataplanes that have the rarest label that it names.
  */
 export class Members {
-  private readonly members = new Map<string, { readonly member: Member; readonly labels: Labels }>();
-  private readonly nodes = new Map<string, { readonly node: Node; readonly term: string }>();
-  private readonly membersByTerm = new MultiMap<string>();
-  private readonly nodesByTerm = new MultiMap<string>();
+  private readonly members = new Map<ResourceKey, { readonly member: Member; readonly labels: Labels }>();
+  private readonly nodes = new Map<ResourceKey, { readonly node: Node; readonly term: string }>();
+  private readonly membersByTerm = new MultiMap<ResourceKey>();
+  private readonly nodesByTerm = new MultiMap<ResourceKey>();
   /** By Dataplane the nodes that select it, and the other way round. */
-  private readonly nodesOf = new Map<string, Set<string>>();
-  private readonly membersOf = new Map<string, Set<string>>();
+  private readonly nodesOf = new Map<ResourceKey, Set<ResourceKey>>();
+  private readonly membersOf = new Map<ResourceKey, Set<ResourceKey>>();
 
   /** Keeps a Dataplane; returns the keys of all nodes that select it, or did. */
-  putMember(member: Member): readonly string[] {
+  putMember(member: Member): readonly ResourceKey[] {
     const key = identityKey(member.id);
     const before = this.removeMember(key);
     const labels = labelsOf(member);
@@ -44,7 +45,7 @@ export class Members {
     return [...new Set([...before, ...(this.nodesOf.get(key) ?? [])])];
   }
 
-  removeMember(key: string): readonly string[] {
+  removeMember(key: ResourceKey): readonly ResourceKey[] {
     const known = this.members.get(key);
     if (!known) return [];
     for (const term of termsOf(known.member.id, known.labels)) this.membersByTerm.delete(term, key);
@@ -56,7 +57,7 @@ export class Members {
   }
 
   /** Keeps a node; returns the keys of all Dataplanes that it selects, or did; none where it selects and ranks as before. */
-  putNode(node: Node): readonly string[] {
+  putNode(node: Node): readonly ResourceKey[] {
     const key = identityKey(node.id);
     const known = this.nodes.get(key);
     if (known && selectsAsBefore(known.node, node)) {
@@ -73,7 +74,7 @@ export class Members {
     return [...new Set([...before, ...(this.membersOf.get(key) ?? [])])];
   }
 
-  removeNode(key: string): readonly string[] {
+  removeNode(key: ResourceKey): readonly ResourceKey[] {
     const known = this.nodes.get(key);
     if (!known) return [];
     this.nodesByTerm.delete(known.term, key);
@@ -85,12 +86,12 @@ export class Members {
   }
 
   /** Keys of the Dataplanes that a node selects. */
-  selectedBy(node: string): ReadonlySet<string> {
+  selectedBy(node: ResourceKey): ReadonlySet<ResourceKey> {
     return this.membersOf.get(node) ?? NONE;
   }
 
   /** Keys of the nodes that select a Dataplane. */
-  selecting(member: string): ReadonlySet<string> {
+  selecting(member: ResourceKey): ReadonlySet<ResourceKey> {
     return this.nodesOf.get(member) ?? NONE;
   }
 
@@ -98,7 +99,7 @@ export class Members {
    * The node that a Dataplane belongs to; undefined where none selects it (T003-32). Where several do, it stays with the one that it
    * was bound to, else it goes with the one that ranks first (T003-33).
    */
-  nodeOf(member: string): Node | undefined {
+  nodeOf(member: ResourceKey): Node | undefined {
     const known = this.members.get(member)?.member;
     const ranked = this.rowsOf(this.selecting(member)).sort(compareRanks);
     return ranked.find(({ id }) => `${id.namespace}/${id.name}` === known?.boundTo) ?? ranked[0];
@@ -111,15 +112,15 @@ export class Members {
     return this.rowsOf(asked).flatMap((node) => (selects(node, member.id, labels) ? [node.id] : []));
   }
 
-  private rowsOf(keys: Iterable<string>): Node[] {
+  private rowsOf(keys: Iterable<ResourceKey>): Node[] {
     return [...keys].flatMap((key) => this.nodes.get(key)?.node ?? []);
   }
 
-  private join(nodeKey: string, memberKey: string): void {
+  private join(nodeKey: ResourceKey, memberKey: ResourceKey): void {
     const [node, member] = [this.nodes.get(nodeKey), this.members.get(memberKey)];
     if (!node || !member || !selects(node.node, member.member.id, member.labels)) return;
-    getOrInsert(this.nodesOf, memberKey, () => new Set<string>()).add(nodeKey);
-    getOrInsert(this.membersOf, nodeKey, () => new Set<string>()).add(memberKey);
+    getOrInsert(this.nodesOf, memberKey, () => new Set<ResourceKey>()).add(nodeKey);
+    getOrInsert(this.membersOf, nodeKey, () => new Set<ResourceKey>()).add(memberKey);
   }
 
   /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */
@@ -139,7 +140,7 @@ const selectsAsBefore = (a: Node, b: Node): boolean => compareRanks(a, b) === 0 
 
 const selectorText = ({ spec }: Node): string => JSON.stringify(selectorOf(spec) ?? null);
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<ResourceKey> = new Set();
 
 /** A node selects in its own mesh and namespace, and in its zone where it has one. */
 function selects({ id, spec }: Node, member: Identity, labels: Labels): boolean {

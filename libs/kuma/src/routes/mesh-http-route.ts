@@ -9,6 +9,7 @@ import {
   type Place,
   type RouteTable,
   type WeightedBackend,
+  isGatewayGroup,
 } from '@causeway/routing';
 import { kumaFilters, kumaMatches, matchesAll } from './mesh-http-rule';
 
@@ -37,7 +38,7 @@ class Inexact extends Error {}
  */
 export function meshHttpRoute(table: RouteTable, route: CompiledRoute, services: KumaServices): KumaRoute | undefined {
   const { bound, lost } = listPlaces(table, route);
-  const places = bound.filter(({ binding }) => !binding.group.startsWith('gateway:'));
+  const places = bound.filter(({ binding }) => !isGatewayGroup(binding.group));
   if (places.length === 0) return undefined;
   try {
     if (route.kind !== 'HTTPRoute') throw new Inexact(`a ${route.kind} is not translated`);

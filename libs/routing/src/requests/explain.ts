@@ -1,3 +1,4 @@
+import { isGatewayGroup } from '../binding/frontend-group';
 import type { Binding, Entry } from '../binding/binding';
 import type { RouteTable } from '../binding/route-table';
 import { compareRanks } from '../rules/compiled-match';
@@ -102,7 +103,7 @@ function lostKinds(table: RouteTable, { frontend, group, port, kind }: Binding):
 function notesOf(binding: Binding | undefined): string[] {
   if (!binding) return [];
   const [first, ...idle] = binding.routes;
-  const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !binding.group.startsWith('gateway:'));
+  const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !isGatewayGroup(binding.group));
   const notes = named.slice(0, MAX_EXPLAINED).map((route) => `hostnames of ${nameOf({ route })} mean nothing here`);
   if (first && idle.length > 0 && binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     notes.push(`${nameOf({ route: first })} is the oldest and carries all traffic; ${idle.length} others none`);

@@ -7,6 +7,9 @@ import {
   type Destination as Backend,
   type RouteTable,
   type RuleAction,
+  consumerGroup,
+  PRODUCER,
+  type FrontendGroup,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
 import type { Destination, DestinationConfig } from '../model/destination';
@@ -35,8 +38,6 @@ export type Carriage = 'requests' | 'shares' | 'bytes';
 /** The key by which bindings are looked up. */
 type Frontend = Pick<Destination, 'service' | 'port'>;
 
-const PRODUCER = 'producer';
-const consumerGroup = (namespace: string): string => `consumer:${namespace}`;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -133,7 +134,7 @@ export class ServiceRoutes {
   }
 
   /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
-  private groupOf({ dataplane }: EnvoyView, { service }: Frontend): string {
+  private groupOf({ dataplane }: EnvoyView, { service }: Frontend): FrontendGroup {
     const producers = this.table.frontend(service)?.namespace;
     const { namespace = producers } = dataplane ?? {};
     return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);
