@@ -201,7 +201,7 @@ describe('Outbox', () => {
     shelf.set('d', '2', 6);
     outbox.subscribe(KIND, since);
     const first = outbox.take();
-    expect(first).toMatchObject({ part: 'chunk', resumed: true, gone: ['c'], removed: [] });
+    expect(first).toMatchObject({ part: 'chunk', resumed: true, gone: [keyOf('c')], removed: [] });
     change('b', '3', 6);
     outbox.acknowledge(KIND, '1', []);
     const second = outbox.take();
