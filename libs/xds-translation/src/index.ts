@@ -18,7 +18,9 @@ export {
   egressSecretOf,
   explicitListenerName,
   inboundListenerName,
+  isProcessCluster,
   outboundListenerName,
+  parseXdsName,
   processClusterName,
   vipClusterName,
 } from './names/resource-names';

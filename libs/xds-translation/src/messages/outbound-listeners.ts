@@ -33,7 +33,13 @@ import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
 import type { HashFields } from '../policies/hash-policies';
 import { socketOf } from './endpoints';
-import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names/resource-names';
+import {
+  filterChainName,
+  formatXdsName,
+  OUTBOUND_LISTENER,
+  outboundListenerName,
+  REENTRY_LISTENER,
+} from '../names/resource-names';
 import { FROM_ADS } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -200,7 +206,7 @@ export function redirectListener(
       {
         name: ON_DEMAND,
         filters: [
-          chooseCluster('vip:%DOWNSTREAM_LOCAL_ADDRESS%'),
+          chooseCluster(formatXdsName('vip', '%DOWNSTREAM_LOCAL_ADDRESS%')),
           tcpProxy('none', { onDemand: true, statPrefix: 'outbound' }),
         ],
       },

@@ -237,7 +237,7 @@ export class ListedNames {
   private *listenersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     if (view.capture?.type !== 'bind' || !isListed || destination.vip === '') return;
     const vip = vipOf(destination);
-    if (!this.parts.translation.own.isTaken(view, vip)) yield `outbound:${vip}`;
+    if (!this.parts.translation.own.isTaken(view, vip)) yield names.formatXdsName('outbound', vip);
   }
 
   private *chainsOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
