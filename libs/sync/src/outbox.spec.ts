@@ -193,7 +193,7 @@ describe('Outbox', () => {
   });
 
   it('sends a resuming peer only later changes and deletions', () => {
-    const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
+    const { outbox, shelf, change } = make({ bytes: 11, chunked: true });
     for (const key of ['a', 'b', 'c', 'd']) shelf.set(key, '1', 6);
     const since = shelf.at;
     shelf.set('b', '2', 6);
