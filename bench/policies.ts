@@ -9,8 +9,8 @@ import {
   type PolicyChangeSet,
   type ShippedPolicy,
 } from '@causeway/policies';
-import type { Identity, JsonObject } from '@causeway/resources';
-import { BindingTable } from '@causeway/routing';
+import type { Identity, JsonObject, ResourceKey } from '@causeway/resources';
+import { BindingTable, type FrontendGroup } from '@causeway/routing';
 import { numberSetting, report } from './support/report';
 
 /**
@@ -112,7 +112,7 @@ class World {
     return found;
   }
 
-  private readRules(kind: string, key: string, group: string): number {
+  private readRules(kind: string, key: ResourceKey, group: FrontendGroup): number {
     const frontend = this.routes.frontend(identityOf(key));
     if (!frontend) return 0;
     let found = 0;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { BindingTable, type ChangeSet, type Route } from '@causeway/routing';
+import { BindingTable, type ChangeSet, type Route, PRODUCER } from '@causeway/routing';
 import { evaluate } from '@causeway/routing/testing';
-import type { Identity } from '@causeway/resources';
+import { identityKey, type Identity } from '@causeway/resources';
 import { numberSetting, report } from './support/report';
 
 /**
@@ -102,7 +102,7 @@ function putWideRoutes(table: BindingTable, known: ReadonlyMap<string, Identity>
 
 function main(): void {
   const ids = Array.from({ length: SERVICES }, (_, i) => id('MeshService', `s${i}`));
-  const known = new Map(ids.map((one) => [`MeshService/default//n/${one.name}`, one]));
+  const known = new Map(ids.map((one) => [identityKey(one), one]));
   const started = performance.now();
   const table = new BindingTable({ zone: '' });
   putServices(table);
@@ -110,7 +110,7 @@ function main(): void {
   const all = {
     routes: [],
     frontends: [],
-    groups: [...known.keys()].map((frontend) => ({ frontend, group: 'producer' })),
+    groups: [...known.keys()].map((frontend) => ({ frontend, group: PRODUCER })),
   };
   const matches = read(table, all, known);
   const fromNothing = performance.now() - started;

@@ -39,7 +39,7 @@ export const openUserAccess: UserAccess = {
 
 /** Issues dataplane tokens that nobody verifies. */
 export const openDataplaneAccess: DataplaneAccess = {
-  issue: async () => ({ token: 'a.b.c', id: 'id', expiresAt: '2030-01-01T00:00:00Z' }),
+  issue: async ({ mesh }) => ({ token: 'a.b.c', id: 'id', expiresAt: '2030-01-01T00:00:00Z', mesh }),
   list: async () => [{ ...issued, facts: { mesh: 'default', name: 'redis-1', tags: { version: ['1'] } } }],
   revoke: async () => [],
   rotate: async () => 2,

@@ -1,4 +1,11 @@
-import { identityKey, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  type Identity,
+  type JsonObject,
+  type Labels,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import { parse } from 'yaml';
 import { DEFAULT_MESH_OWNER, Meshes } from '@causeway/meshes';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
@@ -56,7 +63,7 @@ export class TrafficZone {
   private ready = true;
   private readonly waiting = new Set<() => void>();
   private readonly tls = new Set<string>();
-  private readonly ofTls = new Set<(dataplanes: ReadonlySet<string>) => void>();
+  private readonly ofTls = new Set<(dataplanes: ReadonlySet<ResourceKey>) => void>();
   readonly access: AccessSource = {
     meshes: new Meshes({ index: this.index, owner: DEFAULT_MESH_OWNER, parse }),
     isReady: () => this.ready,

@@ -1,13 +1,13 @@
 /** Authentication and authorisation of users and zones (libs/access/README.md). */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
-export { type IssuedZoneToken, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token-issuer';
-export { zoneTokenFacts } from './zones/zone-token';
+export { type IssuedZoneToken, zoneTokenFacts, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token';
 export { createZoneProxyTokens, type ZoneProxyTokens } from './zones/zone-proxy-tokens';
 export {
   createDataplaneTokens,
   dataplaneTokenViolations,
   type DataplaneTokenRequest,
   type DataplaneTokens,
+  type IssuedDataplaneToken,
 } from './dataplanes/dataplane-tokens';
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
 export { type IssuedToken, type ListedToken } from './tokens/token-issuer';
@@ -27,4 +27,4 @@ export { StayReview } from './authentication/stay-review';
 export { Unauthenticated } from './unauthenticated';
 export { AuditRecorder, toAuditSource, refusalReason, type CallerOrigin } from './audit/audit-recorder';
 export { createAuthentication, type Authentication } from './authentication/authentication';
-export { type IssuedUserToken, type UserTokenRequest, userTokenViolations } from './authentication/user-token-issuer';
+export { type IssuedUserToken, type UserTokenRequest, userTokenViolations } from './authentication/user-token';

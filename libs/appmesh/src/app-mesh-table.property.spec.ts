@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { identityKey, type Identity } from '@causeway/resources';
+import { identityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import { sourceKinds, type Member, type VirtualSource } from './model';
 import { AppMeshTable } from './table/app-mesh-table';
 
@@ -76,8 +76,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Everything that a table says, by key. */
-function whole(table: AppMeshTable, members: Iterable<Member>): Map<string, string> {
-  const said = new Map<string, string>();
+function whole(table: AppMeshTable, members: Iterable<Member>): Map<ResourceKey, string> {
+  const said = new Map<ResourceKey, string>();
   for (const key of [...table.keys()].sort()) said.set(key, JSON.stringify(table.compile(key)));
   for (const { id } of members) said.set(identityKey(id), JSON.stringify(table.binding(id) ?? null));
   return said;
@@ -89,7 +89,7 @@ it('after random changes a table is as one built from nothing, and what changed 
       const table = new AppMeshTable();
       const sources = new Map<string, VirtualSource>();
       const members = new Map<string, Member>();
-      let before = new Map<string, string>();
+      let before = new Map<ResourceKey, string>();
       for (const one of steps) {
         const touched =
           'put' in one

@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 /** One thing that a selector asks for: an attribute (`label app`, `tag version`) and the value it must have. */
 export interface SelectorTerm {
   readonly attribute: string;
@@ -5,7 +6,7 @@ export interface SelectorTerm {
 }
 
 /** Items by index key. */
-type ItemsByKey<Item> = () => Iterable<readonly [string, Item]>;
+type ItemsByKey<Item> = () => Iterable<readonly [ResourceKey, Item]>;
 
 /**
  * Joins selectors with the items that they select, both ways and incrementally: an item that changes finds the
@@ -27,7 +28,7 @@ export class SelectorMatcher<Item> {
   }
 
   /** Notes the selector `key`, in place of what it was; without terms it is forgotten. Indexes what is not indexed yet. */
-  setSelector(key: string, terms: readonly SelectorTerm[], all: ItemsByKey<Item>): void {
+  setSelector(key: ResourceKey, terms: readonly SelectorTerm[], all: ItemsByKey<Item>): void {
     for (const _ of this.index(terms, all));
     this.selectors.put(key, terms);
   }
@@ -44,9 +45,9 @@ export class SelectorMatcher<Item> {
    * Notes that the item `key` changed, came (no `before`) or went (no `after`). Returns the selectors that may have
    * selected it before or may select it now; a selector may be named twice.
    */
-  setItem(key: string, before: Item | undefined, after: Item | undefined): readonly string[] {
+  setItem(key: ResourceKey, before: Item | undefined, after: Item | undefined): readonly ResourceKey[] {
     this.items.replace(key, before, after);
-    const selectors: string[] = [];
+    const selectors: ResourceKey[] = [];
     for (const item of [before, after]) {
       for (const term of item === undefined ? [] : this.items.listTerms(item)) {
         for (const selector of this.selectors.idsFor(term)) selectors.push(selector);
@@ -56,7 +57,7 @@ export class SelectorMatcher<Item> {
   }
 
   /** Keys of all items that may have all of `terms`: those with the rarest of them; none where there are no terms. */
-  candidates(terms: readonly SelectorTerm[]): Iterable<string> {
+  candidates(terms: readonly SelectorTerm[]): Iterable<ResourceKey> {
     return this.items.candidates(terms);
   }
 }
@@ -64,7 +65,7 @@ export class SelectorMatcher<Item> {
 /** The items by attribute and value, for attributes that a selector names; other attributes cost nothing. */
 class AttributeIndex<Item> {
   /** A single key is stored without a set: most values of a busy attribute have one. */
-  private readonly keysByValue = new Map<string, Map<string, string | Set<string>>>();
+  private readonly keysByValue = new Map<string, Map<string, ResourceKey | Set<ResourceKey>>>();
 
   constructor(private readonly valuesOf: (item: Item, attribute: string) => readonly string[]) {}
 
@@ -84,7 +85,7 @@ class AttributeIndex<Item> {
     }
   }
 
-  replace(key: string, before: Item | undefined, after: Item | undefined): void {
+  replace(key: ResourceKey, before: Item | undefined, after: Item | undefined): void {
     for (const attribute of this.keysByValue.keys()) {
       if (before !== undefined) this.remove(attribute, key, before);
       if (after !== undefined) this.add(attribute, key, after);
@@ -98,27 +99,27 @@ class AttributeIndex<Item> {
     );
   }
 
-  candidates(terms: readonly SelectorTerm[]): Iterable<string> {
+  candidates(terms: readonly SelectorTerm[]): Iterable<ResourceKey> {
     const [first, ...others] = terms.map((term) => this.keysWith(term));
     return first ? others.reduce((best, next) => (next.size < best.size ? next : best), first) : [];
   }
 
-  private keysWith({ attribute, value }: SelectorTerm): ReadonlySet<string> {
+  private keysWith({ attribute, value }: SelectorTerm): ReadonlySet<ResourceKey> {
     const keys = this.keysByValue.get(attribute)?.get(value);
-    return keys === undefined ? EMPTY : typeof keys === 'string' ? new Set([keys]) : keys;
+    return keys === undefined ? EMPTY : typeof keys === 'string' ? new Set<ResourceKey>([keys]) : keys;
   }
 
-  private add(attribute: string, key: string, item: Item): void {
+  private add(attribute: string, key: ResourceKey, item: Item): void {
     const byValue = this.keysByValue.get(attribute);
     for (const value of this.valuesOf(item, attribute)) {
       const keys = byValue?.get(value);
       if (keys === undefined) byValue?.set(value, key);
       else if (typeof keys !== 'string') keys.add(key);
-      else if (keys !== key) byValue?.set(value, new Set([keys, key]));
+      else if (keys !== key) byValue?.set(value, new Set<ResourceKey>([keys, key]));
     }
   }
 
-  private remove(attribute: string, key: string, item: Item): void {
+  private remove(attribute: string, key: ResourceKey, item: Item): void {
     const byValue = this.keysByValue.get(attribute);
     for (const value of this.valuesOf(item, attribute)) {
       const keys = byValue?.get(value);
@@ -128,11 +129,11 @@ class AttributeIndex<Item> {
   }
 }
 
-const EMPTY: ReadonlySet<string> = new Set();
+const EMPTY: ReadonlySet<ResourceKey> = new Set();
 
 /** Selectors, each stored under one of its terms. */
 class SelectorIndex {
-  private readonly byTerm = new Map<string, Set<string>>();
+  private readonly byTerm = new Map<string, Set<ResourceKey>>();
   private readonly termOf = new Map<string, string>();
 
   clear(): void {
@@ -140,7 +141,7 @@ class SelectorIndex {
     this.termOf.clear();
   }
 
-  put(id: string, terms: readonly SelectorTerm[]): void {
+  put(id: ResourceKey, terms: readonly SelectorTerm[]): void {
     const before = this.termOf.get(id);
     if (before !== undefined) this.remove(id, before);
     const term = this.rarest(terms.map(formatTerm));
@@ -150,7 +151,7 @@ class SelectorIndex {
   }
 
   /** Selectors that an item with this term may match. */
-  idsFor(term: SelectorTerm): Iterable<string> {
+  idsFor(term: SelectorTerm): Iterable<ResourceKey> {
     return this.byTerm.get(formatTerm(term)) ?? [];
   }
 
@@ -163,7 +164,7 @@ class SelectorIndex {
     );
   }
 
-  private remove(id: string, term: string): void {
+  private remove(id: ResourceKey, term: string): void {
     this.termOf.delete(id);
     const ids = this.byTerm.get(term);
     ids?.delete(id);

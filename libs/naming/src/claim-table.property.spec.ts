@@ -6,6 +6,7 @@ import {
   identityKey,
   type Identity,
   type Labels,
+  type ResourceKey,
 } from '@causeway/resources';
 import { parseGenerator } from './parsed-generator';
 import { ClaimTable } from './claim-table';
@@ -142,7 +143,7 @@ function oracle({ services, generators, meshes }: TestTable): Map<string, string
   return result;
 }
 
-function shown(table: ClaimTable, services: readonly TableService[]): Map<string, string[]> {
+function shown(table: ClaimTable, services: readonly TableService[]): Map<ResourceKey, string[]> {
   const line = (key: string): string[] =>
     table.listAddresses(key).map(({ hostname, status, origin }) => `${origin.name} ${hostname ?? ''} ${status}`);
   return new Map(services.map(({ id }) => [identityKey(id), line(identityKey(id))]));

@@ -1,4 +1,4 @@
-import { identityKey, type Labels } from '@causeway/resources';
+import { identityKey, type Labels, type ResourceKey } from '@causeway/resources';
 import {
   toServiceAddress,
   type Claim,
@@ -36,7 +36,7 @@ export class ClaimTable {
   private readonly services = new Map<string, Claimant>();
   private readonly generatorsByKey = new Map<string, ParsedGenerator>();
   private readonly byMesh = new Map<string, ClaimsByHostname>();
-  private changed = new Set<string>();
+  private changed = new Set<ResourceKey>();
   private readonly changedHeaps = new Set<readonly Claim[]>();
 
   /** `ownZone` is the zone whose claims these are; `.Zone` of a service that no zone made is this zone. */
@@ -81,7 +81,7 @@ export class ClaimTable {
     this.dropClaims(service);
     this.kind(service.id.kind).services.remove(service);
     this.services.delete(key);
-    this.changed.add(key);
+    this.changed.add(service.key);
   }
 
   upsertGenerator(generator: ParsedGenerator): void {
@@ -128,7 +128,7 @@ export class ClaimTable {
   }
 
   /** Returns and forgets the keys of services whose addresses may have changed since the last call, removed ones included. */
-  takeChanged(): Set<string> {
+  takeChanged(): Set<ResourceKey> {
     const keys = this.changed;
     for (const heap of this.changedHeaps) for (const claim of heap) keys.add(claim.service.key);
     this.changedHeaps.clear();

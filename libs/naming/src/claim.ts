@@ -1,4 +1,4 @@
-import type { Identity, Labels } from '@causeway/resources';
+import type { Identity, Labels, ResourceKey } from '@causeway/resources';
 import type { ParsedGenerator } from './parsed-generator';
 import { clashReason, type ClaimRank } from './precedence';
 import { renderTemplate } from './template';
@@ -12,7 +12,7 @@ export interface ServiceSource {
 
 /** A service in the claim table. */
 export interface Claimant extends ServiceSource {
-  readonly key: string;
+  readonly key: ResourceKey;
   labels: Labels;
   creationOrder: number;
   /** Why its names are NotAvailable; undefined if the service is reachable. */

@@ -1,3 +1,4 @@
+import { gatewayGroup } from '@causeway/routing';
 import type { Identity, JsonObject } from '@causeway/resources';
 import { PolicyGraph, targetRef } from '../../../test/support/policy-graph';
 import type { DefinitionSpec } from './model/definition';
@@ -37,7 +38,7 @@ class Example extends PolicyGraph {
 
   /** The effective spec at a path. */
   at(gateway: Identity, route: Identity, backend: Identity): JsonObject | undefined {
-    const place = { frontend: gateway, port: 80, group: `gateway:ns/${gateway.name}`, route, rule: 'rule-1' };
+    const place = { frontend: gateway, port: 80, group: gatewayGroup(`ns/${gateway.name}`), route, rule: 'rule-1' };
     return this.table.effectiveOfRule('ColorPolicy', { ...place, backend: { service: backend, port: 80 } })?.spec;
   }
 

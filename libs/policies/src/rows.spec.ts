@@ -1,3 +1,4 @@
+import type { FrontendGroup } from '@causeway/routing';
 import { FieldPath, type Identity, type JsonObject, type Violation } from '@causeway/resources';
 import { PolicyGraph, targetRef } from '../../../test/support/policy-graph';
 import { policyDefinition, type DefinitionSpec } from './model/definition';
@@ -180,7 +181,7 @@ describe('where policies attach', () => {
       return this.policy('PaintPolicy', name, { targetRefs: [target], ...spec }, { namespace });
     }
 
-    color(rule?: string, group = 'producer', port = 80): unknown {
+    color(rule?: string, group: FrontendGroup = 'producer', port = 80): unknown {
       const route = rule === undefined ? {} : { route: this.r, rule };
       return this.table.effectiveOfRule('PaintPolicy', { frontend: this.a, port, group, ...route })?.spec['color'];
     }

@@ -1,6 +1,6 @@
 /** Reads of a control plane for users (libs/queries/README.md). */
 export { AccessReviews } from './inspect/access-review';
-export { createQueries, type Queries, type QuerySources } from './queries';
+export { createQueries, type DataplaneAccess, type Queries, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
@@ -27,7 +27,6 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type LeadershipInsight } from './inspect/leader-checks';
 export { type DraftedResource, type Insights } from './inspect/insights';
-export { type DataplaneAccess } from './tokens/dataplane-token-queries';
 export { type WorkloadAccess } from './workloads/workload-queries';
 export { type AuthorityAccess } from './zones/workload-authority';
 export { type ZoneAccess } from './zones/zone-tokens';

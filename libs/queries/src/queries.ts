@@ -1,3 +1,4 @@
+import type { DataplaneTokenRequest, IssuedDataplaneToken, IssuedUserToken, UserTokenRequest } from '@causeway/access';
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
@@ -26,8 +27,8 @@ import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { RouteQueries } from './routes/route-queries';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
-import { DataplaneTokenQueries, type DataplaneAccess } from './tokens/dataplane-token-queries';
-import { UserTokens, type UserAccess } from './tokens/user-tokens';
+import { DATAPLANE_TOKEN_FORM, USER_TOKEN_FORM } from './tokens/token-forms';
+import { TokenQueries, type TokenAccess } from './tokens/token-queries';
 import { WorkloadAuthority, type AuthorityAccess } from './zones/workload-authority';
 import { WorkloadQueries, type WorkloadAccess } from './workloads/workload-queries';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
@@ -43,6 +44,12 @@ const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WAT
 
 /** Queries that look at very much: tables of hostnames, explanations, consequences of dry runs. */
 const EXPENSIVE = { running: 8, queued: 64 } as const;
+
+/** Issuer of user tokens of this control plane. */
+export type UserAccess = TokenAccess<UserTokenRequest, IssuedUserToken>;
+
+/** Issuer of dataplane tokens of a zone. */
+export type DataplaneAccess = TokenAccess<DataplaneTokenRequest, IssuedDataplaneToken>;
 
 /** Sources of queries. */
 export interface QuerySources {
@@ -103,8 +110,8 @@ export interface Queries {
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
-  readonly userTokens: UserTokens;
-  readonly dataplaneTokens: DataplaneTokenQueries;
+  readonly userTokens: TokenQueries<UserTokenRequest, IssuedUserToken>;
+  readonly dataplaneTokens: TokenQueries<DataplaneTokenRequest, IssuedDataplaneToken>;
   readonly workloads: WorkloadQueries;
   readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
@@ -147,8 +154,8 @@ export function createQueries(sources: QuerySources): Queries {
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),
-    userTokens: new UserTokens(userAccess),
-    dataplaneTokens: new DataplaneTokenQueries(sources.dataplaneAccess),
+    userTokens: new TokenQueries(USER_TOKEN_FORM, userAccess),
+    dataplaneTokens: new TokenQueries(DATAPLANE_TOKEN_FORM, sources.dataplaneAccess),
     workloads: new WorkloadQueries(sources.workloadAccess, index),
     workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),

@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import {
   compareIdentities,
   describeIdentity,
   identityKey,
+  isResourceKey,
   parseIdentityKey,
   zoneOfKey,
   type Identity,
@@ -21,6 +23,19 @@ describe('identities', () => {
   it.each([id('east', 'default', 'redis'), id('', '', 'a.b', ''), id('', 'x', 'y')])('%j survives its key', (one) => {
     expect(parseIdentityKey(identityKey(one))).toEqual(one);
     expect(zoneOfKey(identityKey(one))).toBe(one.zone);
+  });
+
+  it('survive their keys whatever their names are, and no other text has the form of a key', () => {
+    const part = fc.stringMatching(/^[a-zA-Z0-9.-]{0,12}$/);
+    const identity = fc.record({ kind: part, mesh: part, zone: part, namespace: part, name: part });
+    fc.assert(
+      fc.property(identity, identity, (one, other) => {
+        const key = identityKey(one);
+        expect([isResourceKey(key), parseIdentityKey(key), zoneOfKey(key)]).toEqual([true, one, one.zone]);
+        expect(key === identityKey(other)).toBe(jsonEqual({ ...one }, { ...other }));
+        expect([isResourceKey(`${key}/x`), isResourceKey(one.name)]).toEqual([false, false]);
+      }),
+    );
   });
 
   it('keep apart what differs in any part', () => {

@@ -18,19 +18,30 @@ export function globalIdentity(kind: string, name: string): Identity {
   return { kind, mesh: '', zone: '', namespace: '', name };
 }
 
-/** A unique string for an identity, cheap to make. It is a map key and not for display. */
-export function identityKey(id: Identity): string {
+/**
+ * A unique text for an identity, `kind/mesh/zone/namespace/name`: a map key, not for display. `identityKey` makes it,
+ * `parseIdentityKey` reads it; nothing else does.
+ */
+export type ResourceKey = `${string}/${string}/${string}/${string}/${string}`;
+
+/** Returns the key of an identity; cheap. */
+export function identityKey(id: Identity): ResourceKey {
   return `${id.kind}/${id.mesh}/${id.zone}/${id.namespace}/${id.name}`;
 }
 
+/** Whether a text from outside has the form of a key. */
+export function isResourceKey(text: string): text is ResourceKey {
+  return text.split('/').length === 5;
+}
+
 /** The identity of a key made by `identityKey`. The name rules ensure that no part contains a slash. */
-export function parseIdentityKey(key: string): Identity {
+export function parseIdentityKey(key: ResourceKey): Identity {
   const [kind = '', mesh = '', zone = '', namespace = '', name = ''] = key.split('/');
   return { kind, mesh, zone, namespace, name };
 }
 
 /** The zone in a key made by `identityKey`, without parsing the other parts. */
-export function zoneOfKey(key: string): string {
+export function zoneOfKey(key: ResourceKey): string {
   const start = key.indexOf('/', key.indexOf('/') + 1) + 1;
   return key.slice(start, key.indexOf('/', start));
 }

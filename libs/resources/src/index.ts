@@ -43,8 +43,10 @@ export {
   describeIdentity,
   globalIdentity,
   identityKey,
+  isResourceKey,
   isDnsLabel,
   parseIdentityKey,
+  type ResourceKey,
   zoneOfKey,
   type Identity,
 } from './identity';

@@ -1,7 +1,16 @@
 /** Evaluation of requests against routes (libs/routing/README.md). */
 export { type RouteDestination } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
-export { foreignReference, NO_NAMESPACE, PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';
+export { foreignReference, NO_NAMESPACE, serviceFrontend, type Frontend } from './binding/frontend';
+export {
+  consumerGroup,
+  consumerOfGroup,
+  gatewayGroup,
+  isGatewayGroup,
+  OWN_BACKEND,
+  PRODUCER,
+  type FrontendGroup,
+} from './binding/frontend-group';
 export { parentStatuses, ROUTED_BY_XROUTE, type ParentStatus } from './binding/route-status';
 export { type ChangeSet } from './binding/change-set';
 export { listRouteBindings, type BoundPort } from './binding/route-bindings';

@@ -1,10 +1,17 @@
-import { identityKey, type Identity, type Resource, type StorePoint, type Tombstone } from '@causeway/resources';
+import {
+  identityKey,
+  type Identity,
+  type Resource,
+  type ResourceKey,
+  type StorePoint,
+  type Tombstone,
+} from '@causeway/resources';
 import { LabelIndex } from './label-index';
 import type { ChangeBatch, Snapshot } from './resource-store';
 
 /** One resource that changed: what the index held and what it holds now. */
 export interface IndexChange {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly id: Identity;
   readonly before: Resource | undefined;
   readonly after: Resource | undefined;
@@ -29,11 +36,12 @@ export interface IndexReader {
   /** Number of living resources. */
   readonly size: number;
   get(id: Identity): Resource | undefined;
+  /** The resource of a `ResourceKey`; a text that is none finds nothing. */
   byIdentityKey(key: string): Resource | undefined;
   /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
   /** `ofKind` with identity keys, which are the index's own: a list of all of them is a list of references. */
-  listEntries(kind: string): Iterable<readonly [key: string, resource: Resource]>;
+  listEntries(kind: string): Iterable<readonly [key: ResourceKey, resource: Resource]>;
   countKind(kind: string): number;
   /** The kinds of which there are resources, whether or not a definition declares them now; in no meaningful order. */
   kindNames(): Iterable<string>;
@@ -49,7 +57,7 @@ export interface IndexReader {
   /** Tombstones of deleted resources, with the addresses they freed. */
   tombstones(): Iterable<Tombstone>;
   /** Tombstones of one kind, by identity key. */
-  listTombstones(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]>;
+  listTombstones(kind: string): Iterable<readonly [key: ResourceKey, tombstone: Tombstone]>;
   tombstone(id: Identity): Tombstone | undefined;
   /**
    * Calls `listener` after each change until the returned function is called. Listeners run synchronously, must not
@@ -66,15 +74,15 @@ export interface IndexReader {
 
 /** The index itself: `load` and `apply` write to it (see `followStore`), everybody else takes it as an `IndexReader`. */
 export class ResourceIndex implements IndexReader {
-  private readonly byKey = new Map<string, Resource>();
-  private readonly byKind = new Map<string, Map<string, Resource>>();
+  private readonly byKey: Map<string, Resource> = new Map<ResourceKey, Resource>();
+  private readonly byKind = new Map<string, Map<ResourceKey, Resource>>();
   private readonly versions = new Map<string, number>();
   private readonly meshCounts = new Map<string, Map<string, number>>();
   /** Grows with each load: kinds that lost their last resource by it have changed too. */
   private loads = 0;
   private readonly byLabel = new Map<string, LabelIndex>();
-  private readonly deletedByKey = new Map<string, Tombstone>();
-  private readonly deletedByKind = new Map<string, Map<string, Tombstone>>();
+  private readonly deletedByKey = new Map<ResourceKey, Tombstone>();
+  private readonly deletedByKind = new Map<string, Map<ResourceKey, Tombstone>>();
   private forgotten = 0;
   private readonly listeners = new Set<IndexListener>();
   private readonly waiting = new Set<{ readonly target: number | StorePoint; readonly resolve: () => void }>();
@@ -104,7 +112,7 @@ export class ResourceIndex implements IndexReader {
     return this.byKind.get(kind)?.values() ?? [];
   }
 
-  listEntries(kind: string): Iterable<readonly [key: string, resource: Resource]> {
+  listEntries(kind: string): Iterable<readonly [key: ResourceKey, resource: Resource]> {
     return this.byKind.get(kind) ?? [];
   }
 
@@ -127,14 +135,14 @@ export class ResourceIndex implements IndexReader {
   withLabel(kind: string, key: string, value: string): Iterable<Resource> {
     let labels = this.byLabel.get(kind);
     if (!labels) this.byLabel.set(kind, (labels = new LabelIndex()));
-    return labels.with(key, value, this.byKind.get(kind) ?? new Map<string, Resource>());
+    return labels.with(key, value, this.byKind.get(kind) ?? new Map<ResourceKey, Resource>());
   }
 
   tombstones(): Iterable<Tombstone> {
     return this.deletedByKey.values();
   }
 
-  listTombstones(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]> {
+  listTombstones(kind: string): Iterable<readonly [key: ResourceKey, tombstone: Tombstone]> {
     return this.deletedByKind.get(kind) ?? [];
   }
 
@@ -202,7 +210,7 @@ export class ResourceIndex implements IndexReader {
     });
   }
 
-  private set(key: string, resource: Resource): void {
+  private set(key: ResourceKey, resource: Resource): void {
     const { kind } = resource.id;
     this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
     this.byLabel.get(kind)?.move(key, this.byKey.get(key), resource);
@@ -213,7 +221,7 @@ export class ResourceIndex implements IndexReader {
     else this.byKind.set(kind, new Map([[key, resource]]));
   }
 
-  private unset(key: string, id: Identity): void {
+  private unset(key: ResourceKey, id: Identity): void {
     const { kind } = id;
     if (this.byKey.has(key)) this.count(id, -1);
     this.versions.set(kind, (this.versions.get(kind) ?? 0) + 1);
@@ -237,7 +245,7 @@ export class ResourceIndex implements IndexReader {
     for (const [key, { revision, id }] of this.deletedByKey) if (revision <= floor) this.removeTombstone(key, id.kind);
   }
 
-  private addTombstone(key: string, tombstone: Tombstone): void {
+  private addTombstone(key: ResourceKey, tombstone: Tombstone): void {
     const { kind } = tombstone.id;
     this.deletedByKey.set(key, tombstone);
     const ofKind = this.deletedByKind.get(kind);
@@ -245,7 +253,7 @@ export class ResourceIndex implements IndexReader {
     else this.deletedByKind.set(kind, new Map([[key, tombstone]]));
   }
 
-  private removeTombstone(key: string, kind: string): void {
+  private removeTombstone(key: ResourceKey, kind: string): void {
     this.deletedByKey.delete(key);
     this.deletedByKind.get(kind)?.delete(key);
   }

@@ -1,4 +1,4 @@
-import { describeIdentity, identityKey, parseIdentityKey, type Identity } from '@causeway/resources';
+import { describeIdentity, identityKey, parseIdentityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import type { Rejection } from './rejection';
 
 /** A resource of the peer that is stored here when the stream begins. */
@@ -90,10 +90,10 @@ export class Inbox<C> {
 /** One kind within an inbox. */
 class InboxKind<C> {
   /** Identity key by wire key, and the reverse, of all resources that the peer is known to have. */
-  private readonly keys = new Map<string, string>();
-  private readonly wireKeys = new Map<string, string>();
+  private readonly keys = new Map<string, ResourceKey>();
+  private readonly wireKeys = new Map<ResourceKey, string>();
   /** Identity keys that are held and not seen in the first state so far; undefined once that is complete. */
-  private unseen: Set<string> | undefined = new Set();
+  private unseen: Set<ResourceKey> | undefined = new Set();
   private started = false;
 
   /** `held` is iterated once, with the first message. */
@@ -158,7 +158,7 @@ class InboxKind<C> {
   }
 
   /** Two identities under one wire key, or one identity under two, are rejected: neither overwrites the other. */
-  private findConflict(wireKey: string, key: string): string | undefined {
+  private findConflict(wireKey: string, key: ResourceKey): string | undefined {
     const sameName = this.keys.get(wireKey);
     if (sameName !== undefined && sameName !== key && this.isCurrent(sameName)) {
       return `${describeIdentity(parseIdentityKey(sameName))} has the same name on the wire`;
@@ -171,11 +171,11 @@ class InboxKind<C> {
   }
 
   /** Whether a message of this stream named it; false for what is only held from before. */
-  private isCurrent(key: string): boolean {
+  private isCurrent(key: ResourceKey): boolean {
     return this.unseen?.has(key) !== true;
   }
 
-  private learn(wireKey: string, key: string): void {
+  private learn(wireKey: string, key: ResourceKey): void {
     this.unlearn(this.wireKeys.get(key));
     this.unlearn(wireKey);
     this.keys.set(wireKey, key);
@@ -197,7 +197,7 @@ class InboxKind<C> {
     return [parseIdentityKey(key)];
   }
 
-  private markSeen(key: string | undefined): void {
+  private markSeen(key: ResourceKey | undefined): void {
     if (key !== undefined) this.unseen?.delete(key);
   }
 

@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 import { RoundRobinKeys } from './round-robin-keys';
 import { Rejections, type Rejection } from './rejection';
 
@@ -18,11 +19,11 @@ export interface OutboundResource extends LastSent {
 /** Resources that the peer of one stream may be sent at this moment. */
 export interface OutboundSource<S extends OutboundResource> {
   /** Identity keys of all resources of a kind that the peer may hold. */
-  keys(kind: string): Iterable<string>;
+  keys(kind: string): Iterable<ResourceKey>;
   /** A resource as it would be sent now; undefined if the peer may not hold it or it does not exist. */
-  get(key: string): S | undefined;
+  get(key: ResourceKey): S | undefined;
   /** Identity keys of a kind that changed or were deleted after `revision` and that the peer may ever have held. */
-  keysSince(kind: string, revision: number): Iterable<string>;
+  keysSince(kind: string, revision: number): Iterable<ResourceKey>;
   /** Revision of the index that the other methods read. */
   revision(): number;
   /** ms since 1970. */
@@ -54,7 +55,7 @@ export interface OutboundMessage<S extends OutboundResource> {
   /** Wire keys. */
   readonly removed: readonly string[];
   /** Identity keys of resources that the peer may hold from an earlier stream and must drop; only if `resumed`. */
-  readonly gone: readonly string[];
+  readonly gone: readonly ResourceKey[];
   /** `chunk` and `last-chunk` are parts of the first state, the second one completes it; `change` comes after it. */
   readonly part: 'chunk' | 'last-chunk' | 'change';
   /** The first state contains only changes since the peer's resume point: a resource that is not named is unchanged. */
@@ -97,7 +98,7 @@ export interface KindSubscription {
 /** One kind within an `Outbox`; the methods have the contracts of that class. */
 export class OutboxKind<S extends OutboundResource> {
   /** Keys of the first state that are not sent yet; undefined once all of it is sent. */
-  private first: string[] | undefined;
+  private first: ResourceKey[] | undefined;
   private readonly dirty = new RoundRobinKeys<LastSent | undefined>();
   private inFlight: InFlightMessage | undefined;
   private offered = 0;
@@ -115,7 +116,7 @@ export class OutboxKind<S extends OutboundResource> {
     private readonly limits: MessageLimits,
   ) {}
 
-  mark(key: string, was: LastSent | undefined): void {
+  mark(key: ResourceKey, was: LastSent | undefined): void {
     // Nothing was sent before the first state starts, and that contains the latest value of every key.
     if (!this.started || this.dirty.has(key)) return;
     this.markBehind();
@@ -186,9 +187,9 @@ export class OutboxKind<S extends OutboundResource> {
     this.first = [...keys].reverse();
   }
 
-  private takeFirst(nonce: string, keys: string[]): OutboundMessage<S> {
+  private takeFirst(nonce: string, keys: ResourceKey[]): OutboundMessage<S> {
     const put: S[] = [];
-    const gone: string[] = [];
+    const gone: ResourceKey[] = [];
     const resumed = this.subscription.since !== undefined;
     let size = 0;
     for (let key = keys.pop(); key !== undefined; key = keys.pop()) {

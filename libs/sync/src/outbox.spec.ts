@@ -1,31 +1,37 @@
 import fc from 'fast-check';
+import type { ResourceKey } from '@causeway/resources';
 import { Outbox } from './outbox';
 import { MAX_MESSAGE_ITEMS, type OutboundMessage, type OutboundResource } from './outbox-kind';
 
 const KIND = 'MeshService';
 
+/** The key of what is named so. */
+const keyOf = (name: string): ResourceKey => `${name}////`;
+const nameOf = (key: ResourceKey): string => key.slice(0, -4);
+
 /** What a peer may hold, by identity key. */
 class Shelf {
-  readonly items = new Map<string, OutboundResource>();
+  readonly items = new Map<ResourceKey, OutboundResource>();
   at = 0;
   time = 0;
 
   readonly source = {
     keys: () => [...this.items.keys()],
-    get: (key: string) => this.items.get(key),
+    get: (key: ResourceKey) => this.items.get(key),
     keysSince: (_: string, revision: number) =>
       [...this.changedAt].filter(([, at]) => at > revision).map(([key]) => key),
     revision: () => this.at,
     now: () => this.time,
   };
-  private readonly changedAt = new Map<string, number>();
+  private readonly changedAt = new Map<ResourceKey, number>();
 
   /** Sets a resource's version, or removes it; returns what the peer would have been sent before. */
-  set(key: string, version: string | undefined, size = 1): OutboundResource | undefined {
+  set(name: string, version: string | undefined, size = 1): OutboundResource | undefined {
+    const key = keyOf(name);
     const was = this.items.get(key);
     this.changedAt.set(key, ++this.at);
     if (version === undefined) this.items.delete(key);
-    else this.items.set(key, { wireKey: `${key}.`, version, size });
+    else this.items.set(key, { wireKey: `${name}.`, version, size });
     return was;
   }
 }
@@ -44,7 +50,7 @@ describe('Outbox', () => {
     const shelf = new Shelf();
     const outbox = new Outbox(shelf.source, limits);
     const change = (key: string, version: string | undefined, size?: number) =>
-      outbox.mark(KIND, key, shelf.set(key, version, size));
+      outbox.mark(KIND, keyOf(key), shelf.set(key, version, size));
     return { shelf, outbox, change };
   };
 
@@ -187,7 +193,7 @@ describe('Outbox', () => {
   });
 
   it('sends a resuming peer only later changes and deletions', () => {
-    const { outbox, shelf, change } = make({ bytes: 10, chunked: true });
+    const { outbox, shelf, change } = make({ bytes: 11, chunked: true });
     for (const key of ['a', 'b', 'c', 'd']) shelf.set(key, '1', 6);
     const since = shelf.at;
     shelf.set('b', '2', 6);
@@ -195,7 +201,7 @@ describe('Outbox', () => {
     shelf.set('d', '2', 6);
     outbox.subscribe(KIND, since);
     const first = outbox.take();
-    expect(first).toMatchObject({ part: 'chunk', resumed: true, gone: ['c'], removed: [] });
+    expect(first).toMatchObject({ part: 'chunk', resumed: true, gone: [keyOf('c')], removed: [] });
     change('b', '3', 6);
     outbox.acknowledge(KIND, '1', []);
     const second = outbox.take();
@@ -259,7 +265,7 @@ describe('Outbox', () => {
     outbox.subscribe(KIND);
     outbox.take();
     const was = { ...(shelf.set('a', '1') ?? { wireKey: 'a.', version: '0' }), size: 1, bytes: Buffer.alloc(1) };
-    outbox.mark(KIND, 'a', was);
+    outbox.mark(KIND, keyOf('a'), was);
     expect(JSON.stringify([...Reflect.get(Reflect.get(outbox, 'kinds').get(KIND), 'dirty')])).not.toContain('Buffer');
   });
 
@@ -279,7 +285,7 @@ describe('Outbox', () => {
           const shelf = new Shelf();
           const peer = new Peer(() => new Outbox(shelf.source, { bytes, chunked }));
           for (const step of ops) {
-            if (step.type === 'set') peer.outbox.mark(KIND, step.key, shelf.set(step.key, step.version, 6));
+            if (step.type === 'set') peer.outbox.mark(KIND, keyOf(step.key), shelf.set(step.key, step.version, 6));
             if (step.type === 'subscribe') peer.subscribe();
             if (step.type === 'take') peer.take();
             if (step.type === 'answer') peer.answer();
@@ -288,7 +294,7 @@ describe('Outbox', () => {
           peer.subscribe();
           do peer.answer();
           while (peer.take());
-          expect(peer.held).toEqual(new Map([...shelf.items].map(([name, item]) => [name, item.version])));
+          expect(peer.held).toEqual(new Map([...shelf.items].map(([key, item]) => [nameOf(key), item.version])));
         },
       ),
       { numRuns: 1_000 },
@@ -328,7 +334,7 @@ class Peer {
     if (!message) return false;
     this.nonce = message.nonce;
     for (const { wireKey, version } of message.put) this.hold(wireKey.slice(0, -1), version);
-    for (const key of [...message.removed.map((wireKey) => wireKey.slice(0, -1)), ...message.gone])
+    for (const key of [...message.removed.map((wireKey) => wireKey.slice(0, -1)), ...message.gone.map(nameOf)])
       this.hold(key, undefined);
     if (message.part === 'last-chunk') {
       if (!message.resumed) for (const key of this.unseen ?? []) this.held.delete(key);
@@ -365,7 +371,7 @@ describe('an Outbox with very many keys', () => {
     };
     next();
     next();
-    for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) outbox.mark(KIND, `k${i}`, shelf.set(`k${i}`, undefined));
+    for (let i = 0; i < MAX_MESSAGE_ITEMS + 5; i++) outbox.mark(KIND, keyOf(`k${i}`), shelf.set(`k${i}`, undefined));
     next();
     next();
     expect(sizes).toEqual([

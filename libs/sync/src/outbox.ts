@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 import type { Rejection } from './rejection';
 import {
   OutboxKind,
@@ -46,7 +47,7 @@ export class Outbox<S extends OutboundResource> {
    * Marks a resource that may differ from what the peer was last sent. `was` is what the peer would have been sent
    * before this change; it is ignored if the key is dirty already.
    */
-  mark(kind: string, key: string, was: LastSent | undefined): void {
+  mark(kind: string, key: ResourceKey, was: LastSent | undefined): void {
     this.kinds.get(kind)?.mark(key, was);
   }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { identityKey } from '@causeway/resources';
+import { identityKey, type ResourceKey } from '@causeway/resources';
 import { RoundRobinKeys } from './round-robin-keys';
 
-const key = (zone: string, name: string | number): string =>
+const key = (zone: string, name: string | number): ResourceKey =>
   identityKey({ kind: 'MeshService', mesh: 'default', zone, namespace: 'default', name: String(name) });
 
 it('takes one key of each zone in turn, oldest first', () => {

@@ -18,7 +18,9 @@ export {
   parseEgressSecret,
   explicitListenerName,
   inboundListenerName,
+  isProcessCluster,
   outboundListenerName,
+  parseXdsName,
   processClusterName,
   vipClusterName,
 } from './names/resource-names';

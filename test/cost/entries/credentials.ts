@@ -3,9 +3,10 @@ import { list, readSettings, text } from '@causeway/runtime';
 import { Metadata } from '@grpc/grpc-js';
 import { decodeZoneHeaders } from '@causeway/kds/testing';
 import { serverNames } from '../../../apps/control-plane/src/certificates/certificates';
+import { verifyToken } from '../../../libs/access/src/tokens/signed-token';
 import { parseRevocations } from '../../../libs/access/src/tokens/token-trust';
 import { parseValidity } from '../../../libs/access/src/tokens/validity';
-import { verifyZoneToken } from '../../../libs/access/src/zones/zone-token';
+import { ZONE_TOKEN } from '../../../libs/access/src/zones/zone-token';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesInput, takesText, type EntryPoint } from '../entry-point';
 import { textShapes } from '../shapes/texts';
@@ -19,7 +20,7 @@ export function credentialEntries(draw: Prng): EntryPoint[] {
   const rules = { keys: new Map([[1, { serial: 1, publicKey }]]), revoked: new Set<string>() };
   const json = (value: string): string => Buffer.from(value).toString('base64url');
   const head = json('{"alg":"RS256","kid":"1"}');
-  const verify = (token: string): Promise<unknown> => verifyZoneToken(token, rules, Date.now());
+  const verify = (token: string): Promise<unknown> => verifyToken(token, ZONE_TOKEN, rules, Date.now());
   const plain = textShapes(draw);
   const metadata = (key: string) => (value: string) => {
     const made = new Metadata();

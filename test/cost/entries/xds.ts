@@ -4,7 +4,8 @@ import { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '@causeway/proto-g
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds-server';
-import { verifyDataplaneToken } from '../../../libs/access/src/dataplanes/dataplane-token';
+import { DATAPLANE_TOKEN } from '../../../libs/access/src/dataplanes/dataplane-tokens';
+import { verifyToken } from '../../../libs/access/src/tokens/signed-token';
 import { checkCsr } from '../../../libs/identity/src/x509';
 import { readBootstrapRequest } from '../../../libs/agent-service/src/bootstrap/bootstrap-request';
 import { readDocument } from '../../../libs/agent-service/src/proxies/dataplane-registrar';
@@ -40,7 +41,7 @@ export function xdsEntries(draw: Prng): EntryPoint[] {
   const rules = { keys: new Map([[1, { serial: 1, publicKey }]]), revoked: new Set<string>() };
   const json = (value: string): string => Buffer.from(value).toString('base64url');
   const head = json('{"alg":"RS256","kid":"1"}');
-  const verify = (token: string): Promise<unknown> => verifyDataplaneToken(token, rules, Date.now());
+  const verify = (token: string): Promise<unknown> => verifyToken(token, DATAPLANE_TOKEN, rules, Date.now());
   const texts = textShapes(draw);
   const frame = ['-----BEGIN CERTIFICATE REQUEST-----\n', '\n-----END CERTIFICATE REQUEST-----\n'] as const;
   return [

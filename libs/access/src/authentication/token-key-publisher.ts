@@ -5,8 +5,8 @@ import type { Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import { isOwnGlobalSecret } from '../global-secrets';
 import type { TrustedKeys } from '../tokens/signed-token';
-import { USER_TOKEN } from '../tokens/token-use';
 import { AUTHENTICATION_ID } from './authentication-settings';
+import { USER_TOKEN } from './user-token';
 
 /** Maximum number of keys that are published to zones; the kind has this bound. */
 const MAX_KEYS = 64;

@@ -1,29 +1,18 @@
 import type { ControlPlane } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
 import { AUTHENTICATED, type Caller } from '../authorization/caller';
-import type { PresentedTokens } from '../tokens/presented-tokens';
-import { unverifiedClaims, type TrustedKeys } from '../tokens/signed-token';
+import { unverifiedClaims } from '../tokens/signed-token';
+import type { KeySource } from '../tokens/token-family';
 import type { TokenVerifier } from './authenticator';
 import { Unauthenticated } from '../unauthenticated';
-import { GLOBAL_ISSUER, isControlPlane, formatIssuer, verifyUserToken } from './user-token';
-
-/** Keys and revocations of a control plane; they may change between two reads. */
-export interface KeySource {
-  readonly trustedKeys: TrustedKeys;
-  /** Calls `listener` after each change, until the returned function is called. */
-  onChange(listener: () => void): () => void;
-}
+import { formatIssuer, GLOBAL_ISSUER, isControlPlane, type UserTokenFamily } from './user-token';
 
 /** Sources of keys for user tokens. */
 export interface UserTokenVerifierSources {
   readonly cp: ControlPlane;
-  /** The keys of this control plane. */
-  readonly own: KeySource;
+  /** The user tokens of this control plane. */
+  readonly own: UserTokenFamily;
   /** Keys of the global, as a federated zone last received them. */
   readonly global: KeySource;
-  /** Records tokens that are valid. */
-  readonly presented: Pick<PresentedTokens, 'note'>;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
@@ -45,14 +34,13 @@ export class UserTokenVerifier implements TokenVerifier {
     const claims = unverifiedClaims(token);
     const issuer: unknown = claims?.iss;
     if (!claims || (issuer !== undefined && !(typeof issuer === 'string' && isControlPlane(issuer)))) return undefined;
-    const { clock, cp, presented } = this.sources;
-    const source = typeof issuer === 'string' ? this.sourceOf.get(issuer) : this.withoutIssuer;
-    if (!source)
+    const { cp, own } = this.sources;
+    const keys = typeof issuer === 'string' ? this.sourceOf.get(issuer) : this.withoutIssuer;
+    if (!keys)
       throw new Unauthenticated(
         `the user token was issued by ${String(issuer).slice(0, 100)} and does not hold here, at ${formatIssuer(cp)}`,
       );
-    const { id, name, groups, expiresAt } = await verifyUserToken(token, source.trustedKeys, clock.now());
-    presented.note(token);
+    const { id, name, groups, expiresAt } = await own.verify(token, { keys });
     return { user: name, groups: [...groups, AUTHENTICATED], by: 'user-token', tokenId: id, until: expiresAt };
   }
 

@@ -1,8 +1,8 @@
 import type { WorkloadBinding } from '@causeway/identity';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { Unauthenticated } from '../unauthenticated';
-import { BACKDATED, isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
-import { DATAPLANE_TOKEN } from '../tokens/token-use';
+import { BACKDATED, isTextList } from '../tokens/signed-token';
+import type { TokenFacts, VerifiedToken } from '../tokens/token-definition';
 
 /** The type of proxies that are Dataplanes; Kuma's `ingress` and `egress` show zone tokens. */
 const TYPE = 'dataplane';
@@ -47,13 +47,12 @@ export function dataplanePayload({
 }
 
 /**
- * Returns the claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as
- * `verifyToken` does. An empty claim restricts nothing, as in Kuma, but the mesh is required. Does not compare the
- * claims with a Dataplane.
+ * Returns the claims of a verified token. An empty claim restricts nothing, as in Kuma, but the mesh is required. Does
+ * not compare the claims with a Dataplane.
  */
-export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, now: number): Promise<DataplaneClaims> {
-  const { id, expiresAt, payload } = await verifyToken(token, DATAPLANE_TOKEN, trusted, now);
-  const { Name, Mesh, Tags, Type, Workload, Namespace, Services, Machines, iat = 0 } = payload;
+export function decodeDataplaneClaims({ id, expiresAt, payload }: VerifiedToken): DataplaneClaims {
+  const { Name, Mesh, Tags, Type, Workload, Namespace, Services, Machines, iat } = payload;
+  const issuedAt = ((typeof iat === 'number' ? iat : 0) + BACKDATED) * 1_000;
   const [name, mesh, type, workload, namespace] = [
     readText(Name, 'Name'),
     readText(Mesh, 'Mesh'),
@@ -75,7 +74,7 @@ export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, 
     ...(services === undefined ? {} : { services }),
     ...(machines === undefined ? {} : { machines }),
   };
-  return { id, expiresAt, issuedAt: (iat + BACKDATED) * 1_000, binding };
+  return { id, expiresAt, issuedAt, binding };
 }
 
 function readText(value: unknown, claim: string): string | undefined {

@@ -3,33 +3,24 @@ import {
   checkLabels,
   checkName,
   FieldPath,
-  Invalid,
   isJsonObject,
   Label,
-  ownZone,
-  type Identity,
   type JsonObject,
   type Violation,
 } from '@causeway/resources';
-import { isOwnGlobalSecret } from '../global-secrets';
-import { signingKeySerial } from '../tokens/signing-keys';
-import { PresentedTokens } from '../tokens/presented-tokens';
-import { TokenIssuer, type IssuedToken, type TokenDependencies } from '../tokens/token-issuer';
-import { TokenTrust } from '../tokens/token-trust';
-import { DATAPLANE_TOKEN } from '../tokens/token-use';
+import type { TokenDefinition, TokenRequest } from '../tokens/token-definition';
+import { TokenFamily } from '../tokens/token-family';
+import type { IssuedToken, TokenDependencies } from '../tokens/token-issuer';
 import { parseValidity, validityViolations } from '../tokens/validity';
 import {
   dataplanePayload,
+  decodeDataplaneClaims,
   MAX_MACHINES,
   MAX_TAG_VALUES,
   MAX_TAGS,
   MAX_TOKEN_SERVICES,
-  verifyDataplaneToken,
   type DataplaneClaims,
 } from './dataplane-token';
-
-/** Default validity of a dataplane token: 30 days. */
-const DATAPLANE_TOKEN_VALIDITY = '720h';
 
 /** Default maximum of simultaneous machines of a group. */
 const DEFAULT_MACHINES = 100;
@@ -39,75 +30,50 @@ const DEFAULT_MACHINES = 100;
  * serve. It names one Dataplane, or a workload and services for a group of machines. Defaults: namespace `default`, and
  * the services named like the Dataplane or its workload.
  */
-export interface DataplaneTokenRequest extends WorkloadBinding {
+export interface DataplaneTokenRequest extends WorkloadBinding, TokenRequest {
   readonly mesh: string;
   /** Form of Kuma: claims that are left out restrict nothing. Only if the operator of the mesh admits such tokens. */
   readonly isKuma?: boolean;
-  /** A duration such as `720h` or `30d`; `DATAPLANE_TOKEN_VALIDITY` by default. */
-  readonly validFor?: string;
-  /** The user who asks for it. */
-  readonly issuedBy?: string;
 }
+
+/** Facts that are returned with a dataplane token. */
+interface DataplaneTokenAnswer {
+  readonly mesh: string;
+}
+
+/**
+ * Tokens that prove which Dataplanes a proxy may be (docs/reference/kuma-rest.md §5.5). Kuma writes every claim, empty
+ * ones too; the claim "Mesh" distinguishes them from tokens of other uses.
+ */
+export const DATAPLANE_TOKEN: TokenDefinition<DataplaneTokenRequest, DataplaneTokenAnswer, DataplaneClaims> = {
+  name: 'dataplane token',
+  claim: 'Mesh',
+  signingKey: 'dataplane-token-signing-key',
+  revocations: 'dataplane-token-revocations',
+  records: 'dataplane-tokens',
+  validFor: '720h',
+  // The leader makes the first key a moment after its term begins; earlier requests need not wait for it.
+  makesFirstKey: true,
+  violations: (request) => [
+    ...dataplaneTokenViolations(request),
+    ...(request.isKuma === true ? [] : grantViolations(request)),
+  ],
+  order: (request) => {
+    const claims = dataplanePayload(request.isKuma === true ? request : toGrant(request));
+    return { claims, facts: readFacts(claims), answer: { mesh: request.mesh } };
+  },
+  decode: decodeDataplaneClaims,
+};
+
+/** A new dataplane token. It is returned once and stored nowhere. */
+export type IssuedDataplaneToken = IssuedToken & DataplaneTokenAnswer;
 
 /** Dataplane tokens of one zone at one replica; its keys are GlobalSecrets of the zone, which are never synced. */
-export interface DataplaneTokens {
-  readonly tokens: DataplaneTokenIssuer;
-  /** The claims of a token that is valid now. Throws Unauthenticated with the reason. */
-  verify(token: string): Promise<DataplaneClaims>;
-  /** Returns how many tokens that were presented to this replica expire soon (`PresentedTokens`). */
-  expiring(): number;
-  /** Calls `listener` when a token may have become invalid, until the returned function is called. */
-  onChange(listener: () => void): () => void;
-  /** Returns warnings for the operator who deletes this resource: which tokens end because their key is deleted. */
-  deletionWarnings(id: Identity): readonly string[];
-  /** Secrets named like signing keys that hold none, with the reason. */
-  faults(): readonly string[];
-  close(): void;
-}
+export type DataplaneTokens = TokenFamily<DataplaneTokenRequest, DataplaneTokenAnswer, DataplaneClaims>;
 
-/** Creates them. The store may have no signing key yet: `tokens.ensureKey` makes it. */
+/** Creates them. */
 export function createDataplaneTokens(dependencies: TokenDependencies): DataplaneTokens {
-  const { cp, clock } = dependencies;
-  const trust = new TokenTrust({ ...dependencies, use: DATAPLANE_TOKEN, zone: ownZone(cp) });
-  const presented = new PresentedTokens(clock);
-  return {
-    tokens: new DataplaneTokenIssuer(dependencies, trust),
-    verify: async (token) => {
-      const claims = await verifyDataplaneToken(token, trust.trustedKeys, clock.now());
-      presented.note(token);
-      return claims;
-    },
-    expiring: () => presented.expiring(),
-    onChange: (listener) => trust.onChange(listener),
-    deletionWarnings: (id) => {
-      const serial = isOwnGlobalSecret(id, ownZone(cp)) ? signingKeySerial(DATAPLANE_TOKEN, id.name) : undefined;
-      return serial === undefined ? [] : [`dataplane tokens signed with key ${serial} are valid no longer without it`];
-    },
-    faults: () => trust.faults,
-    close: () => trust.close(),
-  };
-}
-
-/** Issues the dataplane tokens of a zone. */
-class DataplaneTokenIssuer extends TokenIssuer {
-  constructor(dependencies: TokenDependencies, trust: TokenTrust) {
-    super(dependencies, trust, DATAPLANE_TOKEN);
-  }
-
-  /** Issues a token, signed with the newest key. Throws Invalid, and what `issueToken` throws. */
-  async issue(request: DataplaneTokenRequest): Promise<IssuedToken> {
-    const { validFor = DATAPLANE_TOKEN_VALIDITY, issuedBy = '', isKuma = false } = request;
-    const validity = parseValidity(validFor);
-    const violations = [
-      ...dataplaneTokenViolations({ ...request, validFor }),
-      ...(isKuma ? [] : grantViolations(request)),
-    ];
-    if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
-    const claims = dataplanePayload(isKuma ? request : toGrant(request));
-    // // The leader makes the first key a moment after its term begins; earlier requests need not wait for it.
-    await this.ensureKey();
-    return this.issueToken({ claims, facts: readFacts(claims), validity: validity.ms, issuedBy });
-  }
+  return new TokenFamily(DATAPLANE_TOKEN, dependencies);
 }
 
 /** Returns what a request grants that names a Dataplane, or a workload and services. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { Unauthenticated } from '../unauthenticated';
 import type { SigningKey } from './signing-keys';
-import type { TokenUse } from './token-use';
+import type { TokenClaims, TokenFacts, TokenUse } from './token-definition';
 
 /** The only algorithm: a token that names another is refused before its signature is verified. */
 const ALGORITHM = 'RS256';
@@ -19,20 +19,6 @@ export const BACKDATED = 5;
 export interface TrustedKeys {
   readonly keys: ReadonlyMap<number, SigningKey>;
   readonly revoked: ReadonlySet<string>;
-}
-
-/** Facts of every token. */
-export interface TokenFacts {
-  /** `jti`: the id that a revocation names. */
-  readonly id: string;
-  /** ms since 1970; whole seconds. */
-  readonly expiresAt: number;
-}
-
-/** A token whose signature, times and revocation were checked. */
-export interface VerifiedToken extends TokenFacts {
-  /** All claims, undecoded. */
-  readonly payload: Readonly<JWTPayload>;
 }
 
 /** A signed token in compact form. `now` is ms since 1970. */
@@ -62,16 +48,16 @@ export function unverifiedClaims(token: string): Readonly<JWTPayload> | undefine
 }
 
 /**
- * Checks that a token is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: another use,
- * malformed, another algorithm, unknown key, wrong signature, not yet valid, expired, revoked. The caller checks the
- * claims of its use.
+ * Returns the claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason: another
+ * use, malformed, another algorithm, unknown key, wrong signature, not yet valid, expired, revoked, a claim of a wrong
+ * type.
  */
-export async function verifyToken(
+export async function verifyToken<Claims extends TokenFacts>(
   token: string,
-  use: TokenUse,
+  use: TokenClaims<Claims>,
   trusted: TrustedKeys,
   now: number,
-): Promise<VerifiedToken> {
+): Promise<Claims> {
   const claims = unverifiedClaims(token);
   if (claims && claims[use.claim] === undefined)
     throw new Unauthenticated(`the token has no claim "${use.claim}": it is no ${use.name}`);
@@ -86,7 +72,7 @@ export async function verifyToken(
   if (typeof id !== 'string' || id === '') throw new Unauthenticated(`the ${use.name} has no jti`);
   if (typeof exp !== 'number') throw new Unauthenticated(`the ${use.name} has no exp: it would be valid for ever`);
   if (trusted.revoked.has(id)) throw new Unauthenticated(`the ${use.name} ${id} is revoked`);
-  return { id, expiresAt: exp * 1_000, payload };
+  return use.decode({ id, expiresAt: exp * 1_000, payload });
 }
 
 function keyFor(kid: unknown, use: TokenUse, { keys }: TrustedKeys): KeyObject {

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { TokenUse } from './token-use';
+import type { TokenUse } from './token-definition';
 
 const BITS = 2048;
 

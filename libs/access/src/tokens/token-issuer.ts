@@ -7,7 +7,6 @@ import {
   ownZone,
   Unavailable,
   type ControlPlane,
-  type JsonObject,
   type Registry,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
@@ -17,7 +16,8 @@ import { generateSigningKey, MAX_SERIAL, signingKeyName, signingKeySerial } from
 import { signToken } from './signed-token';
 import { TokenRecords, type TokenRecord } from './token-records';
 import { parseRevocations, type TokenTrust } from './token-trust';
-import type { TokenUse } from './token-use';
+import type { TokenDefinition, TokenFacts, TokenRequest } from './token-definition';
+import { parseValidity, validityViolations } from './validity';
 
 /** Dependencies of tokens. */
 export interface TokenDependencies {
@@ -27,18 +27,6 @@ export interface TokenDependencies {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-/** A token to issue; its fields were checked. */
-export interface TokenOrder {
-  /** The claims besides the registered ones, as the token has them. */
-  readonly claims: JsonObject;
-  /** Facts of the token for lists and the log. */
-  readonly facts: JsonObject;
-  /** ms. */
-  readonly validity: number;
-  /** The user who asks for it. */
-  readonly issuedBy: string;
 }
 
 /** A new token. It is returned once and stored nowhere. */
@@ -59,30 +47,41 @@ export interface ListedToken extends TokenRecord {
 const TRIES = 10;
 
 /** Issues, lists and revokes tokens of one use, and rotates their keys, on any replica. */
-export abstract class TokenIssuer {
+export class TokenIssuer<Request extends TokenRequest, Answer extends object, Claims extends TokenFacts> {
   private readonly records: TokenRecords;
 
   constructor(
+    private readonly use: TokenDefinition<Request, Answer, Claims>,
     private readonly dependencies: TokenDependencies,
     private readonly trust: TokenTrust,
-    private readonly use: TokenUse,
   ) {
     this.records = new TokenRecords(dependencies.store, dependencies.clock, use);
   }
 
-  /** Issues a token, signed with the newest key. Throws Unavailable if there is no key to sign with, Conflict if too many are valid. */
-  protected async issueToken({ claims, facts, validity, issuedBy }: TokenOrder): Promise<IssuedToken> {
+  /**
+   * Issues a token, signed with the newest key. Throws Invalid, Unavailable if there is no key to sign with, Conflict if
+   * too many are valid.
+   */
+  async issue(request: Request): Promise<IssuedToken & Answer> {
+    const { cp, clock, logger } = this.dependencies;
+    const { name, validFor, makesFirstKey = false } = this.use;
+    const violations = this.use.violations(request, cp);
+    const validity = parseValidity(request.validFor ?? validFor);
+    if (violations.length > 0 || !validity.ok)
+      throw new Invalid(violations.length > 0 ? violations : validityViolations(validity));
+    const { claims, facts, answer } = this.use.order(request, cp);
+    if (makesFirstKey) await this.ensureKey();
     const { signer } = this.trust;
-    if (!signer)
-      throw new Unavailable(`there is no signing key of ${this.use.name}s; make one: causeway tokens rotate`);
-    const now = this.dependencies.clock.now();
+    if (!signer) throw new Unavailable(`there is no signing key of ${name}s; make one: causeway tokens rotate`);
+    const now = clock.now();
     // Tokens have whole seconds.
-    const expiresAt = Math.ceil((now + validity) / 1_000) * 1_000;
+    const expiresAt = Math.ceil((now + validity.ms) / 1_000) * 1_000;
+    const { issuedBy = '' } = request;
     const id = randomUUID();
     const token = await signToken(claims, { id, expiresAt }, signer, now);
     await this.records.add({ id, facts, issuedAt: now, expiresAt, issuedBy });
-    this.dependencies.logger.info(`a ${this.use.name} was issued`, { ...facts, id, kid: signer.serial, issuedBy });
-    return { token, id, expiresAt: new Date(expiresAt).toISOString() };
+    logger.info(`a ${name} was issued`, { ...facts, id, kid: signer.serial, issuedBy });
+    return { token, id, expiresAt: new Date(expiresAt).toISOString(), ...answer };
   }
 
   /** Returns the tokens that are valid or expired within the last week; the first to expire first. */
@@ -101,7 +100,7 @@ export abstract class TokenIssuer {
       const reason = `must be the id (jti) of a ${this.use.name}, a UUID; got "${id.slice(0, 50)}"`;
       throw new Invalid([FieldPath.at('id').violation(reason)]);
     }
-    // // Tokens have their id in lower case; the user may have copied it from elsewhere.
+    // Tokens have their id in lower case; the user may have copied it from elsewhere.
     const jti = id.toLowerCase();
     await this.changeRevocations((revoked) => this.withRevoked(revoked, jti));
     this.dependencies.logger.info(`a ${this.use.name} was revoked`, { id: jti });

@@ -1,7 +1,7 @@
 import { Conflict, isJsonObject, type JsonObject } from '@causeway/resources';
 import { splitIntoBatches, type Clock } from '@causeway/runtime';
 import type { MetadataEntry, ResourceStore } from '@causeway/store';
-import type { TokenUse } from './token-use';
+import type { TokenUse } from './token-definition';
 
 /** Record of an issued token, without the token itself. Times are ms since 1970. */
 export interface TokenRecord {

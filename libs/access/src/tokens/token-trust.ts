@@ -4,7 +4,7 @@ import { followIndex, type IndexChange, type IndexReader } from '@causeway/store
 import { globalSecretId, isOwnGlobalSecret, secretText } from '../global-secrets';
 import { parseSigningKey, signingKeySerial, type ParsedSigningKey, type SigningKey } from './signing-keys';
 import type { TrustedKeys } from './signed-token';
-import type { TokenUse } from './token-use';
+import type { TokenUse } from './token-definition';
 
 /** Dependencies of a TokenTrust. */
 export interface TokenTrustSources {

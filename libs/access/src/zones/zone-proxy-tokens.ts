@@ -1,36 +1,36 @@
-import { FieldPath, Forbidden, Invalid, ownZone, type Identity } from '@causeway/resources';
+import { FieldPath, Forbidden, ownZone, type Violation } from '@causeway/resources';
 import { Unauthenticated } from '../unauthenticated';
-import { isOwnGlobalSecret } from '../global-secrets';
-import { signingKeySerial } from '../tokens/signing-keys';
-import { PresentedTokens } from '../tokens/presented-tokens';
+import { TokenFamily } from '../tokens/token-family';
 import type { TokenDependencies } from '../tokens/token-issuer';
-import { TokenTrust } from '../tokens/token-trust';
-import { ZONE_TOKEN } from '../tokens/token-use';
-import { CP_SCOPE, SCOPES, verifyZoneToken } from './zone-token';
-import { ZoneTokenIssuer, type IssuedZoneToken, type ZoneTokenRequest } from './zone-token-issuer';
+import { CP_SCOPE, requireScope, SCOPES, ZONE_TOKEN } from './zone-token';
+import type { ZoneClaims, ZoneTokenFamily, ZoneTokenRequest } from './zone-token';
 
 /** The zone tokens of a zone's ingress and egress, at one replica of the zone. */
-export interface ZoneProxyTokens {
+export interface ZoneProxyTokens extends Pick<
+  ZoneTokenFamily,
+  'expiring' | 'onChange' | 'deletionWarnings' | 'faults' | 'close'
+> {
   /** Issues tokens; absent in a federated zone, whose global issues them. */
-  readonly tokens?: ZoneProxyTokenIssuer;
+  readonly tokens?: ZoneTokenFamily['tokens'];
   /**
    * Returns the end of the token's validity, ms since 1970. Throws Unauthenticated with the reason, Forbidden for a
    * token of another zone or without the scope.
    */
   verify(token: string, scope: 'ingress' | 'egress'): Promise<number>;
-  /** Returns how many tokens that were presented to this replica expire soon (`PresentedTokens`). */
-  expiring(): number;
-  /** Calls `listener` when a token may have become invalid, until the returned function is called. */
-  onChange(listener: () => void): () => void;
-  /** Returns warnings for the operator who deletes this resource: which tokens end because their key is deleted. */
-  deletionWarnings(id: Identity): readonly string[];
-  /** Secrets named like signing keys that hold none, with the reason. */
-  faults(): readonly string[];
-  close(): void;
 }
 
-/** The name under which the global sends the public half of its signing keys (docs/reference/kds-wire.md §4.2). */
-const PUBLIC_KEYS = { ...ZONE_TOKEN, signingKey: 'zone-token-signing-public-key' };
+/** Zone tokens as a federated zone verifies them: the global sends the public half of its keys under this name (docs/reference/kds-wire.md §4.2). */
+const TOKEN_OF_GLOBAL = { ...ZONE_TOKEN, signingKey: 'zone-token-signing-public-key' };
+
+/** Zone tokens that a zone without a global issues: for its own ingress and egress, since no zone joins it. */
+const ZONE_PROXY_TOKEN: typeof ZONE_TOKEN = {
+  ...ZONE_TOKEN,
+  makesFirstKey: true,
+  violations: (request, cp) => {
+    const misplaced = misplacedFields(request, ownZone(cp));
+    return misplaced.length > 0 ? misplaced : ZONE_TOKEN.violations(request, cp);
+  },
+};
 
 /**
  * Creates the verifier of zone tokens. The global issues them; its zones receive the public halves of its keys, and its
@@ -38,67 +38,40 @@ const PUBLIC_KEYS = { ...ZONE_TOKEN, signingKey: 'zone-token-signing-public-key'
  * is trusted.
  */
 export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProxyTokens {
-  const { cp, clock } = dependencies;
+  const { cp } = dependencies;
   const zone = ownZone(cp);
   const isFederated = cp.role === 'zone' && cp.federated;
-  const trust = isFederated
-    ? new TokenTrust({ ...dependencies, use: PUBLIC_KEYS, zone: '' })
-    : new TokenTrust({ ...dependencies, use: ZONE_TOKEN, zone });
-  const presented = new PresentedTokens(clock);
+  const family = isFederated
+    ? new TokenFamily(TOKEN_OF_GLOBAL, dependencies, { zone: '' })
+    : new TokenFamily(ZONE_PROXY_TOKEN, dependencies);
   return {
-    ...(!isFederated && { tokens: new ZoneProxyTokenIssuer(dependencies, trust) }),
+    ...(!isFederated && { tokens: family.tokens }),
     verify: async (token, scope) => {
-      if (trust.trustedKeys.keys.size === 0)
+      if (family.trustedKeys.keys.size === 0)
         throw new Unauthenticated('this zone knows no signing key of zone tokens yet');
-      const claims = await verifyZoneToken(token, trust.trustedKeys, clock.now());
-      if (claims.zone !== zone) throw new Forbidden(`the zone token is of zone "${claims.zone}", this is "${zone}"`);
-      if (!claims.scope.includes(scope))
-        throw new Forbidden(`the zone token has not the scope "${scope}", only ${JSON.stringify(claims.scope)}`);
-      presented.note(token);
-      return claims.expiresAt;
+      const check = (claims: ZoneClaims): void => {
+        if (claims.zone !== zone) throw new Forbidden(`the zone token is of zone "${claims.zone}", this is "${zone}"`);
+        requireScope(claims, scope);
+      };
+      return (await family.verify(token, { check })).expiresAt;
     },
-    expiring: () => presented.expiring(),
-    onChange: (listener) => trust.onChange(listener),
-    deletionWarnings: (id) => {
-      const isOwn = !isFederated && isOwnGlobalSecret(id, zone);
-      const serial = isOwn ? signingKeySerial(ZONE_TOKEN, id.name) : undefined;
-      return serial === undefined ? [] : [`zone tokens signed with key ${serial} are valid no longer without it`];
-    },
-    faults: () => (isFederated ? [] : trust.faults),
-    close: () => trust.close(),
+    expiring: () => family.expiring(),
+    onChange: (listener) => family.onChange(listener),
+    deletionWarnings: (id) => (isFederated ? [] : family.deletionWarnings(id)),
+    faults: () => (isFederated ? [] : family.faults()),
+    close: () => family.close(),
   };
 }
 
-/** Issues the zone tokens of a zone without a global: for its own ingress and egress, since no zone joins it. */
-class ZoneProxyTokenIssuer extends ZoneTokenIssuer {
-  private readonly issuesFor: string;
-
-  constructor(dependencies: TokenDependencies, trust: TokenTrust) {
-    super(dependencies, trust);
-    this.issuesFor = ownZone(dependencies.cp);
-  }
-
-  /**
-   * As on a global; also throws Invalid for another zone and for the scope of a control plane. The first call creates a
-   * key.
-   */
-  override async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
-    const { zone, scope = [] } = request;
-    const proxies = SCOPES.filter((known) => known !== CP_SCOPE).join(', ');
-    const violations = [
-      ...(zone === this.issuesFor
-        ? []
-        : [
-            FieldPath.at('zone').violation(
-              `must be "${this.issuesFor}", the zone of this control plane; got "${zone}"`,
-            ),
-          ]),
-      ...(scope.length > 0 && !scope.includes(CP_SCOPE)
-        ? []
-        : [FieldPath.at('scope').violation(`must name ${proxies} only: no zone joins a zone by itself`)]),
-    ];
-    if (violations.length > 0) throw new Invalid(violations);
-    await this.ensureKey();
-    return super.issue(request);
-  }
+/** Returns the violations of a request for another zone, or with the scope of a control plane. */
+function misplacedFields({ zone, scope = [] }: ZoneTokenRequest, own: string): readonly Violation[] {
+  const proxies = SCOPES.filter((known) => known !== CP_SCOPE).join(', ');
+  return [
+    ...(zone === own
+      ? []
+      : [FieldPath.at('zone').violation(`must be "${own}", the zone of this control plane; got "${zone}"`)]),
+    ...(scope.length > 0 && !scope.includes(CP_SCOPE)
+      ? []
+      : [FieldPath.at('scope').violation(`must name ${proxies} only: no zone joins a zone by itself`)]),
+  ];
 }

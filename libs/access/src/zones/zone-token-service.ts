@@ -3,18 +3,14 @@ import { compareText, Forbidden, globalIdentity, type Identity, type Resource } 
 import type { Clock } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { Unauthenticated } from '../unauthenticated';
-import { isOwnGlobalSecret } from '../global-secrets';
-import { signingKeySerial } from '../tokens/signing-keys';
+import { TokenFamily } from '../tokens/token-family';
 import type { TokenDependencies } from '../tokens/token-issuer';
-import { TokenTrust } from '../tokens/token-trust';
-import { ZONE_TOKEN } from '../tokens/token-use';
-import { CP_SCOPE, verifyZoneToken } from './zone-token';
-import { ZoneTokenIssuer } from './zone-token-issuer';
+import { CP_SCOPE, requireScope, ZONE_TOKEN, type ZoneTokenFamily } from './zone-token';
 
 /** Zone tokens of one replica of the global; follows the index until `close`. */
 export interface ZoneTokenService {
   readonly auth: ZoneTokenAuthenticator;
-  readonly tokens: ZoneTokenIssuer;
+  readonly tokens: ZoneTokenFamily['tokens'];
   /**
    * Returns warnings for the operator who deletes this resource: the zones whose tokens were signed with the deleted
    * key.
@@ -28,23 +24,19 @@ export interface ZoneTokenService {
 /** Creates the service. The store may have no signing key yet: `tokens.ensureKey` makes it. */
 export function createZoneTokenService(options: Omit<TokenDependencies, 'cp'>): ZoneTokenService {
   const dependencies: TokenDependencies = { ...options, cp: { role: 'global' } };
-  const trust = new TokenTrust({ ...dependencies, use: ZONE_TOKEN, zone: '', endsTrust: turnsAuth });
-  const auth = new ZoneTokenAuthenticator(trust, dependencies.index, dependencies.clock);
+  const family = new TokenFamily(ZONE_TOKEN, dependencies, { endsTrust: turnsAuth });
+  const auth = new ZoneTokenAuthenticator(family, dependencies.index, dependencies.clock);
   return {
     auth,
-    tokens: new ZoneTokenIssuer(dependencies, trust),
-    deletionWarnings: (id) => keyWarnings(id, auth),
-    faults: () => trust.faults,
-    close: () => trust.close(),
+    tokens: family.tokens,
+    deletionWarnings: (id) => {
+      const zones = auth.zonesBy(family.serialOf(id));
+      const needing = zones.length === 0 ? '' : `; sent away until they have another: ${zones.join(', ')}`;
+      return family.deletionWarnings(id).map((warning) => `${warning}${needing}`);
+    },
+    faults: () => family.faults(),
+    close: () => family.close(),
   };
-}
-
-function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly string[] {
-  const serial = isOwnGlobalSecret(id) ? signingKeySerial(ZONE_TOKEN, id.name) : undefined;
-  if (serial === undefined) return [];
-  const zones = auth.zonesBy(serial);
-  const needing = zones.length === 0 ? '' : `; sent away until they have another: ${zones.join(', ')}`;
-  return [`zone tokens signed with key ${serial} are valid no longer without it${needing}`];
 }
 
 /**
@@ -55,7 +47,7 @@ class ZoneTokenAuthenticator {
   private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
 
   constructor(
-    private readonly trust: TokenTrust,
+    private readonly family: ZoneTokenFamily,
     private readonly index: Pick<IndexReader, 'get'>,
     private readonly clock: Pick<Clock, 'now'>,
   ) {}
@@ -78,12 +70,10 @@ class ZoneTokenAuthenticator {
         `zone "${zone}" has to show a zone token; make one on the global: causeway tokens zone ${zone}; a zone of plain Kuma has none to show: apply its Zone with spec: {auth: none}`,
       );
     }
-    const claims = await verifyZoneToken(token, this.trust.trustedKeys, this.clock.now());
+    const claims = await this.family.verify(token);
     if (claims.zone !== zone)
       throw new Forbidden(`the zone token is of zone "${claims.zone}", the caller is "${zone}"`);
-    if (!claims.scope.includes(CP_SCOPE)) {
-      throw new Forbidden(`the zone token has not the scope "${CP_SCOPE}", only ${JSON.stringify(claims.scope)}`);
-    }
+    requireScope(claims, CP_SCOPE);
     this.lastTokens.set(zone, { serial: Number(decodeProtectedHeader(token).kid), until: claims.expiresAt });
     return { until: claims.expiresAt };
   }
@@ -94,7 +84,7 @@ class ZoneTokenAuthenticator {
   }
 
   /** Returns the zones whose last token at this replica was signed with this key and is still valid; sorted by name. */
-  zonesBy(serial: number): readonly string[] {
+  zonesBy(serial: number | undefined): readonly string[] {
     const now = this.clock.now();
     const zones = [...this.lastTokens].filter(([, token]) => token.serial === serial && token.until > now);
     return zones.map(([zone]) => zone).sort(compareText);
@@ -104,7 +94,7 @@ class ZoneTokenAuthenticator {
    * Calls `listener` when an admitted zone may have to be authenticated again, until the returned function is called.
    */
   onChange(listener: () => void): () => void {
-    return this.trust.onChange(listener);
+    return this.family.onChange(listener);
   }
 }
 

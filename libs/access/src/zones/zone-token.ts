@@ -1,7 +1,10 @@
-import type { JsonObject } from '@causeway/resources';
+import { checkName, FieldPath, Forbidden, type Violation } from '@causeway/resources';
 import { Unauthenticated } from '../unauthenticated';
-import { isTextList, unverifiedClaims, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
-import { ZONE_TOKEN } from '../tokens/token-use';
+import { isTextList, unverifiedClaims } from '../tokens/signed-token';
+import type { TokenDefinition, TokenFacts, TokenRequest } from '../tokens/token-definition';
+import type { TokenFamily } from '../tokens/token-family';
+import type { IssuedToken } from '../tokens/token-issuer';
+import { parseValidity, validityViolations } from '../tokens/validity';
 
 /** Scope with which a control plane joins; Kuma's `ingress` and `egress` are for proxies. */
 export const CP_SCOPE = 'cp';
@@ -15,17 +18,76 @@ export interface ZoneClaims extends TokenFacts {
   readonly scope: readonly string[];
 }
 
-/**
- * Returns the claims of a token that is valid at `now` (ms since 1970). Throws Unauthenticated with the reason, as
- * `verifyToken` does. Does not check zone and scope.
- */
-export async function verifyZoneToken(token: string, trusted: TrustedKeys, now: number): Promise<ZoneClaims> {
-  const { id, expiresAt, payload } = await verifyToken(token, ZONE_TOKEN, trusted, now);
-  const { Zone: zone, Scope: scope = [] } = payload;
-  if (typeof zone !== 'string' || zone === '')
-    throw new Unauthenticated('the claim "Zone" of the zone token must be the name of a zone');
-  if (!isTextList(scope)) throw new Unauthenticated('the claim "Scope" of the zone token must be a list of texts');
-  return { id, zone, scope, expiresAt };
+/** A request for a zone token. */
+export interface ZoneTokenRequest extends TokenRequest {
+  readonly zone: string;
+  /** `["cp"]` by default: the token of a control plane. */
+  readonly scope?: readonly string[];
+}
+
+/** Facts that are returned with a zone token. */
+interface ZoneTokenAnswer {
+  readonly zone: string;
+  readonly scope: readonly string[];
+}
+
+/** Tokens with which zones join the global (docs/design.md §5 Zone tokens). Zone and scope are checked by the caller. */
+export const ZONE_TOKEN: TokenDefinition<ZoneTokenRequest, ZoneTokenAnswer, ZoneClaims> = {
+  name: 'zone token',
+  claim: 'Zone',
+  signingKey: 'zone-token-signing-key',
+  revocations: 'zone-token-revocations',
+  records: 'zone-tokens',
+  validFor: '720h',
+  violations: zoneTokenViolations,
+  order: ({ zone, scope = [CP_SCOPE] }) => {
+    const facts = { zone, scope: [...scope] };
+    return { claims: { Zone: zone, Scope: facts.scope }, facts, answer: facts };
+  },
+  decode: ({ id, expiresAt, payload: { Zone: zone, Scope: scope = [] } }) => {
+    if (typeof zone !== 'string' || zone === '')
+      throw new Unauthenticated('the claim "Zone" of the zone token must be the name of a zone');
+    if (!isTextList(scope)) throw new Unauthenticated('the claim "Scope" of the zone token must be a list of texts');
+    return { id, zone, scope, expiresAt };
+  },
+};
+
+/** Returns the violations of the given fields of a request. */
+export function zoneTokenViolations({ zone, scope, validFor }: Partial<ZoneTokenRequest>): readonly Violation[] {
+  return [
+    ...(zone === undefined ? [] : zoneViolations(zone)),
+    ...(scope === undefined ? [] : scopeViolations(scope)),
+    ...(validFor === undefined ? [] : validityViolations(parseValidity(validFor))),
+  ];
+}
+
+function zoneViolations(zone: string): Violation[] {
+  const at = FieldPath.at('zone');
+  if (zone.length > 63) return [at.violation(`must not be longer than 63 characters, has ${zone.length}`)];
+  return [...checkName(zone, at)];
+}
+
+function scopeViolations(scope: readonly string[]): Violation[] {
+  const at = FieldPath.at('scope');
+  if (scope.length === 0) return [at.violation(`must name at least one of ${SCOPES.join(', ')}`)];
+  if (scope.length > SCOPES.length) return [at.violation(`must not have more than ${SCOPES.length} items`)];
+  return scope.flatMap((name, i) =>
+    SCOPES.some((known) => known === name)
+      ? []
+      : [at.index(i).violation(`must be one of ${SCOPES.join(', ')}; got "${name}"`)],
+  );
+}
+
+/** A new zone token. It is returned once and stored nowhere. */
+export type IssuedZoneToken = IssuedToken & ZoneTokenAnswer;
+
+/** Zone tokens at one replica. */
+export type ZoneTokenFamily = TokenFamily<ZoneTokenRequest, ZoneTokenAnswer, ZoneClaims>;
+
+/** Throws Forbidden if the token was not issued for the use `wanted`. */
+export function requireScope({ scope }: ZoneClaims, wanted: (typeof SCOPES)[number]): void {
+  if (scope.includes(wanted)) return;
+  throw new Forbidden(`the zone token has not the scope "${wanted}", only ${JSON.stringify(scope)}`);
 }
 
 /** Facts of a zone token. */
@@ -50,9 +112,4 @@ export function zoneTokenFacts(token: string): ZoneTokenFacts | undefined {
     ...(typeof iat === 'number' && { issuedAt: iat * 1_000 }),
     ...(typeof exp === 'number' && { expiresAt: exp * 1_000 }),
   };
-}
-
-/** Returns the private claims, capitalised as Kuma writes them. */
-export function zonePayload({ zone, scope }: Pick<ZoneClaims, 'zone' | 'scope'>): JsonObject {
-  return { Zone: zone, Scope: [...scope] };
 }

@@ -1,15 +1,12 @@
 import { isIPv6 } from 'node:net';
 import { Cluster, Cluster_DiscoveryType, Listener, TrafficDirection } from '@causeway/proto-gen';
 import { checkMessage, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
-import { NO_CLUSTER, processClusterName } from '@causeway/xds-translation';
+import { isProcessCluster, NO_CLUSTER, parseXdsName, processClusterName } from '@causeway/xds-translation';
 import type { LocalAddress } from '../capture/ruleset';
 import { isSameAddress, isSamePlace, processAsNamed, type DialFacts, type OwnService } from './dial-facts';
 import { ResourceParts } from './resource-parts';
 
 const { cluster, hostName, listener } = RESOURCE_TYPES;
-/** The names of clusters of processes behind inbounds begin so. */
-const OF_PROCESS = /^localhost(?:-http2)?:/;
-const OF_INBOUND = 'inbound:';
 const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 const AGGREGATE = 'envoy.extensions.clusters.aggregate.v3.ClusterConfig';
 
@@ -42,7 +39,7 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
   const source = edsClusterConfig?.edsConfig?.configSourceSpecifier?.$case;
   if (edsClusterConfig && source !== undefined && source !== 'ads' && source !== 'self')
     return 'eds_cluster_config: endpoints must come from the agent';
-  if (!OF_PROCESS.test(name)) return undefined;
+  if (!isProcessCluster(name)) return undefined;
   const places = loadAssignment ? placesIn(loadAssignment) : [];
   const isProcess = (service: OwnService): boolean => {
     const process = processAsNamed(service);
@@ -61,12 +58,14 @@ function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts
     each?.address?.$case === 'socketAddress' ? [readSocketAddress(each.address.value)] : [],
   );
   const own = places.map((at) => facts.services.find((one) => at !== undefined && isSamePlace(one.at, at)));
-  const claims = name.startsWith(OF_INBOUND) || trafficDirection === TrafficDirection.INBOUND;
+  const claims = parseXdsName(name)?.prefix === 'inbound' || trafficDirection === TrafficDirection.INBOUND;
   if (!claims && own.every((one) => one === undefined)) return foreignPlace(places, facts);
   const [service] = own;
   if (!service || own.length > 1)
     return `address: agent.yaml names no service at ${places.map(formatAddress).join(', ')}: inbounds are ${facts.services.map((one) => formatAddress(one.at)).join(', ') || 'none'}`;
-  const allowed = [false, true].map((isHttp2) => processClusterName(processAsNamed(service), isHttp2));
+  const allowed: readonly string[] = [false, true].map((isHttp2) =>
+    processClusterName(processAsNamed(service), isHttp2),
+  );
   const other = [...parts.clusters].find((one) => one !== NO_CLUSTER && !allowed.includes(one));
   if (other !== undefined)
     return `leads to the cluster ${JSON.stringify(other.slice(0, 100))}: the inbound at ${formatAddress(service.at)} leads to ${formatAddress(service.process)} (agent.yaml)`;

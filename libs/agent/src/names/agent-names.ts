@@ -89,7 +89,7 @@ export class AgentNames implements LearnedNameSource {
   /** With `redirect` a plane fetches what is behind an address at the first connection: it is asked for with the name. */
   private fetch(hostname: string, meaning: HostNameMeaning): void {
     if (this.options.capture !== 'redirect') return;
-    const wanted = addressesIn(meaning).slice(0, MAX_PORTS).map(vipClusterName);
+    const wanted: readonly string[] = addressesIn(meaning).slice(0, MAX_PORTS).map(vipClusterName);
     const before = this.asked.get(hostname) ?? [];
     const [added, dropped] = [
       wanted.filter((each) => !before.includes(each)),

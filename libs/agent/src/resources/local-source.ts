@@ -7,6 +7,7 @@ import {
   type ResourceSource,
   type SourceListener,
 } from '@causeway/xds-server';
+import { parseXdsName } from '@causeway/xds-translation';
 import type { CacheChange, ResourceReader } from './resource-cache';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
@@ -65,7 +66,7 @@ export class LocalSource implements ResourceSource<ResourceReader> {
 /** Envoy lets connections hang for a cluster that is not there, and clusters wait for endpoints that are not there. */
 function emptyResource(type: string, name: string): EncodedResource | undefined {
   const result =
-    type === cluster && name.startsWith('vip:')
+    type === cluster && parseXdsName(name)?.prefix === 'vip'
       ? encodeResource(Cluster, {
           name,
           clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.STATIC },

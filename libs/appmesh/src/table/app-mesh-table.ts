@@ -6,6 +6,7 @@ import {
   isLabelValue,
   type Condition,
   type Identity,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { NodeBinding } from '../binding';
 import { compileRouter } from '../compile/compile-router';
@@ -20,8 +21,8 @@ import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefu
 
 /** Keys that a change may affect: compiled sources and their conditions, and the nodes that Dataplanes belong to. */
 export interface AppMeshChanges {
-  readonly sources: ReadonlySet<string>;
-  readonly members: ReadonlySet<string>;
+  readonly sources: ReadonlySet<ResourceKey>;
+  readonly members: ReadonlySet<ResourceKey>;
 }
 
 /** Result of compiling a node, a router or a service. */
@@ -39,8 +40,8 @@ export interface Compiled {
 }
 
 interface CollectedChanges {
-  readonly sources: Set<string>;
-  readonly members: Set<string>;
+  readonly sources: Set<ResourceKey>;
+  readonly members: Set<ResourceKey>;
 }
 
 const newMarks = (): CollectedChanges => ({ sources: new Set(), members: new Set() });
@@ -114,7 +115,7 @@ export class AppMeshTable {
   }
 
   /** Keys of all nodes, routers and services. */
-  *keys(): Generator<string> {
+  *keys(): Generator<ResourceKey> {
     for (const { key } of this.sources.all()) yield key;
   }
 
@@ -166,7 +167,7 @@ export class AppMeshTable {
     }
   }
 
-  private markMembers(keys: readonly string[], marks: CollectedChanges): void {
+  private markMembers(keys: readonly ResourceKey[], marks: CollectedChanges): void {
     for (const key of keys) {
       marks.members.add(key);
       for (const node of this.memberTable.selecting(key)) marks.sources.add(node);

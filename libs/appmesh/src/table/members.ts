@@ -8,6 +8,7 @@ import {
   type LabelSelector,
   MultiMap,
   selectsLabels,
+  type ResourceKey,
 } from '@causeway/resources';
 import { findSelector, type Member, type VirtualSource } from '../model';
 import { compareRanks, meet } from './rank';
@@ -24,16 +25,16 @@ const ANY = '';
  * labels, a node asks the Dataplanes that have the rarest label that it names.
  */
 export class Members {
-  private readonly members = new Map<string, { readonly member: Member; readonly labels: Labels }>();
-  private readonly nodes = new Map<string, { readonly node: NodeSource; readonly term: string }>();
-  private readonly membersByTerm = new MultiMap<string>();
-  private readonly nodesByTerm = new MultiMap<string>();
+  private readonly members = new Map<ResourceKey, { readonly member: Member; readonly labels: Labels }>();
+  private readonly nodes = new Map<ResourceKey, { readonly node: NodeSource; readonly term: string }>();
+  private readonly membersByTerm = new MultiMap<ResourceKey>();
+  private readonly nodesByTerm = new MultiMap<ResourceKey>();
   /** By Dataplane the nodes that select it, and the other way round. */
-  private readonly nodesByMember = new Map<string, Set<string>>();
-  private readonly membersByNode = new Map<string, Set<string>>();
+  private readonly nodesByMember = new Map<ResourceKey, Set<ResourceKey>>();
+  private readonly membersByNode = new Map<ResourceKey, Set<ResourceKey>>();
 
   /** Keeps a Dataplane; returns the keys of all nodes that select it, or did. */
-  putMember(member: Member): readonly string[] {
+  putMember(member: Member): readonly ResourceKey[] {
     const key = identityKey(member.id);
     const before = this.removeMember(key);
     const labels = getMemberLabels(member);
@@ -44,7 +45,7 @@ export class Members {
     return [...new Set([...before, ...(this.nodesByMember.get(key) ?? [])])];
   }
 
-  removeMember(key: string): readonly string[] {
+  removeMember(key: ResourceKey): readonly ResourceKey[] {
     const known = this.members.get(key);
     if (!known) return [];
     for (const term of listTerms(known.member.id, known.labels)) this.membersByTerm.delete(term, key);
@@ -56,7 +57,7 @@ export class Members {
   }
 
   /** Keeps a node; returns the keys of all Dataplanes that it selects, or did; none where it selects and ranks as before. */
-  putNode(node: NodeSource): readonly string[] {
+  putNode(node: NodeSource): readonly ResourceKey[] {
     const key = identityKey(node.id);
     const known = this.nodes.get(key);
     if (known && selectsAsBefore(known.node, node)) {
@@ -73,7 +74,7 @@ export class Members {
     return [...new Set([...before, ...(this.membersByNode.get(key) ?? [])])];
   }
 
-  removeNode(key: string): readonly string[] {
+  removeNode(key: ResourceKey): readonly ResourceKey[] {
     const known = this.nodes.get(key);
     if (!known) return [];
     this.nodesByTerm.delete(known.term, key);
@@ -85,12 +86,12 @@ export class Members {
   }
 
   /** Keys of the Dataplanes that a node selects. */
-  selectedBy(node: string): ReadonlySet<string> {
+  selectedBy(node: ResourceKey): ReadonlySet<ResourceKey> {
     return this.membersByNode.get(node) ?? NONE;
   }
 
   /** Keys of the nodes that select a Dataplane. */
-  selecting(member: string): ReadonlySet<string> {
+  selecting(member: ResourceKey): ReadonlySet<ResourceKey> {
     return this.nodesByMember.get(member) ?? NONE;
   }
 
@@ -98,7 +99,7 @@ export class Members {
    * The node that a Dataplane belongs to; undefined where none selects it (T003-32). Where several do, it stays with the one that it
    * was bound to, else it goes with the one that ranks first (T003-33).
    */
-  findNode(member: string): NodeSource | undefined {
+  findNode(member: ResourceKey): NodeSource | undefined {
     const known = this.members.get(member)?.member;
     const ranked = this.listRows(this.selecting(member)).sort(compareRanks);
     return ranked.find(({ id }) => `${id.namespace}/${id.name}` === known?.boundTo) ?? ranked[0];
@@ -111,15 +112,15 @@ export class Members {
     return this.listRows(asked).flatMap((node) => (selects(node, member.id, labels) ? [node.id] : []));
   }
 
-  private listRows(keys: Iterable<string>): NodeSource[] {
+  private listRows(keys: Iterable<ResourceKey>): NodeSource[] {
     return [...keys].flatMap((key) => this.nodes.get(key)?.node ?? []);
   }
 
-  private join(nodeKey: string, memberKey: string): void {
+  private join(nodeKey: ResourceKey, memberKey: ResourceKey): void {
     const [node, member] = [this.nodes.get(nodeKey), this.members.get(memberKey)];
     if (!node || !member || !selects(node.node, member.member.id, member.labels)) return;
-    getOrInsert(this.nodesByMember, memberKey, () => new Set<string>()).add(nodeKey);
-    getOrInsert(this.membersByNode, nodeKey, () => new Set<string>()).add(memberKey);
+    getOrInsert(this.nodesByMember, memberKey, () => new Set<ResourceKey>()).add(nodeKey);
+    getOrInsert(this.membersByNode, nodeKey, () => new Set<ResourceKey>()).add(memberKey);
   }
 
   /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */
@@ -140,7 +141,7 @@ const selectsAsBefore = (a: NodeSource, b: NodeSource): boolean =>
 
 const selectorText = ({ spec }: NodeSource): string => JSON.stringify(findSelector(spec) ?? null);
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<ResourceKey> = new Set();
 
 /** A node selects in its own mesh and namespace, and in its zone where it has one. */
 function selects({ id, spec }: NodeSource, member: Identity, labels: Labels): boolean {

@@ -1,4 +1,4 @@
-import { identityKey, MultiMap } from '@causeway/resources';
+import { identityKey, MultiMap, type ResourceKey } from '@causeway/resources';
 import type { VirtualRef, RouterRoute, VirtualSource, SourceKind, VirtualRouterSpec } from '../model';
 import { derivedAwsName, resolvedRef } from '../names';
 import { compareRanks, meet } from './rank';
@@ -12,7 +12,7 @@ export interface SourceRef {
 
 /** Row by which a source is looked up. */
 export interface Row {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly source: VirtualSource;
   readonly awsName: string;
   readonly refs: readonly SourceRef[];
@@ -48,7 +48,7 @@ export class SourceIndex {
     return row;
   }
 
-  remove(key: string): Row | undefined {
+  remove(key: ResourceKey): Row | undefined {
     const row = this.rows.get(key);
     if (!row) return undefined;
     this.rows.delete(key);

@@ -18,6 +18,7 @@ import {
   type Condition,
   type ControlPlane,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { routeKinds } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
@@ -67,11 +68,11 @@ class AppMeshReconciler implements KeyedReconciler {
   private table = new AppMeshTable();
   private readonly objects: GeneratedObjects;
   /** Keys of sources that were touched and are not compiled yet; each is queued. */
-  private readonly pending = new Set<string>();
+  private readonly pending = new Set<ResourceKey>();
   /** Keys of objects and sources that are to be looked at. */
-  private stale = new Set<string>();
+  private stale = new Set<ResourceKey>();
   /** Frontends that wait until it is settled which names are kept. */
-  private waiting = new Set<string>();
+  private waiting = new Set<ResourceKey>();
 
   constructor(private readonly options: AppMeshOptions) {
     this.objects = new GeneratedObjects(options.cp);
@@ -146,7 +147,7 @@ class AppMeshReconciler implements KeyedReconciler {
     return keys;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const existing = index.byIdentityKey(key);
     if (isSource(key.slice(0, key.indexOf('/')))) return this.reconcileSource(key, index, now);
     if (existing?.id.kind === 'Dataplane') return { change: this.planBinding(existing) };
@@ -159,7 +160,7 @@ class AppMeshReconciler implements KeyedReconciler {
     return { change: planGenerated(this.objects.get(key), existing, this.options.cp) };
   }
 
-  private reconcileSource(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  private reconcileSource(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const { cp, routes } = this.options;
     const source = index.byIdentityKey(key);
     this.pending.delete(key);
@@ -184,7 +185,7 @@ class AppMeshReconciler implements KeyedReconciler {
   }
 
   /** Whether it is not settled yet which names are kept; the key then waits for that. */
-  private isHeldBack(key: string): boolean {
+  private isHeldBack(key: ResourceKey): boolean {
     if (this.options.kept?.isSettled !== false) return false;
     this.waiting.add(key);
     return true;

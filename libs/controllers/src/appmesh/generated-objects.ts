@@ -1,5 +1,13 @@
 import type { Compiled, Generated } from '@causeway/appmesh';
-import { identityKey, isMadeHere, jsonEqual, ownZone, type ControlPlane, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  isMadeHere,
+  jsonEqual,
+  ownZone,
+  type ControlPlane,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 
 /**
  * Objects to be generated here, by the key of each object and of its source. MeshServices are of zones: a zone makes those of its
@@ -7,8 +15,8 @@ import { identityKey, isMadeHere, jsonEqual, ownZone, type ControlPlane, type Re
  * other zones' from its callers. Routes and policies are made where their source was, and known where that is.
  */
 export class GeneratedObjects {
-  private readonly wanted = new Map<string, Map<string, Generated>>();
-  private readonly made = new Map<string, readonly string[]>();
+  private readonly wanted = new Map<ResourceKey, Map<ResourceKey, Generated>>();
+  private readonly made = new Map<ResourceKey, readonly ResourceKey[]>();
 
   constructor(private readonly cp: ControlPlane) {}
 
@@ -18,7 +26,7 @@ export class GeneratedObjects {
   }
 
   /** Takes over what a source becomes, nothing where it is gone; returns the keys of the objects that changed by that. */
-  update(key: string, source: Resource | undefined, compiled: Compiled | undefined): readonly string[] {
+  update(key: ResourceKey, source: Resource | undefined, compiled: Compiled | undefined): readonly ResourceKey[] {
     const objects = source && compiled ? this.listObjects(source, compiled) : [];
     const next = new Map(objects.map((one) => [identityKey(one.id), one]));
     const before = this.made.get(key) ?? [];
@@ -31,24 +39,24 @@ export class GeneratedObjects {
   }
 
   /** The object as it is to be. Where two sources want one, that of the zone counts. */
-  get(object: string): Generated | undefined {
+  get(object: ResourceKey): Generated | undefined {
     const candidates = this.wanted.get(object);
     const [first] = [...(candidates?.keys() ?? [])].sort().reverse();
     return first === undefined ? undefined : candidates?.get(first);
   }
 
   /** Keys of what an object comes from. */
-  listSources(object: string): Iterable<string> {
+  listSources(object: ResourceKey): Iterable<ResourceKey> {
     return this.wanted.get(object)?.keys() ?? [];
   }
 
   /** Keys of the objects that a source becomes. */
-  objectsFrom(source: string): readonly string[] {
+  objectsFrom(source: ResourceKey): readonly ResourceKey[] {
     return this.made.get(source) ?? [];
   }
 
   /** Keys of all sources that something is generated from. */
-  sources(): Iterable<string> {
+  sources(): Iterable<ResourceKey> {
     return this.made.keys();
   }
 
@@ -61,8 +69,8 @@ export class GeneratedObjects {
   }
 
   /** True where that changed anything. */
-  private replace(object: string, key: string, next: Generated | undefined): boolean {
-    const candidates = this.wanted.get(object) ?? new Map<string, Generated>();
+  private replace(object: ResourceKey, key: ResourceKey, next: Generated | undefined): boolean {
+    const candidates = this.wanted.get(object) ?? new Map<ResourceKey, Generated>();
     const before = candidates.get(key);
     if (before && next && jsonEqual(before.spec, next.spec) && jsonEqual(before.labels, next.labels)) return false;
     if (next) candidates.set(key, next);

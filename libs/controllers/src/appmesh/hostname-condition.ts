@@ -10,6 +10,7 @@ import {
   type ControlPlane,
   type Identity,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
@@ -27,7 +28,7 @@ export function listFrontends({ mesh, namespace, name }: Identity, index: IndexR
 }
 
 /** Keys of the VirtualServices made here whose frontend has this identity; none for what is no frontend. */
-export function sourcesNamed({ kind, mesh, namespace, name }: Identity, cp: ControlPlane): readonly string[] {
+export function sourcesNamed({ kind, mesh, namespace, name }: Identity, cp: ControlPlane): readonly ResourceKey[] {
   const prefix = frontendOfVirtualService('');
   if (kind !== MeshService.name || !name.startsWith(prefix)) return [];
   const source = { kind: 'VirtualService', mesh, zone: ownZone(cp), namespace, name: name.slice(prefix.length) };

@@ -1,5 +1,5 @@
 import { MeshService } from '@causeway/kinds';
-import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   asDataplane,
@@ -50,7 +50,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesMeshAuthority(change) || movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.zone !== this.zone) return NO_KEYS;
@@ -59,11 +59,11 @@ export class AvailabilityReconciler implements KeyedReconciler {
   }
 
   private keysOfDataplane(
-    key: string,
+    key: ResourceKey,
     before: DataplaneResource | undefined,
     after: DataplaneResource | undefined,
     index: IndexReader,
-  ): readonly string[] {
+  ): readonly ResourceKey[] {
     const services = this.matcher.setItem(key, before, after);
     const inbounds = InboundChange.of(before, after);
     // All services of a Dataplane have its ids, and by `Mesh.mtls` each inbound may give it one more.
@@ -75,7 +75,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     });
   }
 
-  outsideKeys(index: IndexReader): readonly (string | typeof RESCAN)[] {
+  outsideKeys(index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     if (!this.proxies?.isLoaded) return NO_KEYS;
     const { next, owners } = this.proxies.changesSince(this.lookedAt);
     this.lookedAt = next;
@@ -86,7 +86,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     });
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const service = asService(index.byIdentityKey(key));
     if (!service) {
       this.reportedAt.delete(key);
@@ -122,7 +122,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
   }
 
   /** Reads the service from the index: it may have changed since the walk met it. */
-  private keysOfService(key: string, index: IndexReader): Keys {
+  private keysOfService(key: ResourceKey, index: IndexReader): Keys {
     this.matcher.setSelector(key, listTerms(index.byIdentityKey(key)), () => this.allDataplanes(index));
     return [key];
   }
@@ -135,7 +135,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     }
   }
 
-  private *allDataplanes(index: IndexReader): Iterable<readonly [string, DataplaneResource]> {
+  private *allDataplanes(index: IndexReader): Iterable<readonly [ResourceKey, DataplaneResource]> {
     for (const resource of index.ofKind('Dataplane')) {
       const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
       if (dataplane) yield [identityKey(dataplane.id), dataplane];

@@ -7,6 +7,7 @@ import {
   type Identity,
   type Registry,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { enabledBackend, enrolledDataplane, findEnrolment, oldCredential } from '@causeway/identity';
 import { Enrolment } from '@causeway/kinds';
@@ -48,7 +49,7 @@ class ConditionsReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (change.id.kind === Enrolment.name) return [identityKey(enrolledDataplane(change.id))];
     const key = affectsConditions(change) ? [change.key] : [];
     const dependents = findDependents(change);
@@ -57,7 +58,7 @@ class ConditionsReconciler implements KeyedReconciler {
     return [RESCAN, ...key];
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const resource = index.byIdentityKey(key);
     const kind = resource && this.config.registry.kind(resource.id.kind);
     return kind && { change: planConditions(resource, kind, this.inputs(index), now) };

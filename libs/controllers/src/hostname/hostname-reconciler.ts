@@ -9,6 +9,7 @@ import {
   parseIdentityKey,
   type JsonValue,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { DoubleBuffer, type Change, type IndexEvent, type IndexReader, type WriteResult } from '@causeway/store';
 import { WorkQueue, type ControlLoop, type LoopPlan } from '@causeway/loops';
@@ -31,7 +32,7 @@ class HostnameWork {
   /** Rows to compare with the claims, in no particular order. */
   readonly stale = new WorkQueue();
   /** Rows that differ from the claims. */
-  readonly outdated = new Set<string>();
+  readonly outdated = new Set<ResourceKey>();
   readonly pending = new PendingReleases();
 
   constructor(zone: string) {
@@ -119,7 +120,7 @@ export class HostnameReconciler implements ControlLoop {
   }
 
   /** Notes whether a row differs from the claims and which names it must release; decides nothing yet. */
-  private compareRow(key: string, index: IndexReader): void {
+  private compareRow(key: ResourceKey, index: IndexReader): void {
     const { claims, outdated, pending } = this.work;
     pending.forget(key);
     outdated.delete(key);
@@ -153,7 +154,7 @@ export class HostnameReconciler implements ControlLoop {
     return changes;
   }
 
-  private decideRow(key: string, index: IndexReader): Change | undefined {
+  private decideRow(key: ResourceKey, index: IndexReader): Change | undefined {
     const row = index.byIdentityKey(key);
     if (!row) return undefined;
     const wanted = this.work.claims.listAddresses(key);
@@ -163,7 +164,11 @@ export class HostnameReconciler implements ControlLoop {
   }
 
   /** `wanted` with the names that another row still shows as NotAvailable; `wanted` itself when there are none. */
-  private withoutPending(key: string, row: Resource, wanted: readonly ServiceAddress[]): readonly ServiceAddress[] {
+  private withoutPending(
+    key: ResourceKey,
+    row: Resource,
+    wanted: readonly ServiceAddress[],
+  ): readonly ServiceAddress[] {
     let waits = false;
     const possible = wanted.map((address): ServiceAddress => {
       if (address.status !== 'Available' || address.hostname === undefined) return address;

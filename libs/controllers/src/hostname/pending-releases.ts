@@ -1,18 +1,19 @@
+import type { ResourceKey } from '@causeway/resources';
 /**
  * The names that rows still show as Available and must release, by mesh and hostname. While a name is pending, no other
  * row may show it (I3 of docs/design.md §9).
  */
 export class PendingReleases {
-  private readonly holders = new Map<string, Set<string>>();
-  private readonly byHolder = new Map<string, readonly string[]>();
+  private readonly holders = new Map<string, Set<ResourceKey>>();
+  private readonly byHolder = new Map<ResourceKey, readonly string[]>();
 
   /** Keys of the rows that must release a name, the longest pending first. */
-  rows(): Iterable<string> {
+  rows(): Iterable<ResourceKey> {
     return this.byHolder.keys();
   }
 
   /** Sets the names that the row `key` must release, in place of those before. */
-  set(key: string, mesh: string, hostnames: readonly string[]): void {
+  set(key: ResourceKey, mesh: string, hostnames: readonly string[]): void {
     this.forget(key);
     if (hostnames.length === 0) return;
     const places = hostnames.map((hostname) => `${mesh}/${hostname}`);
@@ -24,7 +25,7 @@ export class PendingReleases {
     }
   }
 
-  forget(key: string): void {
+  forget(key: ResourceKey): void {
     for (const place of this.byHolder.get(key) ?? []) {
       const rows = this.holders.get(place);
       rows?.delete(key);
@@ -34,12 +35,12 @@ export class PendingReleases {
   }
 
   /** True while the row `key` has a name to release. */
-  has(key: string): boolean {
+  has(key: ResourceKey): boolean {
     return this.byHolder.has(key);
   }
 
   /** A row other than `key` that still shows the name. */
-  otherHolder(key: string, mesh: string, hostname: string): string | undefined {
+  otherHolder(key: ResourceKey, mesh: string, hostname: string): ResourceKey | undefined {
     for (const holder of this.holders.get(`${mesh}/${hostname}`) ?? []) if (holder !== key) return holder;
     return undefined;
   }

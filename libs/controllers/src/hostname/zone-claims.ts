@@ -1,6 +1,14 @@
 import type { Meshes } from '@causeway/meshes';
 import { parseGenerator, SERVICE_KINDS, type ClaimTable } from '@causeway/naming';
-import { findCondition, identityKey, isMadeHere, Label, type ControlPlane, type Resource } from '@causeway/resources';
+import {
+  findCondition,
+  identityKey,
+  isMadeHere,
+  Label,
+  type ControlPlane,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { GENERATOR } from '../services/plan-service';
 import { VIP_ALLOCATED } from '../vip/vip-status';
@@ -54,7 +62,7 @@ function applyMesh(table: ClaimTable, name: string, isServed: boolean): void {
   else table.removeMesh(name);
 }
 
-function put(table: ClaimTable, key: string, resource: Resource, cp: ZoneControlPlane): void {
+function put(table: ClaimTable, key: ResourceKey, resource: Resource, cp: ZoneControlPlane): void {
   const { kind } = resource.id;
   if (kind === 'HostnameGenerator') table.upsertGenerator(parseGenerator(resource, isMadeHere(resource, cp)));
   else if (NAMED_KINDS.includes(kind)) table.upsertService(resource, key, unreachableReason(resource));

@@ -29,6 +29,7 @@ import {
   parseIdentityKey,
   type ControlPlane,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -77,7 +78,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { zone } = this.options;
     const { id, key, before, after } = change;
     if (movesWorkloadIds(change, zone)) return [RESCAN];
@@ -97,7 +98,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     return [...index.ofKind('Mesh')].map(({ id }) => this.formatKey(id.name));
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const id = parseIdentityKey(key);
     const held = index.byIdentityKey(key);
     if (held && !IdentityPathState.is(held)) return undefined;
@@ -168,7 +169,7 @@ class IdentityPathReconciler implements KeyedReconciler {
   }
 
   /** Files a Dataplane under its ids; true where the state of its mesh says something else now. */
-  private file(held: Resource | undefined, key: string, index: Pick<IndexReader, 'get'>): boolean {
+  private file(held: Resource | undefined, key: ResourceKey, index: Pick<IndexReader, 'get'>): boolean {
     const { mesh } = parseIdentityKey(key);
     const ids = this.meshes.get(mesh) ?? new IdsOfMesh();
     this.meshes.set(mesh, ids);
@@ -183,7 +184,7 @@ class IdentityPathReconciler implements KeyedReconciler {
     return { namespace, uris, isConcerned: isIdByPreset(held, identity) };
   }
 
-  private formatKey(mesh: string): string {
+  private formatKey(mesh: string): ResourceKey {
     return identityKey(identityPathStateId({ mesh, zone: this.options.zone }));
   }
 }

@@ -6,6 +6,7 @@ import {
   withoutConditions,
   type Condition,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type {
   AgentFinding,
@@ -38,7 +39,7 @@ const MAX_REASON_LENGTH = 200;
 /** The health of Dataplanes as their agents report it, by identity key; what a leader has read so far. */
 export class LeaseHealth {
   private byKey = new Map<string, readonly AgentFinding[]>();
-  private stale = new Set<string>();
+  private stale = new Set<ResourceKey>();
   private reads = 0;
 
   constructor(private readonly zone: string) {}
@@ -67,7 +68,7 @@ export class LeaseHealth {
   }
 
   /** The keys that have changed since the call before. */
-  takeStale(): readonly string[] {
+  takeStale(): readonly ResourceKey[] {
     const stale = [...this.stale];
     this.stale = new Set();
     return stale;
@@ -135,7 +136,7 @@ function listed(all: readonly string[]): string {
 /** Returns the conditions of the Dataplanes of agents as a control loop. */
 export function createLeaseConditionsLoop(zone: string, health: LeaseHealth): ControlLoop {
   let wholeReads = 0;
-  const takeOutside = (): readonly (string | typeof RESCAN)[] => {
+  const takeOutside = (): readonly (ResourceKey | typeof RESCAN)[] => {
     const stale = health.takeStale();
     if (wholeReads === health.wholeReads) return stale;
     wholeReads = health.wholeReads;

@@ -1,5 +1,5 @@
 import type { Meshes } from '@causeway/meshes';
-import { globalIdentity, identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
+import { globalIdentity, identityKey, jsonEqual, type JsonObject, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   KeyedLoop,
@@ -36,14 +36,14 @@ class MeshReconciler implements KeyedReconciler {
   }
 
   /** A Mesh that changes may free or take the address ranges of another: then all are looked at, as for a referent. */
-  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (id.kind === 'MeshParameters' || id.kind === 'ConfigMap') return [RESCAN];
     if (this.zone !== undefined && isTrustedHere(id, this.zone)) return [identityKey(globalIdentity('Mesh', id.mesh))];
     if (id.kind !== 'Mesh') return NO_KEYS;
     return jsonEqual(before?.spec, after?.spec) ? [key] : [RESCAN, key];
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const mesh = index.byIdentityKey(key);
     const { meshes, acceptor, features } = this.config;
     const state = mesh && meshes.state(mesh.id.name);

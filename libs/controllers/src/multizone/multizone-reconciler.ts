@@ -1,4 +1,11 @@
-import { effectiveLabel, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
+import {
+  effectiveLabel,
+  identityKey,
+  jsonEqual,
+  type Labels,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { SelectorMatcher, type SelectorTerm } from '@causeway/dataplanes';
 import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -26,7 +33,7 @@ export class MultizoneReconciler implements KeyedReconciler {
       : this.matcher.setItem(key, before, after);
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const service = index.byIdentityKey(key);
     return service && { change: planMultizone(service, this.listMatches(service, index), now) };
   }
@@ -39,7 +46,7 @@ export class MultizoneReconciler implements KeyedReconciler {
   }
 
   /** Reads the selector from the index: it may have changed since the walk met it. */
-  private keysOfSelector(key: string, index: IndexReader): Keys {
+  private keysOfSelector(key: ResourceKey, index: IndexReader): Keys {
     this.matcher.setSelector(key, listTerms(index.byIdentityKey(key)), () => allServices(index));
     return [key];
   }
@@ -68,6 +75,6 @@ function labelValues(service: Resource, key: string): readonly string[] {
   return value === undefined ? [] : [`${service.id.mesh}/${value}`];
 }
 
-function* allServices(index: IndexReader): Iterable<readonly [string, Resource]> {
+function* allServices(index: IndexReader): Iterable<readonly [ResourceKey, Resource]> {
   for (const service of index.ofKind('MeshService')) yield [identityKey(service.id), service];
 }

@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 /** Knows which policies are sent to zones of Kuma in full (docs/reference/kuma-interop.md, Policies in zones of Kuma). */
 export interface KumaPolicies {
   /**
@@ -6,5 +7,5 @@ export interface KumaPolicies {
    */
   findReason(key: string): string | undefined;
   /** Returns the keys of the policies whose `findReason` has changed since the call before. */
-  takeSaid(): readonly string[];
+  takeSaid(): readonly ResourceKey[];
 }

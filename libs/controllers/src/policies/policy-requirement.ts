@@ -7,7 +7,7 @@ import {
   type ShippedPolicy,
   type UnsupportedField,
 } from '@causeway/policies';
-import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import { identityKey, type Identity, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { asDataplane, findSelector, type DataplaneResource } from '@causeway/dataplanes';
 import { MeshExternalService, MeshService, TCPRoute, TLSRoute, UDPRoute } from '@causeway/kinds';
@@ -38,7 +38,11 @@ export interface TcpTargets {
  * Returns what a policy requires of proxies; undefined for kinds that no proxy is sent. Only the policy's own spec counts, not what others
  * merge into it. Linear in the policy, and in the routes that it names.
  */
-export function policyRequirement(kind: KindTable, key: string, index: IndexReader): PolicyRequirement | undefined {
+export function policyRequirement(
+  kind: KindTable,
+  key: ResourceKey,
+  index: IndexReader,
+): PolicyRequirement | undefined {
   const policy = kind.policies.attachments.get(key)?.policy;
   const shipped = shippedKind(kind.definition);
   if (!policy || !shipped) return undefined;
@@ -166,8 +170,8 @@ function selectServers(kind: KindTable, policy: Policy, index: IndexReader): Pro
   const { mesh, namespace } = policy.id;
   if (nodes.some(({ level }) => level === 'Mesh')) return { mesh };
   if (nodes.some(({ level }) => level === 'Namespace')) return { mesh, namespace };
-  const services = new Map(nodes.flatMap(({ id }): [string, Identity][] => (id ? [[identityKey(id), id]] : [])));
-  const has = (owner: string): boolean => {
+  const services = new Map(nodes.flatMap(({ id }): [ResourceKey, Identity][] => (id ? [[identityKey(id), id]] : [])));
+  const has = (owner: ResourceKey): boolean => {
     const dataplane = asDataplane(index.byIdentityKey(owner));
     return (
       dataplane !== undefined && [...services.keys()].some((key) => isSelected(index.byIdentityKey(key), dataplane))

@@ -12,6 +12,7 @@ import {
   type Kind,
   type Resource,
   type Violation,
+  type ResourceKey,
 } from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -72,7 +73,7 @@ class PolicyStatusPlanner implements StatusPlanner {
   readonly name = 'policies';
   /** By the reason of the condition `Enforced` as it is now; the written one may be older. */
   readonly counts = new PolicyCounts();
-  private readonly evaluated = new Map<string, Evaluated>();
+  private readonly evaluated = new Map<ResourceKey, Evaluated>();
   private readonly messages = new StatusMessageLimit();
 
   constructor(private readonly options: PolicyStatusOptions) {}
@@ -93,16 +94,16 @@ class PolicyStatusPlanner implements StatusPlanner {
   }
 
   /** Policies on a service whose ports may carry another protocol. */
-  affectedBy({ id, before, after }: IndexChange): Iterable<string> {
+  affectedBy({ id, before, after }: IndexChange): Iterable<ResourceKey> {
     if (MeshService.name !== id.kind || jsonEqual(before?.spec['ports'], after?.spec['ports'])) return NO_KEYS;
     return policyKeysOn(this.options.policies.table, id);
   }
 
-  forget(key: string): void {
+  forget(key: ResourceKey): void {
     this.evaluated.delete(key);
   }
 
-  remove(key: string): void {
+  remove(key: ResourceKey): void {
     this.counts.set(key, undefined);
     this.options.progress?.unsupported.forget(key);
   }
@@ -128,7 +129,7 @@ class PolicyStatusPlanner implements StatusPlanner {
     return dueAt === undefined ? { ...rest, change } : { ...rest, change: undefined, dueAt };
   }
 
-  private evaluate(key: string, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
+  private evaluate(key: ResourceKey, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
     const { policies, findKind } = this.options;
     const kind = policies.table.kind(id.kind);
     const evaluation = kind && evaluatePolicy(kind, key);

@@ -1,4 +1,4 @@
-import type { Resource } from '@causeway/resources';
+import type { Resource, ResourceKey } from '@causeway/resources';
 import type { ZoneDataplaneMode } from './dataplane-modes';
 import type { UnsupportedProxies } from './unsupported-proxies';
 
@@ -35,7 +35,7 @@ export interface ProxyScope {
   readonly mesh: string;
   readonly namespace?: string | undefined;
   /** Some of them: by the identity key of the Dataplane; equal keys select the same. */
-  readonly some?: { readonly key: string; readonly has: (owner: string) => boolean } | undefined;
+  readonly some?: { readonly key: string; readonly has: (owner: ResourceKey) => boolean } | undefined;
   /** The zone's egresses apply it too: some of its targets are outside the mesh. */
   readonly includesEgresses?: boolean | undefined;
 }
@@ -74,7 +74,7 @@ export interface ProgressSource {
 /** Notices, of the resources that it watches, those which other proxies than before do not support. */
 export interface UnsupportedChanges {
   watch(resource: Pick<Resource, 'id'>, requirement: ApplyRequirement): void;
-  forget(key: string): void;
+  forget(key: ResourceKey): void;
   /** Returns the keys of those that changed since the call before. */
-  takeChanged(): readonly string[];
+  takeChanged(): readonly ResourceKey[];
 }

@@ -1,9 +1,10 @@
+import type { ResourceKey } from '@causeway/resources';
 /** Announces keys of resources whose status may have changed. */
 export interface ChangedKeySource {
   /** False while what the status is read from is not derived yet. */
   readonly hasLoaded: boolean;
   /** Calls `listener` with the keys that changed, or with `all`, until the returned function is called. */
-  subscribe(listener: (keys: readonly string[] | 'all') => void): () => void;
+  subscribe(listener: (keys: readonly ResourceKey[] | 'all') => void): () => void;
 }
 
 /** A table derived from the index, as it announces its changes. */
@@ -15,7 +16,7 @@ interface AnnouncingTable<Change> {
 /** Returns a derived table as a source of keys: those that `listKeys` reads from a change, or all after a reload. */
 export function keysOfTable<Change>(
   table: AnnouncingTable<Change>,
-  listKeys: (change: Change) => readonly string[],
+  listKeys: (change: Change) => readonly ResourceKey[],
 ): ChangedKeySource {
   return {
     get hasLoaded() {
@@ -27,7 +28,7 @@ export function keysOfTable<Change>(
 
 /** Collects announced keys until a control loop takes them. */
 export class FollowedKeys {
-  private keys = new Set<string>();
+  private keys = new Set<ResourceKey>();
   private isReloaded = false;
 
   constructor(private readonly sources: readonly ChangedKeySource[]) {}
@@ -48,12 +49,12 @@ export class FollowedKeys {
   }
 
   /** Adds keys that changed for another reason. */
-  add(keys: Iterable<string>): void {
+  add(keys: Iterable<ResourceKey>): void {
     for (const key of keys) this.keys.add(key);
   }
 
   /** Returns the keys that were announced since the call before. */
-  takeKeys(): readonly string[] {
+  takeKeys(): readonly ResourceKey[] {
     if (this.keys.size === 0) return [];
     const taken = [...this.keys];
     this.keys = new Set();

@@ -1,5 +1,5 @@
 import { RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
-import { identityKey, type Resource } from '@causeway/resources';
+import { identityKey, type Resource, type ResourceKey, isResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { AckCount, ApplyProgress, ProgressQuery, ProgressSource, UnsupportedChanges } from './apply-progress';
 import { proxyModes } from './dataplane-modes';
@@ -26,7 +26,7 @@ interface ZoneReport {
   /** The kinds of which it reports anything. */
   readonly kinds: ReadonlySet<string>;
   /** By the key of a resource. */
-  readonly counted: ReadonlyMap<string, ReportedCounts>;
+  readonly counted: ReadonlyMap<ResourceKey, ReportedCounts>;
 }
 
 export interface GlobalProgressOptions {
@@ -85,8 +85,8 @@ export class GlobalProgress implements ProgressSource {
   }
 
   /** By the key of a resource: the fingerprints of what zones report of it. Linear in the reports. */
-  private fingerprints(): ReadonlyMap<string, string> {
-    const all = new Map<string, string>();
+  private fingerprints(): ReadonlyMap<ResourceKey, string> {
+    const all = new Map<ResourceKey, string>();
     for (const zone of this.options.zones()?.connected ?? [])
       for (const [key, { fingerprint }] of this.findReport(zone)?.counted ?? [])
         all.set(key, `${all.get(key) ?? ''} ${zone} ${fingerprint}`);
@@ -103,9 +103,9 @@ export class GlobalProgress implements ProgressSource {
 }
 
 class ReportedChanges implements UnsupportedChanges {
-  private before: ReadonlyMap<string, string> = new Map();
+  private before: ReadonlyMap<ResourceKey, string> = new Map();
 
-  constructor(private readonly read: () => ReadonlyMap<string, string>) {}
+  constructor(private readonly read: () => ReadonlyMap<ResourceKey, string>) {}
 
   watch(): void {
     // Zones report all that they count.
@@ -115,7 +115,7 @@ class ReportedChanges implements UnsupportedChanges {
     // A resource that is gone here is gone in the zones too.
   }
 
-  takeChanged(): readonly string[] {
+  takeChanged(): readonly ResourceKey[] {
     const now = this.read();
     const keys = new Set([...now.keys(), ...this.before.keys()]);
     const changed = [...keys].filter((key) => now.get(key) !== this.before.get(key));
@@ -132,7 +132,11 @@ function readReport(stored: Resource): ZoneReport {
   return {
     applied: new Map(applied.map(({ kind, incarnation, revision }) => [`${kind} ${incarnation}`, revision])),
     kinds: new Set(applied.map(({ kind }) => kind)),
-    counted: new Map(routes.map((reported) => [reported.route, readCounts(reported)])),
+    counted: new Map(
+      routes.flatMap((reported) =>
+        isResourceKey(reported.route) ? [[reported.route, readCounts(reported)] as const] : [],
+      ),
+    ),
   };
 }
 

@@ -3,11 +3,13 @@ import {
   computedLabels,
   identityKey,
   jsonEqual,
+  isResourceKey,
   parseIdentityKey,
   type ControlPlane,
   type Identity,
   type JsonObject,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader } from '@causeway/store';
@@ -76,14 +78,14 @@ export class ProgressReporter implements ControlLoop {
   private index: IndexReader | undefined;
   private readonly followed: FollowedKeys;
   /** Copies of the global's resources that some proxy may lack, with the revision of this log that it must have applied. */
-  private readonly pending = new Map<string, number>();
+  private readonly pending = new Map<ResourceKey, number>();
   /** By kind and incarnation of the global: the newest change of a resource that came here. */
   private readonly newest = new Map<string, number>();
   /** By the key of a resource: the counts that were taken last, in the order in which they were begun. */
-  private readonly counted = new Map<string, CountedProgress>();
+  private readonly counted = new Map<ResourceKey, CountedProgress>();
   /** Keys of those for which the report has no room although some proxies do not support them. */
-  private readonly uncounted = new Set<string>();
-  private readonly stale = new Set<string>();
+  private readonly uncounted = new Set<ResourceKey>();
+  private readonly stale = new Set<ResourceKey>();
   private readonly progress: ProxyProgress;
   private readonly unsupported: UnsupportedWatch;
   private readAt: number | undefined;
@@ -109,6 +111,7 @@ export class ProgressReporter implements ControlLoop {
     this.stale.clear();
     for (const document of this.stored(index)?.routes ?? []) {
       const { route, generation, proxies, unable } = document;
+      if (!isResourceKey(route)) continue;
       const isApplied = (proxies.acked ?? 0) >= (proxies.total ?? 0);
       const mayBecomeUnsupported = this.findReported(parseIdentityKey(route).kind)?.mayBecomeUnsupported === true;
       const isUnsupported = mayBecomeUnsupported && (unable.total ?? 0) > 0;
@@ -175,12 +178,12 @@ export class ProgressReporter implements ControlLoop {
     for (const key of this.unsupported.takeChanged()) this.stale.add(key);
   }
 
-  private forget(key: string): void {
+  private forget(key: ResourceKey): void {
     for (const held of [this.pending, this.counted, this.stale, this.uncounted]) held.delete(key);
     this.unsupported.forget(key);
   }
 
-  private count(index: IndexReader, key: string, since: number): void {
+  private count(index: IndexReader, key: ResourceKey, since: number): void {
     const resource = index.byIdentityKey(key);
     const reported = resource && this.findReported(resource.id.kind);
     if (!resource || !reported) return this.forget(key);
@@ -209,8 +212,9 @@ export class ProgressReporter implements ControlLoop {
   private evict(): void {
     if (this.counted.size <= MAX_COUNTED_ROUTES) return;
     const all = [...this.counted];
-    const [key, { isUnsupported }] = all.find((each) => !each[1].isUnsupported) ??
-      all[0] ?? ['', { isUnsupported: false }];
+    const first = all.find((each) => !each[1].isUnsupported) ?? all[0];
+    if (!first) return;
+    const [key, { isUnsupported }] = first;
     this.counted.delete(key);
     if (isUnsupported) this.uncounted.add(key);
   }

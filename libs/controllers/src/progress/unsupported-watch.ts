@@ -1,17 +1,17 @@
-import { identityKey, type Resource } from '@causeway/resources';
+import { identityKey, type Resource, type ResourceKey } from '@causeway/resources';
 import type { ApplyProgress, ApplyRequirement, UnsupportedChanges } from './apply-progress';
 import { viewKey, type ProxyProgress } from './proxy-progress';
 
 interface WatchedView {
   readonly requirement: ApplyRequirement;
-  readonly keys: Set<string>;
+  readonly keys: Set<ResourceKey>;
   fingerprint: string;
 }
 
 /** Notices which resources other proxies than before do not support. It looks at views, which many resources share. */
 export class UnsupportedWatch implements UnsupportedChanges {
   private readonly views = new Map<string, WatchedView>();
-  private readonly viewOf = new Map<string, string>();
+  private readonly viewOf = new Map<ResourceKey, string>();
 
   constructor(private readonly progress: Pick<ProxyProgress, 'isLoaded' | 'of'>) {}
 
@@ -28,7 +28,7 @@ export class UnsupportedWatch implements UnsupportedChanges {
     else this.views.set(view, { requirement, keys: new Set([key]), fingerprint: this.fingerprint(requirement) });
   }
 
-  forget(key: string): void {
+  forget(key: ResourceKey): void {
     const view = this.viewOf.get(key) ?? '';
     const watched = this.views.get(view);
     this.viewOf.delete(key);
@@ -37,8 +37,8 @@ export class UnsupportedWatch implements UnsupportedChanges {
   }
 
   /** Linear in the proxies of all views. */
-  takeChanged(): readonly string[] {
-    const changed: string[] = [];
+  takeChanged(): readonly ResourceKey[] {
+    const changed: ResourceKey[] = [];
     for (const watched of this.views.values()) {
       const fingerprint = this.fingerprint(watched.requirement);
       if (fingerprint === watched.fingerprint) continue;

@@ -1,4 +1,4 @@
-import { identityKey } from '@causeway/resources';
+import { identityKey, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { ProxyDirectory } from './proxy-directory';
@@ -32,9 +32,9 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
   readonly name = 'abandoned-dataplanes';
   readonly looksOutside = true;
   private lookedAt: number | undefined;
-  private readonly registered = new Set<string>();
+  private readonly registered = new Set<ResourceKey>();
   /** Since when the proxy of a registered Dataplane is not there, ms since 1970. */
-  private readonly absentSince = new Map<string, number>();
+  private readonly absentSince = new Map<ResourceKey, number>();
   private isHolding = false;
 
   constructor(private readonly options: AbandonedDataplanesOptions) {}
@@ -60,7 +60,7 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
     return [key];
   }
 
-  outsideKeys(): readonly (string | typeof RESCAN)[] {
+  outsideKeys(): readonly (ResourceKey | typeof RESCAN)[] {
     const { proxies } = this.options;
     if (!proxies.isLoaded) return NO_KEYS;
     const { next, owners } = proxies.changesSince(this.lookedAt);
@@ -68,7 +68,7 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
     return owners === 'all' ? [RESCAN] : owners;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const { proxies, after } = this.options;
     const dataplane = index.byIdentityKey(key);
     if (dataplane?.labels[REGISTERED_BY] === undefined) {

@@ -8,6 +8,7 @@ import {
   WITHDRAWN,
   type JsonValue,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -31,7 +32,7 @@ interface Listening {
 export class IngressHealthReconciler implements KeyedReconciler {
   readonly name = 'entrances';
   /** The Dataplanes with a listener of type ZoneIngress, by key. */
-  private readonly listeners = new Map<string, Listening>();
+  private readonly listeners = new Map<ResourceKey, Listening>();
 
   constructor(private readonly zone: string) {}
 
@@ -53,7 +54,7 @@ export class IngressHealthReconciler implements KeyedReconciler {
     return listened || this.listeners.has(key) ? this.keys(index) : NO_KEYS;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const resource = index.byIdentityKey(key);
     if (!resource) return undefined;
     const isDown = (each: Resource): boolean =>
@@ -81,7 +82,7 @@ export class IngressHealthReconciler implements KeyedReconciler {
     return serving.length > 0 && serving.every(isWrittenGone);
   }
 
-  private observe(key: string, dataplane: Resource | undefined): void {
+  private observe(key: ResourceKey, dataplane: Resource | undefined): void {
     const places = dataplane ? placesOfDataplane(dataplane) : [];
     if (dataplane && places.length > 0) this.listeners.set(key, { mesh: dataplane.id.mesh, places });
     else this.listeners.delete(key);

@@ -6,6 +6,7 @@ import {
   withoutConditions,
   type Condition,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { xdsTypeName, type IndexChange, type PatchChange, type ProxyFault } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, RESCAN, type Keys } from '@causeway/loops';
@@ -160,7 +161,7 @@ export function createProxyConditionsLoop(
   proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince' | 'storeNow'>,
 ): KeyedLoop {
   let readUpTo: number | undefined;
-  const takeOutside = (): readonly (string | typeof RESCAN)[] => {
+  const takeOutside = (): readonly (ResourceKey | typeof RESCAN)[] => {
     if (!proxies.isLoaded) return NO_KEYS;
     const { next, owners } = proxies.changesSince(readUpTo);
     readUpTo = next;

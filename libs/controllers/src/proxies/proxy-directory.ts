@@ -1,4 +1,4 @@
-import { identityKey } from '@causeway/resources';
+import { identityKey, type ResourceKey } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
 import {
@@ -33,7 +33,7 @@ interface Replica {
 }
 
 /** Is called with the identity keys of the Dataplanes and ingresses whose proxies have changed. */
-export type ProxyListener = (owners: ReadonlySet<string>) => void;
+export type ProxyListener = (owners: ReadonlySet<ResourceKey>) => void;
 
 /** Changes that are remembered; a reader that lags further behind reads everything. */
 const MAX_CHANGES = 10_000;
@@ -42,7 +42,7 @@ const MAX_CHANGES = 10_000;
 export interface ProxyChanges {
   /** Where to ask from next. */
   readonly next: number;
-  readonly owners: readonly string[] | 'all';
+  readonly owners: readonly ResourceKey[] | 'all';
 }
 
 /**
@@ -54,7 +54,7 @@ export class ProxyDirectory {
   private readonly merged = new Map<string, KnownProxy>();
   private readonly byOwner = new Map<string, string>();
   /** The owners of changed proxies; the first of them has the number `forgotten`. */
-  private changes: string[] = [];
+  private changes: ResourceKey[] = [];
   private forgotten = 0;
   private readonly listeners = new Set<ProxyListener>();
   private reads = 0;
@@ -205,7 +205,7 @@ export class ProxyDirectory {
   }
 
   private announce(changed: Iterable<string>): void {
-    const owners = new Set<string>();
+    const owners = new Set<ResourceKey>();
     for (const proxy of changed) {
       const [first, ...others] = this.listSessions(proxy);
       const before = this.merged.get(proxy);

@@ -7,6 +7,7 @@ import {
   type ControlPlane,
   type JsonObject,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { parentStatuses, routeKinds, type ParentStatus } from '@causeway/routing';
 import type { IndexChange } from '@causeway/store';
@@ -69,7 +70,7 @@ class RouteStatusPlanner implements StatusPlanner {
   }
 
   /** Status that another writer changed; all routes where a Mesh gets another controller. */
-  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (id.kind === 'Mesh')
       return before?.spec['controllerName'] === after?.spec['controllerName'] ? NO_KEYS : [RESCAN];
     if (!routeKinds.some((kind) => kind === id.kind)) return NO_KEYS;

@@ -8,6 +8,7 @@ import {
   type Condition,
   type ControlPlane,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -36,12 +37,12 @@ class ExternalTrustReconciler implements KeyedReconciler {
     for (const { id } of index.ofKind(MeshExternalService.name)) yield [identityKey(id)];
   }
 
-  listKeys({ id, key, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (id.kind === MeshExternalService.name) return after ? [key] : NO_KEYS;
     return id.kind === Secret.name || id.kind === 'ZoneEgress' ? [RESCAN] : NO_KEYS;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const service = index.byIdentityKey(key);
     if (!service || (this.cp.role === 'global' && !isMadeHere(service, this.cp))) return undefined;
     const { id, revision, generation: observedGeneration, status: before = {} } = service;

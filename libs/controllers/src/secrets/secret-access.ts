@@ -1,5 +1,5 @@
 import { namesUser, secretReferences, secretsNamed, secretUsers, type SecretResult } from '@causeway/kinds';
-import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import { identityKey, type Identity, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { keptUsers } from './kept-references';
 
@@ -32,7 +32,7 @@ export class SecretAccess {
   }
 
   /** The keys of the resources of a kind that name a Secret. Linear in all resources of the kind: Secrets change rarely. */
-  listUsers({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly string[] {
+  listUsers({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly ResourceKey[] {
     return [...this.index.ofKind(kind)].flatMap(({ id, spec }) =>
       id.mesh === mesh && secretReferences(kind, spec).some(({ secret }) => secret === name) ? [identityKey(id)] : [],
     );

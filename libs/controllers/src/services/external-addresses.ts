@@ -6,6 +6,7 @@ import {
   withoutConditions,
   type Condition,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -73,7 +74,7 @@ function listHosts(resource: Resource): readonly string[] {
 class ExternalAddressesReconciler implements KeyedReconciler {
   readonly name = 'external-addresses';
   readonly looksOutside = true;
-  private readonly byHost = new Map<string, Set<string>>();
+  private readonly byHost = new Map<string, Set<ResourceKey>>();
   private changed = new Set<string>();
 
   constructor(
@@ -102,7 +103,7 @@ class ExternalAddressesReconciler implements KeyedReconciler {
     return keys;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const resource = index.byIdentityKey(key);
     for (const host of resource ? listHosts(resource) : [])
       this.byHost.set(host, (this.byHost.get(host) ?? new Set()).add(key));

@@ -6,6 +6,7 @@ import {
   jsonEqual,
   parseIdentityKey,
   type ControlPlane,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { WorkloadIds } from '../availability/workload-ids';
@@ -27,15 +28,15 @@ export interface ServicesConfig {
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
 
-const NONE: ReadonlyMap<string, GeneratedSpec> = new Map();
+const NONE: ReadonlyMap<ResourceKey, GeneratedSpec> = new Map();
 
 /** Makes MeshServices of the Dataplanes of this zone (docs/design.md §4 services). */
 export class ServicesReconciler implements KeyedReconciler {
   readonly name = 'services';
   /** Service → its Dataplanes, by index key. */
-  private readonly members = new Map<string, Set<string>>();
+  private readonly members = new Map<ResourceKey, Set<ResourceKey>>();
   /** The generated specs of Dataplanes that have several services. */
-  private readonly specs = new WeakMap<DataplaneResource, ReadonlyMap<string, GeneratedSpec>>();
+  private readonly specs = new WeakMap<DataplaneResource, ReadonlyMap<ResourceKey, GeneratedSpec>>();
 
   constructor(private readonly config: ServicesConfig) {}
 
@@ -44,7 +45,7 @@ export class ServicesReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     // What a terminating Mesh did not get is made when its label is taken back.
     if (id.kind === 'Mesh' && before && isTerminating(before.labels) && !isTerminating(after?.labels ?? {}))
@@ -54,7 +55,7 @@ export class ServicesReconciler implements KeyedReconciler {
     return id.kind === 'MeshService' ? [key] : NO_KEYS;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult {
     const { cp, gracePeriod, meshes, ids } = this.config;
     const existing = index.byIdentityKey(key);
     const id = existing?.id ?? parseIdentityKey(key);
@@ -83,12 +84,12 @@ export class ServicesReconciler implements KeyedReconciler {
     if (is) for (const name of readServices(is).unusable) this.config.onUnusableName?.(key, name);
     // A service takes labels of its Dataplanes as well.
     const isRelabelled = !jsonEqual(was?.labels, is?.labels);
-    const isStale = (service: string): boolean => !jsonEqual(backed.get(service), backs.get(service));
+    const isStale = (service: ResourceKey): boolean => !jsonEqual(backed.get(service), backs.get(service));
     return [...new Set([...backed.keys(), ...backs.keys()])].filter((service) => isRelabelled || isStale(service));
   }
 
-  private setMember(service: string, dataplane: string, member: boolean): void {
-    const members = this.members.get(service) ?? new Set<string>();
+  private setMember(service: ResourceKey, dataplane: ResourceKey, member: boolean): void {
+    const members = this.members.get(service) ?? new Set<ResourceKey>();
     if (member) members.add(dataplane);
     else members.delete(dataplane);
     if (members.size === 0) this.members.delete(service);
@@ -96,7 +97,7 @@ export class ServicesReconciler implements KeyedReconciler {
   }
 
   /** In the order of their creation. */
-  private listBackings(key: string, index: IndexReader): readonly BackingDataplane[] {
+  private listBackings(key: ResourceKey, index: IndexReader): readonly BackingDataplane[] {
     const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly BackingDataplane[] => {
       const dataplane = asDataplane(index.byIdentityKey(member));
       const spec = dataplane && this.getSpecs(dataplane).get(key);
@@ -106,7 +107,7 @@ export class ServicesReconciler implements KeyedReconciler {
   }
 
   /** The generated specs of a Dataplane by service key. Those of a Dataplane with several services are kept: each service asks. */
-  private getSpecs(dataplane: DataplaneResource): ReadonlyMap<string, GeneratedSpec> {
+  private getSpecs(dataplane: DataplaneResource): ReadonlyMap<ResourceKey, GeneratedSpec> {
     const known = this.specs.get(dataplane);
     if (known) return known;
     const { candidates } = readServices(dataplane);

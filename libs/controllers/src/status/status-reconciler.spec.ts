@@ -1,4 +1,4 @@
-import { findCondition, identityKey, withCondition, type Resource } from '@causeway/resources';
+import { findCondition, identityKey, withCondition, type Resource, type ResourceKey } from '@causeway/resources';
 import type { Change, IndexChange } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { NO_KEYS, type RESCAN } from '@causeway/loops';
@@ -29,11 +29,11 @@ class AppliedPlanner implements StatusPlanner {
     return id.kind === KIND && id.zone === 'east';
   }
 
-  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     return id.kind !== KIND || before?.status === after?.status ? NO_KEYS : [key];
   }
 
-  affectedBy({ id, key }: IndexChange): readonly string[] {
+  affectedBy({ id, key }: IndexChange): readonly ResourceKey[] {
     return id.kind === 'Dataplane' ? [WEB] : id.kind === KIND ? [key] : NO_KEYS;
   }
 
@@ -150,8 +150,8 @@ describe('a status loop', () => {
   it('plans what other proxies than before do not support, and what is outside the index, and all where that is unknown', async () => {
     planner.applied = 2;
     let version = '1';
-    let changed: readonly string[] = [];
-    let outside: readonly (string | typeof RESCAN)[] = [];
+    let changed: readonly ResourceKey[] = [];
+    let outside: readonly (ResourceKey | typeof RESCAN)[] = [];
     let kumaZones: readonly string[] = [];
     const progress = {
       get version() {
@@ -174,7 +174,7 @@ describe('a status loop', () => {
   });
 
   it('waits anew for what a table announces, and walks the index after a reload', async () => {
-    let announce: (keys: readonly string[] | 'all') => void = () => undefined;
+    let announce: (keys: readonly ResourceKey[] | 'all') => void = () => undefined;
     const source = {
       hasLoaded: true,
       subscribe: (listener: typeof announce) => {

@@ -1,4 +1,4 @@
-import { identityKey, type Resource } from '@causeway/resources';
+import { identityKey, type Resource, type ResourceKey } from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import type { ProgressSource, UnsupportedChanges } from '../progress/apply-progress';
@@ -60,15 +60,15 @@ export interface StatusPlanner {
   /** Whether this control plane writes the status of a resource. */
   writes(resource: Resource): boolean;
   /** The keys whose status a change of the index makes stale by itself. Does no I/O. */
-  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[];
+  listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[];
   /** The keys of resources that a change of the index brings into force differently: they are waited for anew. */
-  affectedBy?(change: IndexChange): Iterable<string>;
+  affectedBy?(change: IndexChange): Iterable<ResourceKey>;
   /** Plans one status; without a change where it is up to date. */
   plan(resource: Resource, moment: StatusMoment): StatusPlan;
   /** Forgets what was derived of a resource, which came into force differently. */
-  forget?(key: string): void;
+  forget?(key: ResourceKey): void;
   /** A resource is gone, or not written here. */
-  remove?(key: string): void;
+  remove?(key: ResourceKey): void;
   /** Forgets what was derived of all. */
   clear?(): void;
 }
@@ -78,7 +78,7 @@ export interface StatusLoopOptions {
   /** They announce which resources come into force differently, and follow the index since before the loop did. */
   readonly sources?: readonly ChangedKeySource[];
   /** Asked once a second: the keys of which something outside the index has changed. */
-  readonly takeOutside?: () => readonly (string | typeof RESCAN)[];
+  readonly takeOutside?: () => readonly (ResourceKey | typeof RESCAN)[];
   /** Pending statuses are planned again when its version changes. */
   readonly progress?: Pick<ProgressSource, 'version' | 'kumaZones'> | undefined;
   /** Resources that other proxies than before do not support are planned again. */
@@ -102,8 +102,8 @@ export class StatusReconciler implements KeyedReconciler {
   readonly name: string;
   readonly looksOutside = true;
   private readonly followed: FollowedKeys;
-  private readonly waits = new Map<string, Wait>();
-  private readonly pending = new Set<string>();
+  private readonly waits = new Map<ResourceKey, Wait>();
+  private readonly pending = new Set<ResourceKey>();
   private index: IndexReader | undefined;
   private version: string | undefined;
   private kumaZones: string | undefined;
@@ -127,7 +127,7 @@ export class StatusReconciler implements KeyedReconciler {
       for (const resource of index.ofKind(kind)) yield planner.writes(resource) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     const { planner } = this.options;
     this.followed.add(planner.affectedBy?.(change) ?? NO_KEYS);
     return planner.listKeys(change);
@@ -139,7 +139,7 @@ export class StatusReconciler implements KeyedReconciler {
     return [...announced, ...(this.options.kuma?.takeSaid() ?? NO_KEYS)];
   }
 
-  outsideKeys(): readonly (string | typeof RESCAN)[] {
+  outsideKeys(): readonly (ResourceKey | typeof RESCAN)[] {
     const { takeOutside, unsupported } = this.options;
     const outside = takeOutside?.() ?? NO_KEYS;
     const isReloaded = this.followed.takeReload();
@@ -148,7 +148,7 @@ export class StatusReconciler implements KeyedReconciler {
     return [...outside, ...this.pending, ...(unsupported?.takeChanged() ?? NO_KEYS)];
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const { planner } = this.options;
     const resource = index.byIdentityKey(key);
     if (!resource || !planner.writes(resource)) {
@@ -170,14 +170,14 @@ export class StatusReconciler implements KeyedReconciler {
     return { change: plan.change, dueAt: Math.min(now + pause, plan.dueAt ?? Infinity) };
   }
 
-  private forget(key: string): void {
+  private forget(key: ResourceKey): void {
     this.waits.delete(key);
     this.pending.delete(key);
     this.options.planner.forget?.(key);
   }
 
   /** Begins when the resource is seen first: it came into force at that revision at the latest. */
-  private computeWait(key: string, now: number): StatusWait {
+  private computeWait(key: ResourceKey, now: number): StatusWait {
     const since = this.index?.point?.revision ?? 0;
     const wait = this.waits.get(key) ?? { since, from: now, reportedAt: -Infinity };
     this.waits.set(key, wait);

@@ -1,4 +1,4 @@
-import { findCondition, type JsonObject, type Labels } from '@causeway/resources';
+import { findCondition, type JsonObject, type Labels, identityKey } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { RESCAN } from '@causeway/loops';
@@ -83,10 +83,13 @@ describe('the condition SharedIdentity', () => {
     if (!before) throw new Error('no MeshIdentity');
     const { id } = before;
     const reconciler = new SharedIdentityReconciler('east');
-    const keys = (after: typeof before) => reconciler.listKeys({ key: '', id, before, after }, replica.index);
+    const keys = (after: typeof before) =>
+      reconciler.listKeys({ key: identityKey(id), id, before, after }, replica.index);
     expect(keys({ ...before, status: { conditions: [] } })).toEqual([]);
     expect(keys({ ...before, spec: { ...before.spec, spiffeID: { path: '/other' } } })).toEqual([RESCAN]);
     const far = { ...id, zone: 'west' };
-    expect(reconciler.listKeys({ key: '', id: far, before, after: undefined }, replica.index)).toEqual([]);
+    expect(reconciler.listKeys({ key: identityKey(far), id: far, before, after: undefined }, replica.index)).toEqual(
+      [],
+    );
   });
 });

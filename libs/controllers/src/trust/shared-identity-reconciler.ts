@@ -9,7 +9,14 @@ import {
   movesWorkloadIds,
 } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
-import { findCondition, identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
+import {
+  findCondition,
+  identityKey,
+  withCondition,
+  withoutConditions,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
@@ -36,8 +43,8 @@ interface IdentityMember {
 export class SharedIdentityReconciler implements KeyedReconciler {
   readonly name = 'shared-identity';
   private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
-  private members = new Map<string, Map<string, IdentityMember>>();
-  private uris = new Map<string, string>();
+  private members = new Map<string, Map<ResourceKey, IdentityMember>>();
+  private uris = new Map<ResourceKey, string>();
   private shared = new Map<string, readonly string[]>();
 
   constructor(private readonly zone: string) {}
@@ -50,7 +57,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;
@@ -61,7 +68,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     return [key, ...this.moved(former), ...(now === former ? [] : this.moved(now))];
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const held = index.byIdentityKey(key);
     if (!held) return undefined;
     const uri = this.uris.get(key);
@@ -91,7 +98,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
   }
 
   /** Files a Dataplane under its id; one that is gone, or has none, under none. */
-  private file(key: string, held: Resource | undefined, index: Pick<IndexReader, 'get'>): void {
+  private file(key: ResourceKey, held: Resource | undefined, index: Pick<IndexReader, 'get'>): void {
     const former = this.uris.get(key);
     if (former !== undefined) {
       const members = this.members.get(former);
@@ -105,14 +112,14 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     if (!dataplane || found?.ok !== true) return;
     const { uri } = found.id;
     this.uris.set(key, uri);
-    const members = this.members.get(uri) ?? new Map<string, IdentityMember>();
+    const members = this.members.get(uri) ?? new Map<ResourceKey, IdentityMember>();
     this.members.set(uri, members.set(key, { uri, dataplane }));
   }
 
   /** Looks anew who shares an id; the keys of its Dataplanes where that has changed. */
   private moved(uri: string | undefined): Keys {
     if (uri === undefined) return NO_KEYS;
-    const members = this.members.get(uri) ?? new Map<string, IdentityMember>();
+    const members = this.members.get(uri) ?? new Map<ResourceKey, IdentityMember>();
     const before = this.shared.get(uri) ?? [];
     const after = sharedIdentities(members.values()).get(uri) ?? [];
     if (before.join('\n') === after.join('\n')) return NO_KEYS;

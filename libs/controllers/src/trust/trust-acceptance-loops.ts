@@ -1,5 +1,5 @@
 import { MeshTrust } from '@causeway/kinds';
-import { compareText, globalIdentity, identityKey, jsonEqual, Label } from '@causeway/resources';
+import { compareText, globalIdentity, identityKey, jsonEqual, Label, type ResourceKey } from '@causeway/resources';
 import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import {
@@ -94,7 +94,7 @@ export class TrustAcceptanceReporter implements ControlLoop {
 class ZoneTrustReconciler implements KeyedReconciler {
   readonly name = 'zone-trust';
   /** Keys of MeshTrusts by their zone. */
-  private readonly ofZone = new Map<string, Set<string>>();
+  private readonly ofZone = new Map<string, Set<ResourceKey>>();
 
   *seed(index: IndexReader): Iterable<Keys> {
     this.ofZone.clear();
@@ -114,7 +114,7 @@ class ZoneTrustReconciler implements KeyedReconciler {
     return isSame ? NO_KEYS : [identityKey(globalIdentity('Zone', id.zone))];
   }
 
-  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader): ReconcileResult | undefined {
     const held = index.byIdentityKey(key);
     if (!held) return undefined;
     const keys = [...(this.ofZone.get(held.id.name) ?? [])].sort(compareText);
@@ -125,7 +125,7 @@ class ZoneTrustReconciler implements KeyedReconciler {
     return { change: { type: 'patch', id: held.id, expect: held.revision, status } };
   }
 
-  private file(zone: string, key: string): void {
+  private file(zone: string, key: ResourceKey): void {
     const keys = this.ofZone.get(zone) ?? new Set();
     this.ofZone.set(zone, keys.add(key));
   }

@@ -1,5 +1,5 @@
 import { computeAuthorityId } from '@causeway/identity/testing';
-import type { Identity, JsonObject } from '@causeway/resources';
+import type { Identity, JsonObject, ResourceKey } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -72,7 +72,10 @@ class Proxies {
   }
 
   changesSince(before: number | undefined) {
-    return { next: this.version, owners: before === this.version ? [] : this.known.map((one) => one.proxy) };
+    return {
+      next: this.version,
+      owners: before === this.version ? [] : this.known.map((one): ResourceKey => `${one.proxy}////`),
+    };
   }
 }
 

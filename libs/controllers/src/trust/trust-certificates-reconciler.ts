@@ -1,5 +1,12 @@
 import { MeshTrust } from '@causeway/kinds';
-import { identityKey, withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  withCondition,
+  withoutConditions,
+  type Condition,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { certificatesOfTrust } from './bundle-certificates';
@@ -25,7 +32,7 @@ class TrustCertificatesReconciler implements KeyedReconciler {
     return id.kind === MeshTrust.name && after ? [key] : NO_KEYS;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const held = index.byIdentityKey(key);
     if (!held) return undefined;
     const before = held.status ?? {};

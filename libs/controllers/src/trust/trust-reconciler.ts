@@ -1,6 +1,6 @@
 import { type MeshIdentityResource, movesIdentities } from '@causeway/identity';
 import { MeshIdentity, MeshTrust } from '@causeway/kinds';
-import { globalIdentity, identityKey, Label, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, Label, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import {
@@ -17,7 +17,7 @@ import {
 interface Domain {
   readonly mesh: string;
   readonly trustDomain: string;
-  readonly claims: Set<string>;
+  readonly claims: Set<ResourceKey>;
   /** As of the last look; `isStale` after a change of a claim. */
   evaluation?: DomainEvaluation | undefined;
   isStale: boolean;
@@ -32,9 +32,9 @@ interface Domain {
 class TrustReconciler implements KeyedReconciler {
   readonly name = 'trust';
   /** By the key of the derived MeshTrust. */
-  private readonly domains = new Map<string, Domain>();
+  private readonly domains = new Map<ResourceKey, Domain>();
   /** By the key of a claim, the key of its derived MeshTrust. */
-  private readonly domainOf = new Map<string, string>();
+  private readonly domainOf = new Map<ResourceKey, ResourceKey>();
 
   seed(index: IndexReader): Iterable<Keys> {
     this.domains.clear();
@@ -42,7 +42,7 @@ class TrustReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (id.kind === MeshTrust.name) return this.keysOfTrust(key, index);
     const comesOrGoes = before === undefined || after === undefined;
@@ -50,7 +50,7 @@ class TrustReconciler implements KeyedReconciler {
     return id.kind === MeshIdentity.name && movesIdentities(change, '') ? [RESCAN] : NO_KEYS;
   }
 
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {
     const held = index.byIdentityKey(key);
     const derivedKey = this.domainOf.get(key);
     if (derivedKey !== undefined) {
@@ -75,7 +75,7 @@ class TrustReconciler implements KeyedReconciler {
   }
 
   /** A change of one claim moves the evaluation on others only where it is the one that counts, or is the operator's. */
-  private keysOfTrust(key: string, index: IndexReader): Keys {
+  private keysOfTrust(key: ResourceKey, index: IndexReader): Keys {
     const before = this.domainOf.get(key);
     const former = before === undefined ? NO_KEYS : this.touched(before, key, index);
     this.file(key, index);
@@ -83,7 +83,7 @@ class TrustReconciler implements KeyedReconciler {
     return [...new Set([key, ...former, ...this.touched(after, key, index)])];
   }
 
-  private touched(derivedKey: string, key: string, index: IndexReader): Keys {
+  private touched(derivedKey: ResourceKey, key: ResourceKey, index: IndexReader): Keys {
     const domain = this.domains.get(derivedKey);
     if (!domain) return [derivedKey];
     domain.isStale = true;
@@ -95,7 +95,7 @@ class TrustReconciler implements KeyedReconciler {
   }
 
   /** Files a MeshTrust under the domain that it claims. */
-  private file(key: string, index: IndexReader): void {
+  private file(key: ResourceKey, index: IndexReader): void {
     const before = this.domainOf.get(key);
     const domainBefore = before === undefined ? undefined : this.domains.get(before);
     const held = index.byIdentityKey(key);
@@ -117,7 +117,7 @@ class TrustReconciler implements KeyedReconciler {
     if (before !== undefined && domainBefore?.claims.size === 0) this.domains.delete(before);
   }
 
-  private evaluate(derivedKey: string, index: IndexReader): DomainEvaluation | undefined {
+  private evaluate(derivedKey: ResourceKey, index: IndexReader): DomainEvaluation | undefined {
     const domain = this.domains.get(derivedKey);
     if (!domain) return undefined;
     if (domain.evaluation && !domain.isStale) return domain.evaluation;

@@ -7,14 +7,14 @@ import {
   type AllocationMoment,
   type PoolMetrics,
 } from '@causeway/ipam';
-import type { Identity, Resource, Tombstone } from '@causeway/resources';
+import type { Identity, Resource, Tombstone, ResourceKey } from '@causeway/resources';
 import type { MeshVipSettings, PoolRanges } from './vip-settings';
 import type { ServiceVip } from './vip-status';
 
 /** A service as the pools know it. */
 export interface VipOwner {
   /** The index key. */
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly id: Pick<Identity, 'kind' | 'mesh'>;
   readonly settings: MeshVipSettings;
 }
@@ -47,7 +47,7 @@ export class VipAllocator {
   private readonly shared = new Map<string, NamedPool>();
   private readonly byMesh = new Map<string, Map<string, NamedPool>>();
   /** Services whose row has an address outside their own pool, with the pool that contains it. */
-  private readonly strays = new Map<string, NamedPool | undefined>();
+  private readonly strays = new Map<ResourceKey, NamedPool | undefined>();
   /** The kinds that get addresses, in some mesh. */
   readonly kinds: ReadonlySet<string>;
 
@@ -104,7 +104,7 @@ export class VipAllocator {
   }
 
   /** Services that have an address outside the ranges from which they would get one now. */
-  get strayKeys(): Iterable<string> {
+  get strayKeys(): Iterable<ResourceKey> {
     return this.strays.keys();
   }
 
@@ -171,7 +171,7 @@ export class VipAllocator {
     this.releaseStray(key);
   }
 
-  private releaseStray(key: string): void {
+  private releaseStray(key: ResourceKey): void {
     this.strays.get(key)?.pool.release(key);
     this.strays.delete(key);
   }

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { parseAddress } from '@causeway/ipam';
-import { globalIdentity, jsonEqual, parseIdentityKey, type Identity } from '@causeway/resources';
+import {
+  globalIdentity,
+  jsonEqual,
+  isResourceKey,
+  parseIdentityKey,
+  type Identity,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { put, remove } from '../../../../test/support/loop-harness';
 import { COOLDOWN, service, VipZone } from '../../../../test/support/vip-zone';
@@ -103,9 +110,11 @@ class CheckedMeshes {
   }
 
   /** The address of each service, by key. */
-  vips(): ReadonlyMap<string, string> {
+  vips(): ReadonlyMap<ResourceKey, string> {
     return new Map(
-      [...this.zone.harness.disk.rows].flatMap(([key, { vip }]) => (vip === undefined ? [] : [[key, vip]])),
+      [...this.zone.harness.disk.rows].flatMap(([key, { vip }]) =>
+        vip === undefined || !isResourceKey(key) ? [] : [[key, vip]],
+      ),
     );
   }
 
@@ -189,7 +198,7 @@ describe('meshes whose ranges, rejections and owners change at random', () => {
 });
 
 /** Whether the address of a service is of the pool that its mesh has now: one that is not moves as soon as there is room. */
-function isOfItsPool({ loop }: VipZone, key: string, ip: string): boolean {
+function isOfItsPool({ loop }: VipZone, key: ResourceKey, ip: string): boolean {
   const { pools } = (loop as VipReconciler)['settings'];
   const { mesh: name } = parseIdentityKey(key);
   const own = pools.find(({ mesh }) => mesh === name) ?? pools.find(({ mesh }) => mesh === undefined);

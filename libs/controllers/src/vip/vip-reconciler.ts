@@ -6,6 +6,7 @@ import {
   type Identity,
   type Resource,
   type Tombstone,
+  type ResourceKey,
 } from '@causeway/resources';
 import { SlicedWork, SortedRuns } from '@causeway/runtime';
 import {
@@ -55,11 +56,11 @@ class VipWork {
   /** Services that could get no address, due when the next cooldown in their range ends, by the store's clock. */
   readonly waiting = new DelayQueue();
   /** Services of foreign Meshes, which get no address as long as that is so. */
-  readonly unserved = new Set<string>();
+  readonly unserved = new Set<ResourceKey>();
 
   constructor(
     readonly allocator: VipAllocator,
-    compare: (a: string, b: string) => number,
+    compare: (a: ResourceKey, b: ResourceKey) => number,
   ) {
     this.stale = new WorkQueue(compare);
   }
@@ -190,7 +191,7 @@ export class VipReconciler implements ControlLoop {
     }
     const services = new SortedRuns(compareCreation);
     for (const kind of allocator.kinds) for (const service of index.ofKind(kind)) yield services.add(service);
-    const open: string[] = [];
+    const open: ResourceKey[] = [];
     for (const { id } of services) {
       const key = identityKey(id);
       const service = index.byIdentityKey(key);
@@ -202,7 +203,7 @@ export class VipReconciler implements ControlLoop {
     this.seenReleases = allocator.releases;
   }
 
-  private decide(key: string, now: number, storeNow: number): Change | undefined {
+  private decide(key: ResourceKey, now: number, storeNow: number): Change | undefined {
     const service = this.index?.byIdentityKey(key);
     if (!service) {
       this.forget(key);
@@ -249,7 +250,7 @@ export class VipReconciler implements ControlLoop {
   }
 
   /** True when nothing is to be decided or reserved, as for most rows after a large write of this loop. */
-  private isUpToDate(key: string, service: Resource): boolean {
+  private isUpToDate(key: ResourceKey, service: Resource): boolean {
     const { id, status, freed } = service;
     const held = readVip(status);
     return (
@@ -260,14 +261,14 @@ export class VipReconciler implements ControlLoop {
     );
   }
 
-  private forget(key: string): void {
+  private forget(key: ResourceKey): void {
     this.work.waiting.set(key, undefined);
     this.work.unserved.delete(key);
     const id = parseIdentityKey(key);
     this.release(this.toVipOwner(key, id), this.index?.tombstone(id));
   }
 
-  private toVipOwner(key: string, id: Identity): VipOwner {
+  private toVipOwner(key: ResourceKey, id: Identity): VipOwner {
     return { key, id, settings: this.settings.ofMesh(id.mesh) };
   }
 
@@ -303,7 +304,7 @@ export class VipReconciler implements ControlLoop {
     ];
   }
 
-  private compareKeys(a: string, b: string): number {
+  private compareKeys(a: ResourceKey, b: ResourceKey): number {
     const [first, second] = [this.index?.byIdentityKey(a), this.index?.byIdentityKey(b)];
     // Deleted services come first: they free addresses.
     if (!first || !second) return first ? 1 : second ? -1 : compareText(a, b);

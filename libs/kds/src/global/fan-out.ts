@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Meshes } from '@causeway/meshes';
-import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  type Identity,
+  type Kind,
+  type Registry,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
@@ -137,7 +144,7 @@ export class FanOut implements IndexedState {
     }
   }
 
-  private markAll(kindName: string, key: string, was: Resource | undefined, view: MeshView): void {
+  private markAll(kindName: string, key: ResourceKey, was: Resource | undefined, view: MeshView): void {
     const kind = syncedKind(this.source.registry, kindName);
     for (const subscriber of this.subscribers) {
       subscriber.half.mark(kindName, key, () => this.formerItem(kind, was, subscriber, view));

@@ -1,4 +1,4 @@
-import { parseIdentityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { identityKey, type JsonObject, type Resource, type ResourceKey } from '@causeway/resources';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -14,11 +14,11 @@ const SINCE = '2026-11-23T06:00:00.000Z';
 class Insights implements InsightSource {
   isLoaded = true;
   readonly known = new Map<string, JsonObject>();
-  private readonly listeners = new Set<(owners: ReadonlySet<string>) => void>();
+  private readonly listeners = new Set<(owners: ReadonlySet<ResourceKey>) => void>();
 
   findInsight = ({ id }: Resource): JsonObject | undefined => this.known.get(id.name);
 
-  subscribe(listener: (owners: ReadonlySet<string>) => void): () => void {
+  subscribe(listener: (owners: ReadonlySet<ResourceKey>) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
@@ -26,8 +26,7 @@ class Insights implements InsightSource {
   say(owner: Resource['id'], insight: JsonObject | undefined): void {
     if (insight) this.known.set(owner.name, insight);
     else this.known.delete(owner.name);
-    const key = [owner.kind, owner.mesh, owner.zone, owner.namespace, owner.name].join('/');
-    expect(parseIdentityKey(key)).toEqual(owner);
+    const key = identityKey(owner);
     for (const listener of this.listeners) listener(new Set([key]));
   }
 }

@@ -12,6 +12,7 @@ import {
   type Kind,
   type Registry,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { Type } from 'typebox';
@@ -59,13 +60,13 @@ export function hasInsight(kind: string): boolean {
 }
 
 /** The key of the insight of a Dataplane, ingress or egress; undefined for other kinds. */
-export function insightKey(owner: Identity): string | undefined {
+export function insightKey(owner: Identity): ResourceKey | undefined {
   const kind = INSIGHT_OF.get(owner.kind);
   return kind === undefined ? undefined : identityKey({ ...owner, kind });
 }
 
 /** The key of the Dataplane, ingress or egress of an insight. */
-export function ownerKey(insight: string): string {
+export function ownerKey(insight: ResourceKey): ResourceKey {
   const id = parseIdentityKey(insight);
   return identityKey({ ...id, kind: OWNER_OF.get(id.kind) ?? id.kind });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { identityKey, parseIdentityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { identityKey, parseIdentityKey, type JsonObject, type Resource, type ResourceKey } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
 import type { IndexEvent } from '@causeway/store';
 import { hasInsight, insightKey, isInsightKind, ownerKey, ownerKind, withoutCounters } from '../session/proxy-insights';
@@ -20,7 +20,7 @@ export interface InsightSource {
   /** In Kuma's form; undefined where no proxy of this Dataplane, ingress or egress was seen. */
   findInsight(owner: Resource): JsonObject | undefined;
   /** Calls `listener` with the identity keys of those of whose proxies something is known anew, until the returned function is called. */
-  subscribe(listener: (owners: ReadonlySet<string>) => void): () => void;
+  subscribe(listener: (owners: ReadonlySet<ResourceKey>) => void): () => void;
 }
 
 /** Shortest time between two reports of insights, ms; what has changed in between is sent in one. */
@@ -34,8 +34,8 @@ const POLL_INTERVAL = 1_000;
  */
 export class InsightView extends PeerIndexView {
   /** The insights as they were sent, or are about to be. */
-  private readonly made = new Map<string, Resource>();
-  private readonly stale = new Set<string>();
+  private readonly made = new Map<ResourceKey, Resource>();
+  private readonly stale = new Set<ResourceKey>();
   private timer: Timer | undefined;
   private loading: Timer | undefined;
 
@@ -48,7 +48,7 @@ export class InsightView extends PeerIndexView {
     super(source, form, visible);
   }
 
-  override *keys(kind: string): Iterable<string> {
+  override *keys(kind: string): Iterable<ResourceKey> {
     if (!isInsightKind(kind)) {
       yield* super.keys(kind);
       return;
@@ -59,7 +59,7 @@ export class InsightView extends PeerIndexView {
     }
   }
 
-  override get(key: string): OutboundItem | undefined {
+  override get(key: ResourceKey): OutboundItem | undefined {
     if (!isInsightKind(parseIdentityKey(key).kind)) return super.get(key);
     const insight = this.insight(key);
     if (!insight) this.made.delete(key);
@@ -79,7 +79,7 @@ export class InsightView extends PeerIndexView {
       this.stale.clear();
       half.pump();
     };
-    const add = (owners: Iterable<string>): void => {
+    const add = (owners: Iterable<ResourceKey>): void => {
       for (const owner of owners) {
         const key = insightKey(parseIdentityKey(owner));
         if (key !== undefined) this.stale.add(key);
@@ -105,7 +105,7 @@ export class InsightView extends PeerIndexView {
   }
 
   /** The insight of a resource that the global may know, the same object as long as it says the same. */
-  private insight(key: string): Resource | undefined {
+  private insight(key: ResourceKey): Resource | undefined {
     const owner = this.source.index.byIdentityKey(ownerKey(key));
     const kind = owner && this.source.registry.kind(owner.id.kind);
     const insight = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.findInsight(owner) : undefined;
@@ -118,7 +118,7 @@ export class InsightView extends PeerIndexView {
     return made;
   }
 
-  private toResource(key: string, owner: Resource, spec: JsonObject): Resource {
+  private toResource(key: ResourceKey, owner: Resource, spec: JsonObject): Resource {
     const { status: _, ...facts } = owner;
     // No revision of the log: another session would tell the same anew.
     const origin = { incarnation: '', revision: 0, committedAt: 0 };
@@ -129,7 +129,7 @@ export class InsightView extends PeerIndexView {
 }
 
 /** In the form of a uuid; the same for each insight of one proxy. */
-function formatUid(key: string): string {
+function formatUid(key: ResourceKey): string {
   const hex = createHash('sha256').update(key).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',

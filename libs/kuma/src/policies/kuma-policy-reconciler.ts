@@ -2,7 +2,15 @@ import { changingIdsIn } from '@causeway/identity';
 import { IdentityPathState } from '@causeway/kinds';
 import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
 import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PolicyChangeSet } from '@causeway/policies';
-import { identityKey, jsonEqual, type Identity, type JsonValue, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  parseIdentityKey,
+  jsonEqual,
+  type Identity,
+  type JsonValue,
+  type Resource,
+  type ResourceKey,
+} from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
@@ -48,7 +56,7 @@ const SERVERS = {
 /** What is made under a key: of a service, or for the servers of a Mesh. */
 interface Made {
   readonly kind: KumaPolicyKind;
-  readonly of: string;
+  readonly of: ResourceKey;
 }
 
 /**
@@ -59,18 +67,18 @@ interface Made {
 export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   readonly name = 'kuma-policies';
   readonly looksOutside = true;
-  private readonly made = new Map<string, Made>();
+  private readonly made = new Map<ResourceKey, Made>();
   private readonly servers = new KumaServerTable();
   /** Empty without zones of Kuma: nothing is sent then, and the first of them costs all. */
   private readonly sameNames = new SameNamedServices();
   private readonly notTranslated = new NotTranslatedPolicies();
   /** By mesh: keys of the MeshTimeouts that are kept. */
-  private readonly timeouts = new Map<string, Set<string>>();
+  private readonly timeouts = new Map<string, Set<ResourceKey>>();
   /** What was not looked at since the loop began; undefined before that. */
-  private pending: Set<string> | undefined;
+  private pending: Set<ResourceKey> | undefined;
   /** Of which policies it was asked while that was not known. */
-  private readonly asked = new Set<string>();
-  private moved = new Set<string>();
+  private readonly asked = new Set<ResourceKey>();
+  private moved = new Set<ResourceKey>();
   private isReloaded = false;
   private zones: readonly string[] | undefined;
   private defaults: ReadonlyMap<string, 'Allow' | 'Deny'> = new Map();
@@ -89,7 +97,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return () => ends.forEach((end) => end());
   }
 
-  findReason(key: string): string | undefined {
+  findReason(key: ResourceKey): string | undefined {
     const policy = this.index?.byIdentityKey(key);
     const kind = policy?.id.kind ?? '';
     if (policy && isKeptFromSync(policy)) return KEPT;
@@ -100,7 +108,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return undefined;
   }
 
-  takeSaid(): readonly string[] {
+  takeSaid(): readonly ResourceKey[] {
     const changed = new Set(this.notTranslated.takeChanged());
     if (this.pending?.size !== 0) return [...changed];
     for (const key of this.asked) changed.add(key);
@@ -119,7 +127,8 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
       for (const service of index.ofKind(kind)) {
         const key = identityKey(service.id);
         this.servers.put(key, service);
-        if (this.hasZones) this.sameNames.put(key, { before: undefined, after: service }, index);
+        if (this.hasZones)
+          this.sameNames.put(key, { before: undefined, after: service }, (other) => index.byIdentityKey(other));
         yield this.wait(this.keysFor(service.id));
       }
     }
@@ -129,7 +138,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
         yield isMadeOfPolicies(resource) ? this.wait([identityKey(resource.id)]) : NO_KEYS;
   }
 
-  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     if (isKumaPolicyKind(id.kind)) return id.zone === '' ? [key] : NO_KEYS;
     if (id.kind === 'Mesh') return [this.file('MeshTimeout', id)];
     if (id.kind === IdentityPathState.name) {
@@ -138,7 +147,10 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     }
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
     const isUnchanged = before !== undefined && after !== undefined && isSame(before, after);
-    const others = isUnchanged || !this.hasZones ? [] : this.sameNames.put(key, { before, after }, index);
+    const others =
+      isUnchanged || !this.hasZones
+        ? []
+        : this.sameNames.put(key, { before, after }, (other) => index.byIdentityKey(other));
     if (this.servers.put(key, after)) return [RESCAN];
     if (isUnchanged) return NO_KEYS;
     const found = others.flatMap((other) => index.byIdentityKey(other)?.id ?? []);
@@ -160,14 +172,14 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return this.haveDefaultsMoved() || isMoved ? [RESCAN] : [];
   }
 
-  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader): ReconcileResult | undefined {
     const { routes, policies } = this.options;
     const { zones } = this;
     if (!zones || !routes.hasLoaded || !policies.hasLoaded) return undefined;
     this.pending?.delete(key);
     const held = index.byIdentityKey(key);
     const made = this.made.get(key);
-    const of = index.byIdentityKey(made?.of ?? '');
+    const of = made && index.byIdentityKey(made.of);
     if (!made || !of) {
       this.made.delete(key);
       this.keep(key, '', NOTHING);
@@ -211,9 +223,9 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   }
 
   /** Remembers what a key leaves out, and whether it needs the MeshTimeout for the servers of its mesh. */
-  private keep(key: string, where: string, { spec, notTranslated }: ServiceTranslation): void {
+  private keep(key: ResourceKey, where: string, { spec, notTranslated }: ServiceTranslation): void {
     this.notTranslated.set(key, where, notTranslated);
-    const [kind, mesh = ''] = key.split('/');
+    const { kind, mesh } = parseIdentityKey(key);
     if (kind !== 'MeshTimeout') return;
     const keys = this.timeouts.get(mesh) ?? new Set();
     const before = keys.size;
@@ -253,7 +265,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
         if (id.mesh === mesh) for (const kind of kinds) this.moved.add(this.file(kind, id));
   }
 
-  private move(service: string, kinds: readonly KumaPolicyKind[]): void {
+  private move(service: ResourceKey, kinds: readonly KumaPolicyKind[]): void {
     const id = this.index?.byIdentityKey(service)?.id;
     if (id && SERVICES.includes(id.kind)) for (const kind of kinds) this.moved.add(this.file(kind, id));
   }
@@ -267,7 +279,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return KINDS.map((kind) => this.file(kind, service));
   }
 
-  private file(kind: KumaPolicyKind, of: Identity): string {
+  private file(kind: KumaPolicyKind, of: Identity): ResourceKey {
     const key = identityKey(kumaPolicyId(kind, of));
     this.made.set(key, { kind, of: identityKey(of) });
     return key;

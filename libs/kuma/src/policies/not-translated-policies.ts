@@ -1,4 +1,4 @@
-import { compareText } from '@causeway/resources';
+import { compareText, type ResourceKey } from '@causeway/resources';
 import type { NotTranslated } from './service-translation';
 
 /** What of one policy is not translated, by the key of the resource that would have it. */
@@ -10,9 +10,9 @@ interface Reasons {
 
 /** Which policies are not sent to zones of Kuma in full, and why. A change costs the policies that it names. */
 export class NotTranslatedPolicies {
-  private readonly byPolicy = new Map<string, Reasons>();
-  private readonly byKey = new Map<string, readonly string[]>();
-  private changed = new Set<string>();
+  private readonly byPolicy = new Map<ResourceKey, Reasons>();
+  private readonly byKey = new Map<string, readonly ResourceKey[]>();
+  private changed = new Set<ResourceKey>();
 
   clear(): void {
     for (const policy of this.byPolicy.keys()) this.changed.add(policy);
@@ -22,7 +22,7 @@ export class NotTranslatedPolicies {
 
   /** Sets what the resource under a key leaves out. `where`: the service in words. */
   set(key: string, where: string, notTranslated: readonly NotTranslated[]): void {
-    const texts = new Map<string, string>();
+    const texts = new Map<ResourceKey, string>();
     for (const { port, policies, reason } of notTranslated)
       for (const policy of policies) if (!texts.has(policy)) texts.set(policy, `at ${where} port ${port} ${reason}`);
     for (const policy of this.byKey.get(key) ?? []) if (!texts.has(policy)) this.change(policy, key, undefined);
@@ -32,7 +32,7 @@ export class NotTranslatedPolicies {
   }
 
   /** Empty where nothing is left out. */
-  formatReason(policy: string): string {
+  formatReason(policy: ResourceKey): string {
     const reasons = this.byPolicy.get(policy);
     if (!reasons) return '';
     const text = reasons.texts.get(reasons.first) ?? '';
@@ -40,13 +40,13 @@ export class NotTranslatedPolicies {
   }
 
   /** The policies whose reason has changed since the call before. */
-  takeChanged(): ReadonlySet<string> {
+  takeChanged(): ReadonlySet<ResourceKey> {
     const { changed } = this;
     this.changed = new Set();
     return changed;
   }
 
-  private change(policy: string, key: string, text: string | undefined): void {
+  private change(policy: ResourceKey, key: string, text: string | undefined): void {
     const before = this.formatReason(policy);
     const reasons = this.byPolicy.get(policy) ?? { texts: new Map<string, string>(), first: key };
     if (text === undefined) reasons.texts.delete(key);

@@ -1,6 +1,14 @@
 import { RetryPolicy, TimeoutPolicy, type ShippedPolicy } from '@causeway/policies';
-import { jsonEqual, type Identity, type JsonObject } from '@causeway/resources';
-import { PRODUCER, type Frontend, type RouteRule, type BindingTable } from '@causeway/routing';
+import { jsonEqual, type Identity, type JsonObject, type ResourceKey } from '@causeway/resources';
+import {
+  PRODUCER,
+  type Frontend,
+  type RouteRule,
+  type BindingTable,
+  type FrontendGroup,
+  consumerGroup,
+  consumerOfGroup,
+} from '@causeway/routing';
 import type { Static, TSchema } from 'typebox';
 import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
 import { timeoutConf } from './mesh-timeout';
@@ -8,14 +16,14 @@ import { timeoutConf } from './mesh-timeout';
 /** An effective policy: its spec proper, and by JSON pointer the key of the policy that set each value. */
 export interface EffectiveKumaPolicy {
   readonly spec: JsonObject;
-  readonly sources: ReadonlyMap<string, { readonly policy: string }>;
+  readonly sources: ReadonlyMap<string, { readonly policy: ResourceKey }>;
 }
 
 /** Where a client's request is: at a rule of a route, or at a service without routes. */
 export interface KumaRuleTarget {
   readonly frontend: Identity;
   readonly port: number;
-  readonly group: string;
+  readonly group: FrontendGroup;
   readonly route?: Identity;
   readonly rule?: string;
 }
@@ -35,7 +43,7 @@ export interface EffectiveKumaPolicies {
 export interface TranslatedPort {
   readonly port: number;
   /** The keys of the policies whose values hold there. */
-  readonly policies: readonly string[];
+  readonly policies: readonly ResourceKey[];
   readonly conf: TranslatedConf;
 }
 
@@ -81,7 +89,7 @@ function keep(ports: TranslatedPort[], port: TranslatedPort): void {
 /** One rule at a port, or the service without routes, for the callers of a group. */
 interface TranslatedTarget {
   readonly specs: RuleSpecs;
-  readonly sources: { readonly timeout: readonly string[]; readonly retry: readonly string[] };
+  readonly sources: { readonly timeout: readonly ResourceKey[]; readonly retry: readonly ResourceKey[] };
   readonly rule?: { readonly name: string; readonly timeouts: RouteRule['timeouts'] };
 }
 
@@ -89,9 +97,9 @@ const NOTHING: TranslatedTarget = { specs: {}, sources: { timeout: [], retry: []
 
 function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<TranslatedTarget> {
   const { id } = frontend;
-  const borrowing = policies.listConsumers(id).map((namespace) => `consumer:${namespace}`);
-  const own = table.listGroups(frontend).filter((group) => group.startsWith('consumer:'));
-  for (const group of new Set([PRODUCER, ...borrowing, ...own])) {
+  const borrowing = policies.listConsumers(id).map((namespace) => consumerGroup(namespace));
+  const own = table.listGroups(frontend).filter((group) => consumerOfGroup(group) !== undefined);
+  for (const group of new Set<FrontendGroup>([PRODUCER, ...borrowing, ...own])) {
     const isBorrowing = borrowing.includes(group);
     const lent = isBorrowing ? findRules(table, frontend, port, PRODUCER) : undefined;
     const rules = findRules(table, frontend, port, group) ?? lent;
@@ -117,7 +125,7 @@ function findRules(
   table: BindingTable,
   frontend: Frontend,
   port: number,
-  group: string,
+  group: FrontendGroup,
 ): readonly (TranslatedRule | 'bytes')[] | undefined {
   const all = [...table.group(frontend, group).bindings.values()];
   const binding = all.find((one) => one.port === port && one.kind !== 'UDPRoute');
@@ -142,7 +150,7 @@ function read<S extends TSchema>(
   policies: EffectiveKumaPolicies,
   kind: ShippedPolicy<S>,
   at: KumaRuleTarget,
-): { readonly spec?: Static<S> | undefined; readonly sources: readonly string[] } {
+): { readonly spec?: Static<S> | undefined; readonly sources: readonly ResourceKey[] } {
   const found = policies.effectiveOfRule(kind.kind, at);
   if (!found) return { sources: [] };
   return {
@@ -174,6 +182,6 @@ function agreed(
 
 const getConf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
 
-function listSources(places: readonly TranslatedTarget[], of: 'timeout' | 'retry'): readonly string[] {
+function listSources(places: readonly TranslatedTarget[], of: 'timeout' | 'retry'): readonly ResourceKey[] {
   return [...new Set(places.flatMap(({ sources }) => sources[of]))].sort();
 }

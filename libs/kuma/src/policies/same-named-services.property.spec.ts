@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { identityKey, Label, labelsMatch, type Resource } from '@causeway/resources';
+import { identityKey, Label, labelsMatch, type Resource, type ResourceKey } from '@causeway/resources';
 import { idOf, storedResource } from '../../../../test/support/loop-harness';
 import { kumaLabels } from '../routes/kuma-services';
 import { SameNamedServices } from './same-named-services';
@@ -37,7 +37,9 @@ function service({ name, zone, namespace, displayName, kubernetes, mesh, hasZone
 }
 
 /** How zones of Kuma would find each service, by a look at all others. */
-function countNames(all: ReadonlyMap<string, Resource>): ReadonlyMap<string, 'several' | 'mistaken' | 'alone'> {
+function countNames(
+  all: ReadonlyMap<ResourceKey, Resource>,
+): ReadonlyMap<ResourceKey, 'several' | 'mistaken' | 'alone'> {
   const verdictOf = (one: Resource): 'several' | 'mistaken' | 'alone' => {
     const name = one.labels[Label.displayName];
     const others = [...all.values()].filter(
@@ -59,7 +61,7 @@ it('names each service that is found in another way since a change, and knows wh
   fc.assert(
     fc.property(steps, (changes) => {
       const table = new SameNamedServices();
-      const all = new Map<string, Resource>();
+      const all = new Map<ResourceKey, Resource>();
       for (const { of, isGone } of changes) {
         const one = service(of);
         const key = identityKey(one.id);
@@ -67,7 +69,7 @@ it('names each service that is found in another way since a change, and knows wh
         const was = countNames(all);
         if (after) all.set(key, after);
         else all.delete(key);
-        const named = table.put(key, { before, after }, { byIdentityKey: (wanted) => all.get(wanted) });
+        const named = table.put(key, { before, after }, (wanted) => all.get(wanted));
         const now = countNames(all);
         const moved = [...now].filter(([other, counted]) => other !== key && was.get(other) !== counted);
         expect(named).toEqual(expect.arrayContaining(moved.map(([other]) => other)));
@@ -81,13 +83,13 @@ it('names each service that is found in another way since a change, and knows wh
 
 it('costs one other at most where a name is in one namespace of many zones', () => {
   const table = new SameNamedServices();
-  const all = new Map<string, Resource>();
+  const all = new Map<ResourceKey, Resource>();
   const named = Array.from({ length: 250 }, (_, n) => {
     const place = { name: 'web', namespace: 'default', displayName: 'web', kubernetes: undefined, mesh: 'default' };
     const after = service({ ...place, zone: `z${n}`, hasZone: true });
     const key = identityKey(after.id);
     all.set(key, after);
-    return table.put(key, { before: undefined, after }, { byIdentityKey: (wanted) => all.get(wanted) }).length;
+    return table.put(key, { before: undefined, after }, (wanted) => all.get(wanted)).length;
   });
   expect(named).toEqual([0, 1, ...Array.from({ length: 248 }, () => 0)]);
 });

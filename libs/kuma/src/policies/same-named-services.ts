@@ -1,5 +1,4 @@
-import { Label, labelsMatch, type Resource } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import { Label, labelsMatch, type Resource, type ResourceKey } from '@causeway/resources';
 import { kumaLabels, serviceKey } from '../routes/kuma-services';
 
 /** A name in a namespace: zones of Kuma may take services that share it for each other. */
@@ -13,8 +12,8 @@ interface NamespacedName {
  * not the zones.
  */
 export class SameNamedServices {
-  private readonly names = new Map<string, Map<string, Set<string>>>();
-  private readonly places = new Map<string, NamespacedName>();
+  private readonly names = new Map<string, Map<string, Set<ResourceKey>>>();
+  private readonly places = new Map<ResourceKey, NamespacedName>();
 
   clear(): void {
     this.names.clear();
@@ -22,7 +21,7 @@ export class SameNamedServices {
   }
 
   /** Whether the name of the service of this key may mean another service in another zone. */
-  hasOthers(key: string): boolean {
+  hasOthers(key: ResourceKey): boolean {
     const place = this.places.get(key);
     return place !== undefined && (this.findGroup(place)?.size ?? 0) > 1;
   }
@@ -32,30 +31,30 @@ export class SameNamedServices {
    * namespace that the labels for zones of Kuma would find this service by, before or after.
    */
   put(
-    key: string,
+    key: ResourceKey,
     { before, after }: { readonly before: Resource | undefined; readonly after: Resource | undefined },
-    index: Pick<IndexReader, 'byIdentityKey'>,
-  ): readonly string[] {
+    byKey: (key: ResourceKey) => Resource | undefined,
+  ): readonly ResourceKey[] {
     const from = this.places.get(key);
     const to = after && findPlace(after);
-    const found = new Set<string>();
+    const found = new Set<ResourceKey>();
     if (from?.name !== to?.name || from?.namespace !== to?.namespace) {
       if (from) this.leave(key, from, found);
       if (to) this.join(key, to, found);
     }
     for (const name of new Set([from?.name, to?.name]))
       for (const alone of this.lonely(name)) {
-        const other = alone === key ? undefined : index.byIdentityKey(alone);
+        const other = alone === key ? undefined : byKey(alone);
         if (other && [before, after].some((one) => one && labelsMatch(kumaLabels(other), one.labels))) found.add(alone);
       }
     return [...found];
   }
 
-  private findGroup({ name, namespace }: NamespacedName): Set<string> | undefined {
+  private findGroup({ name, namespace }: NamespacedName): Set<ResourceKey> | undefined {
     return this.names.get(name)?.get(namespace);
   }
 
-  private leave(key: string, place: NamespacedName, found: Set<string>): void {
+  private leave(key: ResourceKey, place: NamespacedName, found: Set<ResourceKey>): void {
     this.places.delete(key);
     const group = this.findGroup(place);
     if (!group?.delete(key)) return;
@@ -66,9 +65,9 @@ export class SameNamedServices {
     if (namespaces?.size === 0) this.names.delete(place.name);
   }
 
-  private join(key: string, place: NamespacedName, found: Set<string>): void {
+  private join(key: ResourceKey, place: NamespacedName, found: Set<ResourceKey>): void {
     this.places.set(key, place);
-    const namespaces = this.names.get(place.name) ?? new Map<string, Set<string>>();
+    const namespaces = this.names.get(place.name) ?? new Map<string, Set<ResourceKey>>();
     this.names.set(place.name, namespaces);
     const group = namespaces.get(place.namespace) ?? new Set();
     namespaces.set(place.namespace, group);
@@ -77,7 +76,7 @@ export class SameNamedServices {
   }
 
   /** Those that are alone in their namespace. */
-  private *lonely(name: string | undefined): Generator<string> {
+  private *lonely(name: string | undefined): Generator<ResourceKey> {
     for (const group of this.names.get(name ?? '')?.values() ?? []) if (group.size === 1) yield* group;
   }
 }

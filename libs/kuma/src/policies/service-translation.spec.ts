@@ -1,4 +1,4 @@
-import type { Identity, JsonObject } from '@causeway/resources';
+import { type Identity, type JsonObject, globalIdentity, identityKey, type ResourceKey } from '@causeway/resources';
 import type { Frontend, RouteRule } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
 import type { EffectiveKumaPolicies, KumaRuleTarget } from './request-policies';
@@ -16,8 +16,13 @@ interface Effective {
   readonly consumers?: readonly string[];
 }
 
+const keyOf = (policy: string): ResourceKey => identityKey(globalIdentity('Policy', policy));
+
 const effectiveOf = (said: Said) =>
-  said && { spec: said[1], sources: new Map(Object.keys(said[1]).map((field) => [`/${field}`, { policy: said[0] }])) };
+  said && {
+    spec: said[1],
+    sources: new Map(Object.keys(said[1]).map((field) => [`/${field}`, { policy: keyOf(said[0]) }])),
+  };
 
 function policiesOf({ rules, backends, consumers = [] }: Effective): EffectiveKumaPolicies {
   const place = ({ group, route, rule }: KumaRuleTarget) => (route ? `${group}/${route.name}/${rule}` : group);
@@ -79,7 +84,7 @@ const V1 = { backendRefs: [{ name: 'echo' }] };
 describe('the policies on requests to a service, translated for zones of Kuma', () => {
   it('is for all proxies, each port by its name; ports of bytes are left out', () => {
     expect(translate('MeshTimeout', all)).toEqual({
-      translated: [{ port: 80, policies: ['top'] }],
+      translated: [{ port: 80, policies: [keyOf('top')] }],
       spec: { targetRef: { kind: 'Mesh' }, to: [entry('http', TEN)] },
       notTranslated: [],
     });
@@ -179,7 +184,9 @@ describe('the policies on requests to a service, translated for zones of Kuma', 
   ])('is not translated where %s; the port and the policies are named', (_, given, why) => {
     const { spec, notTranslated } = translate('MeshTimeout', given);
     expect(spec).toBeUndefined();
-    expect(notTranslated).toEqual([{ port: 80, policies: ['top'], reason: expect.stringContaining(why) as unknown }]);
+    expect(notTranslated).toEqual([
+      { port: 80, policies: [keyOf('top')], reason: expect.stringContaining(why) as unknown },
+    ]);
   });
 
   it('is sent for a consumer that borrows the routes of the producer and has the same', () => {
@@ -217,7 +224,7 @@ describe('the policies on requests to a service, translated for zones of Kuma', 
     const protocols = Object.fromEntries(ports.map(({ port }) => [port, 'http']));
     const { spec, notTranslated } = translate('MeshTimeout', { ...all, mesh, protocols });
     expect((spec?.['to'] as JsonObject[]).length).toBe(64);
-    expect(notTranslated).toEqual([{ port: 65, policies: ['top'], reason: 'it has more than 64 ports' }]);
+    expect(notTranslated).toEqual([{ port: 65, policies: [keyOf('top')], reason: 'it has more than 64 ports' }]);
   });
 });
 
@@ -230,7 +237,7 @@ describe('who may call a service, translated for zones of Kuma', () => {
 
   it('holds for the proxies of its servers', () => {
     expect(access(() => ['acp', exact('web')])).toEqual({
-      translated: [80, 8080, 443, 9090, 7070].map((port) => ({ port, policies: ['acp'] })),
+      translated: [80, 8080, 443, 9090, 7070].map((port) => ({ port, policies: [keyOf('acp')] })),
       spec: {
         targetRef: SERVERS.ok ? SERVERS.targetRef : {},
         rules: [{ default: { allow: [{ spiffeID: { type: 'Exact', value: 'spiffe://td/web' } }] } }],
@@ -270,7 +277,7 @@ describe('who may call a service, translated for zones of Kuma', () => {
     expect(spec).toBeUndefined();
     expect(notTranslated[0]).toMatchObject({
       port: 80,
-      policies: ['acp'],
+      policies: [keyOf('acp')],
       reason: expect.stringContaining(why) as unknown,
     });
   });

@@ -1,5 +1,5 @@
 import { AccessPolicy, type ChangingIds } from '@causeway/policies';
-import { jsonEqual, type Identity, type JsonObject, type Labels } from '@causeway/resources';
+import { jsonEqual, type Identity, type JsonObject, type Labels, type ResourceKey } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { KumaService } from '../routes/mesh-http-route';
 import { permissionConf } from './mesh-traffic-permission';
@@ -15,7 +15,7 @@ import {
 /** Policies at a port that are not sent to zones of Kuma, and why. */
 export interface NotTranslated {
   readonly port: number;
-  readonly policies: readonly string[];
+  readonly policies: readonly ResourceKey[];
   readonly reason: string;
 }
 
@@ -134,7 +134,7 @@ function accessAt(
   policies: EffectiveKumaPolicies,
   at: { readonly service: Identity; readonly port: number },
   { defaultAccess, changing }: { defaultAccess: ServiceSources['defaultAccess']; changing: readonly ChangingIds[] },
-): { readonly port: number; readonly keys: readonly string[]; readonly conf: TranslatedConf } {
+): { readonly port: number; readonly keys: readonly ResourceKey[]; readonly conf: TranslatedConf } {
   const found = policies.effectiveOfBackend(AccessPolicy.kind, at);
   const { port } = at;
   if (!found) return { port, keys: [], conf: { ok: true } };

@@ -1,5 +1,5 @@
 import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
-import { identityKey, isMadeHere, jsonEqual, type Resource } from '@causeway/resources';
+import { identityKey, isMadeHere, jsonEqual, type Resource, type ResourceKey } from '@causeway/resources';
 import { routeKinds } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -42,12 +42,12 @@ export class KumaRouteReconciler implements KeyedReconciler {
   readonly name = 'kuma-routes';
   readonly looksOutside = true;
   /** By the key of the MeshHTTPRoute: the key of its route. */
-  private readonly routeOf = new Map<string, string>();
-  private readonly translations = new Map<string, RouteTranslation>();
+  private readonly routeOf = new Map<ResourceKey, ResourceKey>();
+  private readonly translations = new Map<ResourceKey, RouteTranslation>();
   /** By `serviceKey`: keys of the routes whose translation depends on it. */
-  private readonly users = new Map<string, Set<string>>();
-  private moved = new Set<string>();
-  private changed = new Set<string>();
+  private readonly users = new Map<string, Set<ResourceKey>>();
+  private moved = new Set<ResourceKey>();
+  private changed = new Set<ResourceKey>();
   private isReloaded = false;
   private zones: readonly string[] | undefined;
   private index: IndexReader | undefined;
@@ -62,12 +62,12 @@ export class KumaRouteReconciler implements KeyedReconciler {
   }
 
   /** Why a route is not sent to zones of Kuma: empty if it is, undefined if that is not known yet. */
-  findReason(routeKey: string): string | undefined {
+  findReason(routeKey: ResourceKey): string | undefined {
     return this.translations.get(routeKey)?.reason;
   }
 
   /** Keys of the routes whose `findReason` has changed since the call before. */
-  takeSaid(): readonly string[] {
+  takeSaid(): readonly ResourceKey[] {
     const { changed } = this;
     this.changed = new Set();
     return [...changed];
@@ -82,19 +82,19 @@ export class KumaRouteReconciler implements KeyedReconciler {
       yield isMadeOfRoute(resource) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  listKeys({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
     if (id.kind === MESH_HTTP_ROUTE) return id.zone === '' ? [key] : NO_KEYS;
     if (routeKinds.some((kind) => kind === id.kind)) return id.zone === '' ? [this.file(key, id)] : NO_KEYS;
     if (!SERVICES.includes(id.kind) || (before && after && isSame(before, after))) return NO_KEYS;
     const names = [before, after].flatMap((one) => (one ? [nameKey(one)] : []));
-    return names.flatMap((name) => [...(this.users.get(name) ?? [])].map((route) => this.formatKey(route)));
+    return names.flatMap((name) => [...(this.users.get(name) ?? [])].flatMap((route) => this.formatKey(route) ?? []));
   }
 
   derivedKeys(): Keys {
     const { moved } = this;
     if (moved.size === 0) return NO_KEYS;
     this.moved = new Set();
-    return [...moved].map((route) => this.formatKey(route)).filter((key) => key !== '');
+    return [...moved].flatMap((route) => this.formatKey(route) ?? []);
   }
 
   outsideKeys(): readonly (typeof RESCAN)[] {
@@ -105,13 +105,13 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return this.hasMovedView() || isMoved ? [RESCAN] : [];
   }
 
-  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader): ReconcileResult | undefined {
     const { routes } = this.options;
     const { zones } = this;
     if (!zones || !routes.hasLoaded) return undefined;
     const held = index.byIdentityKey(key);
-    const routeKey = this.routeOf.get(key) ?? '';
-    const route = index.byIdentityKey(routeKey);
+    const routeKey = this.routeOf.get(key);
+    const route = routeKey && index.byIdentityKey(routeKey);
     if (!route || !isMadeHere(route, GLOBAL)) {
       this.forget(key, routeKey);
       return held && { change: planMeshHttpRoute(held.id, held, undefined) };
@@ -119,7 +119,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
     const id = meshHttpRouteId(route.id);
     const found = zones.length > 0 ? this.translate(route, index, zones) : undefined;
     const isTaken = found?.ok === true && held !== undefined && !isMadeOfRoute(held);
-    if (isTaken) this.setReason(routeKey, `${TAKEN} ${id.name}`);
+    if (isTaken) this.setReason(identityKey(route.id), `${TAKEN} ${id.name}`);
     const wanted = found?.ok === true ? { route, spec: found.spec } : undefined;
     return { change: planMeshHttpRoute(id, held, wanted) };
   }
@@ -143,13 +143,13 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return result;
   }
 
-  private setReason(routeKey: string, reason: string): void {
+  private setReason(routeKey: ResourceKey, reason: string): void {
     const known = this.translations.get(routeKey);
     if (known?.reason !== reason) this.changed.add(routeKey);
     this.translations.set(routeKey, { reason, services: known?.services ?? new Set() });
   }
 
-  private use(routeKey: string, services: ReadonlySet<string>): void {
+  private use(routeKey: ResourceKey, services: ReadonlySet<string>): void {
     const known = this.translations.get(routeKey);
     for (const name of known?.services ?? []) {
       const users = this.users.get(name);
@@ -161,10 +161,11 @@ export class KumaRouteReconciler implements KeyedReconciler {
     if (!known) this.changed.add(routeKey);
   }
 
-  private forget(key: string, routeKey: string): void {
+  private forget(key: ResourceKey, routeKey: ResourceKey | undefined): void {
+    this.routeOf.delete(key);
+    if (routeKey === undefined) return;
     this.use(routeKey, new Set());
     this.translations.delete(routeKey);
-    this.routeOf.delete(key);
   }
 
   private note(change: RoutesChange): void {
@@ -185,15 +186,15 @@ export class KumaRouteReconciler implements KeyedReconciler {
     }
   }
 
-  private file(routeKey: string, id: Resource['id']): string {
+  private file(routeKey: ResourceKey, id: Resource['id']): ResourceKey {
     const key = identityKey(meshHttpRouteId(id));
     this.routeOf.set(key, routeKey);
     return key;
   }
 
-  private formatKey(routeKey: string): string {
+  private formatKey(routeKey: ResourceKey): ResourceKey | undefined {
     const id = this.index?.byIdentityKey(routeKey)?.id;
-    return id && id.zone === '' ? this.file(routeKey, id) : '';
+    return id && id.zone === '' ? this.file(routeKey, id) : undefined;
   }
 
   private currentView(index: IndexReader): MeshView {

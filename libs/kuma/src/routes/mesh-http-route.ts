@@ -9,6 +9,7 @@ import {
   type BoundPort,
   type BindingTable,
   type WeightedBackend,
+  isGatewayGroup,
 } from '@causeway/routing';
 import { kumaFilters, kumaMatches, matchesAll } from './mesh-http-rule';
 
@@ -41,7 +42,7 @@ export function meshHttpRoute(
   services: KumaServices,
 ): KumaRoute | undefined {
   const { bound, lost } = listRouteBindings(table, route);
-  const places = bound.filter(({ binding }) => !binding.group.startsWith('gateway:'));
+  const places = bound.filter(({ binding }) => !isGatewayGroup(binding.group));
   if (places.length === 0) return undefined;
   try {
     if (route.kind !== 'HTTPRoute') throw new Inexact(`a ${route.kind} is not translated`);

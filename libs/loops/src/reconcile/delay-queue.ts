@@ -1,6 +1,8 @@
+import type { ResourceKey } from '@causeway/resources';
+
 /** Keys, each with the time at which it is due (ms since 1970, or whatever clock the caller uses throughout). */
-export class DelayQueue {
-  private readonly times = new Map<string, number>();
+export class DelayQueue<K extends string = ResourceKey> {
+  private readonly times = new Map<K, number>();
   private earliest: number | undefined;
 
   /** The earliest time; undefined when the queue is empty. */
@@ -14,12 +16,12 @@ export class DelayQueue {
     return this.times.size;
   }
 
-  keys(): readonly string[] {
+  keys(): readonly K[] {
     return [...this.times.keys()];
   }
 
   /** Sets the time of a key, in place of its former one; `undefined` removes the key. */
-  set(key: string, at: number | undefined): void {
+  set(key: K, at: number | undefined): void {
     const before = this.times.get(key);
     if (before === at) return;
     if (at === undefined) this.times.delete(key);
@@ -34,7 +36,7 @@ export class DelayQueue {
   }
 
   /** The keys that are due at `now`. They stay until `set` is called for them. */
-  dueAt(now: number): readonly string[] {
+  dueAt(now: number): readonly K[] {
     if ((this.nextDue ?? Infinity) > now) return [];
     return [...this.times].flatMap(([key, at]) => (at <= now ? [key] : []));
   }

@@ -1,4 +1,4 @@
-import { globalIdentity, identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, type JsonObject, type Resource, type ResourceKey } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
 import type { Change, IndexChange, PatchChange, IndexReader, WriteResult } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -23,7 +23,7 @@ class ServiceCountReconciler implements KeyedReconciler {
     return id.kind === 'Mesh' ? [key] : NO_KEYS;
   }
 
-  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+  reconcile(key: ResourceKey, index: IndexReader): ReconcileResult | undefined {
     const mesh = index.byIdentityKey(key);
     if (!mesh) return undefined;
     const services = [...index.ofKind('MeshService')].filter(({ id }) => id.mesh === mesh.id.name);
@@ -108,7 +108,7 @@ describe('KeyedLoop', () => {
     readonly seeds: string[] = [];
     walked = 0;
     results: (key: string) => ReconcileResult | undefined = () => undefined;
-    keys: (change: IndexChange) => readonly (string | typeof RESCAN)[] = () => NO_KEYS;
+    keys: (change: IndexChange) => readonly (ResourceKey | typeof RESCAN)[] = () => NO_KEYS;
 
     constructor(private readonly seeded: readonly Keys[] = []) {}
 
@@ -117,11 +117,11 @@ describe('KeyedLoop', () => {
       return this.walk();
     }
 
-    listKeys(change: IndexChange): readonly (string | typeof RESCAN)[] {
+    listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
       return this.keys(change);
     }
 
-    reconcile(key: string): ReconcileResult | undefined {
+    reconcile(key: ResourceKey): ReconcileResult | undefined {
       this.asked.push(key);
       return this.results(key);
     }
@@ -134,11 +134,12 @@ describe('KeyedLoop', () => {
     }
   }
 
+  const keyOf = (name: string): ResourceKey => identityKey(globalIdentity('Mesh', name));
   const deletion = (name: string): Change => ({ type: 'delete', id: globalIdentity('Mesh', name), expect: 'any' });
   const result = (...results: WriteResult['results']): WriteResult => ({ revision: 1, results });
 
   it('walks the seed a slice a plan and decides nothing before its end', () => {
-    const seeded = Array.from({ length: SLICE + 1 }, (_, i) => (i === 0 ? ['b', 'a'] : NO_KEYS));
+    const seeded = Array.from({ length: SLICE + 1 }, (_, i) => (i === 0 ? [keyOf('b'), keyOf('a')] : NO_KEYS));
     const reconciler = new Recording(seeded);
     const loop = new KeyedLoop(reconciler);
     loop.reset(replica.index);
@@ -146,19 +147,19 @@ describe('KeyedLoop', () => {
     expect(loop.plan(0)).toEqual({ changes: [], more: true });
     expect([reconciler.walked, reconciler.asked]).toEqual([SLICE, []]);
     expect(loop.plan(0)).toEqual({ changes: [], more: false });
-    expect(reconciler.asked).toEqual(['a', 'b']);
+    expect(reconciler.asked).toEqual([keyOf('a'), keyOf('b')]);
   });
 
   it('asks again at the time that a key named, and says when that is', () => {
-    const reconciler = new Recording([['a'], ['b']]);
-    reconciler.results = (key) => (key === 'a' ? { dueAt: 100 } : undefined);
+    const reconciler = new Recording([[keyOf('a')], [keyOf('b')]]);
+    reconciler.results = (key) => (key === keyOf('a') ? { dueAt: 100 } : undefined);
     const loop = new KeyedLoop(reconciler);
     loop.reset(replica.index);
     expect(loop.plan(0)).toEqual({ changes: [], more: false, wakeAt: 100 });
     loop.plan(99);
     reconciler.results = () => undefined;
     expect(loop.plan(100)).toEqual({ changes: [], more: false });
-    expect(reconciler.asked).toEqual(['a', 'b', 'a']);
+    expect(reconciler.asked).toEqual([keyOf('a'), keyOf('b'), keyOf('a')]);
   });
 
   it.each([
@@ -178,18 +179,18 @@ describe('KeyedLoop', () => {
       ),
     );
     loop.plan(0);
-    expect(reconciler.asked).toEqual(want.map((name) => identityKey(globalIdentity('Mesh', name))));
+    expect(reconciler.asked).toEqual(want.map(keyOf));
   });
 
   it('walks anew when a change asks for it', async () => {
-    const reconciler = new Recording([['a']]);
-    reconciler.keys = ({ id }) => [RESCAN, id.name];
+    const reconciler = new Recording([[keyOf('a')]]);
+    reconciler.keys = ({ key }) => [RESCAN, key];
     await replica.lead([new KeyedLoop(reconciler)]);
     await replica.settle();
     await apply(mesh('default'));
     expect([reconciler.seeds, reconciler.asked]).toEqual([
       ['reset', 'rescan'],
-      ['a', 'a', 'default'],
+      [keyOf('a'), keyOf('a'), keyOf('default')],
     ]);
   });
 });

@@ -1,4 +1,4 @@
-import { compareText, identityKey } from '@causeway/resources';
+import { compareText, identityKey, type ResourceKey } from '@causeway/resources';
 import { BoundedMap, SlicedWork } from '@causeway/runtime';
 import {
   DoubleBuffer,
@@ -24,7 +24,7 @@ const MAX_CAUSES = 1_000;
 export const RESCAN = Symbol('rescan');
 
 /** Index keys (`identityKey`) of resources that `reconcile` must look at. */
-export type Keys = readonly string[];
+export type Keys = readonly ResourceKey[];
 
 /** No key is stale. */
 export const NO_KEYS: Keys = [];
@@ -56,7 +56,7 @@ export interface KeyedReconciler {
    */
   seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
   /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
-  listKeys(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
+  listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[];
   /**
    * The keys that something derived from the same index has made stale since the call before, `reconcile` included; asked for before and
    * after each batch. `listKeys` has then been called for all changes of the index.
@@ -67,14 +67,14 @@ export interface KeyedReconciler {
   /**
    * The keys that something outside the index has made stale since the call before; asked for once a second. `RESCAN`: everything.
    */
-  outsideKeys?(index: IndexReader): readonly (string | typeof RESCAN)[];
+  outsideKeys?(index: IndexReader): readonly (ResourceKey | typeof RESCAN)[];
   /** Decides for one key; `now` is ms since 1970. A key whose resource is gone is reconciled as well. */
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined;
+  reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined;
 }
 
 /** The keys that a loop has to look at: derived from the index by its seed, and from each change since. */
 class StaleKeys {
-  readonly queue = new WorkQueue(compareText);
+  readonly queue = new WorkQueue<ResourceKey>(compareText);
   readonly delayed = new DelayQueue();
 }
 
@@ -165,7 +165,7 @@ export class KeyedLoop implements ControlLoop {
   }
 
   /** A change of labels or spec goes on with the trace of what made its key stale. */
-  private withCause(key: string, change: Change | undefined): Change | undefined {
+  private withCause(key: ResourceKey, change: Change | undefined): Change | undefined {
     const traceparent = this.causes.get(key);
     if (traceparent === undefined) return change;
     this.causes.delete(key);

@@ -3,7 +3,7 @@ import type { Change } from '@causeway/store';
 import { DelayQueue } from './delay-queue';
 import { planBatch, WorkQueue } from './work-queue';
 
-function drained(keys: WorkQueue): string[] {
+function drained(keys: WorkQueue<string>): string[] {
   const taken: string[] = [];
   for (let key = keys.take(); key !== undefined; key = keys.take()) taken.push(key);
   return taken;
@@ -11,7 +11,7 @@ function drained(keys: WorkQueue): string[] {
 
 describe('WorkQueue', () => {
   it('gives each key once, in order, what was marked last first', () => {
-    const keys = new WorkQueue(compareText);
+    const keys = new WorkQueue<string>(compareText);
     for (const key of ['b', 'a', 'b', 'd']) keys.add(key);
     expect(keys.take()).toBe('a');
     for (const key of ['c', 'd']) keys.add(key);
@@ -21,7 +21,7 @@ describe('WorkQueue', () => {
   });
 
   it('takes keys that are in order already', () => {
-    const keys = new WorkQueue(compareText);
+    const keys = new WorkQueue<string>(compareText);
     keys.addSorted(['z', 'y', 'x']);
     keys.add('a');
     expect(drained(keys)).toEqual(['a', 'z', 'y', 'x']);
@@ -36,7 +36,7 @@ describe('decideStale', () => {
   });
 
   it('ends with the batch, and with the number of keys looked at', () => {
-    const keys = new WorkQueue(compareText);
+    const keys = new WorkQueue<string>(compareText);
     for (let i = 0; i < 12_000; i++) keys.add(`k${i}`);
     expect(planBatch(keys, { changes: 3 }, change)).toMatchObject({ changes: [{}, {}, {}], more: true });
     const looks = [0, 0, 0].map((_, turn) => {
@@ -52,7 +52,7 @@ describe('decideStale', () => {
 
 describe('DelayQueue', () => {
   it('knows the next time through additions, moves and removals', () => {
-    const due = new DelayQueue();
+    const due = new DelayQueue<string>();
     expect(due.nextDue).toBeUndefined();
     due.set('a', 10);
     due.set('b', 5);

@@ -1,11 +1,11 @@
-import { identityKey, type Identity } from '@causeway/resources';
+import { identityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import { SLICE } from '@causeway/runtime';
 import type { Change, WriteResult } from '@causeway/store';
 
 /** Keys that are taken one after the other. */
-interface KeyBatch {
+interface KeyBatch<K> {
   /** The next one last, once sorted. */
-  readonly keys: string[];
+  readonly keys: K[];
   sorted: boolean;
 }
 
@@ -14,21 +14,21 @@ interface KeyBatch {
  * added earlier; together they are taken in the order of `compare`, or as they were added where there is none. Very
  * many keys are sorted in several batches, in the order in which they were added: one long sort would hold the event loop.
  */
-export class WorkQueue {
-  private readonly queued = new Set<string>();
+export class WorkQueue<K extends string = ResourceKey> {
+  private readonly queued = new Set<K>();
   /** Added since the last `take`. */
-  private unsorted: string[] = [];
+  private unsorted: K[] = [];
   /** The next one last. */
-  private batches: KeyBatch[] = [];
+  private batches: KeyBatch<K>[] = [];
 
-  constructor(private readonly compare?: (a: string, b: string) => number) {}
+  constructor(private readonly compare?: (a: K, b: K) => number) {}
 
   get size(): number {
     return this.queued.size;
   }
 
   /** A key that is queued already moves to the front with the other new ones. */
-  add(key: string): void {
+  add(key: K): void {
     this.queued.add(key);
     this.unsorted.push(key);
   }
@@ -40,13 +40,13 @@ export class WorkQueue {
   }
 
   /** Adds keys that are in order already: one batch, however many. */
-  addSorted(keys: readonly string[]): void {
+  addSorted(keys: readonly K[]): void {
     for (const key of keys) this.queued.add(key);
     this.batches.push({ keys: [...keys].reverse(), sorted: true });
   }
 
   /** Removes and returns the next key; undefined when the queue is empty. */
-  take(): string | undefined {
+  take(): K | undefined {
     if (this.unsorted.length > 0) this.batchUnsorted();
     for (let batch = this.batches.at(-1); batch; batch = this.batches.at(-1)) {
       if (!batch.sorted) this.sort(batch);
@@ -57,7 +57,7 @@ export class WorkQueue {
     return undefined;
   }
 
-  private sort(batch: KeyBatch): void {
+  private sort(batch: KeyBatch<K>): void {
     const { compare } = this;
     if (compare) batch.keys.sort((a, b) => compare(b, a));
     else batch.keys.reverse();
@@ -88,10 +88,10 @@ export interface BatchLimits {
 }
 
 /** Takes keys from the queue and decides for each, until one of the limits is reached or the queue is empty. */
-export function planBatch(
-  queue: WorkQueue,
+export function planBatch<K extends string>(
+  queue: WorkQueue<K>,
   { changes: maxChanges, keys: maxKeys = 5_000 }: BatchLimits,
-  decide: (key: string) => Change | undefined,
+  decide: (key: K) => Change | undefined,
 ): BatchPlan {
   const changes: Change[] = [];
   for (let keys = 0; keys < maxKeys && changes.length < maxChanges; keys++) {
@@ -112,6 +112,6 @@ function refusedIdentities(changes: readonly Change[], result: WriteResult): rea
 }
 
 /** `refusedIdentities` as index keys. */
-export function refusedKeys(changes: readonly Change[], result: WriteResult): readonly string[] {
+export function refusedKeys(changes: readonly Change[], result: WriteResult): readonly ResourceKey[] {
   return refusedIdentities(changes, result).map(identityKey);
 }

@@ -1,3 +1,4 @@
+import { PRODUCER } from '@causeway/routing';
 import type { PolicyChangeSet } from '@causeway/policies';
 import { fillAtOnce } from '@causeway/store/testing';
 import { meshesOf } from '../../../../test/support/meshes';
@@ -33,7 +34,7 @@ function followed(zone: TrafficZone) {
   const policies = new FollowedPolicies({ ...options, routes });
   const received: (PolicyChangeSet | 'reloaded')[] = [];
   policies.subscribe((change) => received.push(change));
-  const at = { frontend: service.id, port: 80, group: 'producer' };
+  const at = { frontend: service.id, port: 80, group: PRODUCER };
   const colour = () => policies.table.effectiveOfRule('PaintPolicy', at)?.spec['colour'];
   return { policies, received, colour };
 }
@@ -124,7 +125,7 @@ describe('the policies of a process', () => {
     const other = sketch('PaintPolicy', 'p', policy.spec, { mesh: 'other' });
     const stranger = sketch('MeshService', 'shop', service.spec, { mesh: 'other' });
     zone.put(other, stranger);
-    const at = { frontend: stranger.id, port: 80, group: 'producer' };
+    const at = { frontend: stranger.id, port: 80, group: PRODUCER };
     const { policies } = followed(zone);
     expect(policies.table.effectiveOfRule('PaintPolicy', at)).toBeUndefined();
     zone.put(sketch('Mesh', 'other', {}));

@@ -1,13 +1,23 @@
 import fc from 'fast-check';
-import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import {
+  identityKey,
+  isJsonObject,
+  type Identity,
+  type JsonObject,
+  type JsonValue,
+  type ResourceKey,
+} from '@causeway/resources';
 import { mergeStrategies, type MergeStrategy, type Strategy } from '../model/levels';
 import { createPolicy, type Policy } from '../model/policy';
 import { Fold } from './fold';
 import { listLeaves } from '../model/traced';
 
+const idOf = (name: string): Identity => ({ kind: 'P', mesh: 'm', zone: '', namespace: 'ns', name });
+const keyOf = (name: string): ResourceKey => identityKey(idOf(name));
+
 function policy(name: string, strategy: MergeStrategy, spec: JsonObject): Policy {
-  const id = { kind: 'P', mesh: 'm', zone: '', namespace: 'ns', name };
-  return createPolicy({ key: name, id, creationOrder: 1, generation: 1, targetRefs: [], strategy, spec });
+  const id = idOf(name);
+  return createPolicy({ key: identityKey(id), id, creationOrder: 1, generation: 1, targetRefs: [], strategy, spec });
 }
 
 const folded = (...policies: readonly Policy[]): Fold | undefined => Fold.roots().of(policies);
@@ -100,9 +110,9 @@ describe('the fold of policies', () => {
       policy('b', 'AtomicOverrides', { '~z': { v: [1] } }),
     );
     expect([...(fold?.sources ?? [])]).toEqual([
-      ['/x~1y', { policy: 'a', strategy: 'PatchDefaults' }],
-      ['/~0z/w', { policy: 'a', strategy: 'PatchDefaults' }],
-      ['/~0z/v', { policy: 'b', strategy: 'AtomicOverrides' }],
+      ['/x~1y', { policy: keyOf('a'), strategy: 'PatchDefaults' }],
+      ['/~0z/w', { policy: keyOf('a'), strategy: 'PatchDefaults' }],
+      ['/~0z/v', { policy: keyOf('b'), strategy: 'AtomicOverrides' }],
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@causeway/resources';
+import type { JsonObject, ResourceKey } from '@causeway/resources';
 import type { Strategy } from '../model/levels';
 import type { Policy } from '../model/policy';
 import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from '../model/traced';
@@ -6,7 +6,7 @@ import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from '../m
 /** Policy that set a value of an effective spec, and the strategy by which it did. */
 interface FieldSource {
   /** The key of the policy. */
-  readonly policy: string;
+  readonly policy: ResourceKey;
   readonly strategy: Strategy;
 }
 /** By JSON pointer, one for each leaf of the effective spec. */

@@ -1,4 +1,4 @@
-import type { Identity, JsonObject, LabelSelector, Resource, Violation } from '@causeway/resources';
+import type { Identity, JsonObject, LabelSelector, Resource, Violation, ResourceKey } from '@causeway/resources';
 import { compareText } from '@causeway/resources';
 import { tracedSpec, type Branch } from './traced';
 import type { Level, Strategy } from './levels';
@@ -25,7 +25,7 @@ export interface TargetRef {
 
 /** A policy as the engine uses it. One whose spec breaks a rule has no targets and takes no effect. */
 export interface Policy {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly id: Identity;
   readonly creationOrder: number;
   readonly generation: number;

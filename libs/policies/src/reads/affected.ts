@@ -1,4 +1,4 @@
-import { compareText, identityKey, type Identity } from '@causeway/resources';
+import { compareText, identityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import type { Fold } from '../fold/fold';
 import type { Level } from '../model/levels';
 import type { Policy } from '../model/policy';
@@ -34,7 +34,7 @@ const ROUTE: readonly Level[] = ['Route', 'Rule'];
 export const levelsOfKind = (kind: string): readonly Level[] => LEVELS[kind] ?? (kind.endsWith('Route') ? ROUTE : []);
 
 /** The keys of the policies that name an object or a section of it. Linear in the kinds and the sections. */
-export function policyKeysOn(table: PolicyTable, object: Identity): ReadonlySet<string> {
+export function policyKeysOn(table: PolicyTable, object: Identity): ReadonlySet<ResourceKey> {
   const nodes = [...nodesOfObject(table, object)];
   const all = [...table.all()].filter(({ policies }) => policies.attachments.size > 0);
   return new Set(

@@ -1,5 +1,5 @@
 import { identityKey } from '@causeway/resources';
-import { listRouteBindings } from '@causeway/routing';
+import { listRouteBindings, consumerOfGroup } from '@causeway/routing';
 import type { Fold, ScopeState } from '../fold/fold';
 import type { Policy, TargetRef } from '../model/policy';
 import type { FoundTarget } from '../table/attachments';
@@ -102,7 +102,9 @@ export function findCallers(kind: KindTable, policy: Policy): CallerScope {
     if (level === 'Route' || level === 'Rule') {
       const route = id && routes.route(identityKey(id));
       if (!route || namespace !== policy.id.namespace) return route !== undefined;
-      return [...listRouteBindings(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
+      return [...listRouteBindings(routes, route).bound].every(
+        ({ binding }) => consumerOfGroup(binding.group) !== undefined,
+      );
     }
     const isAbove = level === 'Mesh' || level === 'Namespace' || level === 'Virtual';
     return !isAbove && namespace !== policy.id.namespace;

@@ -1,8 +1,8 @@
 import { jsonEqual, type JsonObject } from '@causeway/resources';
-import { PRODUCER } from '@causeway/routing';
+import { PRODUCER, OWN_BACKEND, type FrontendGroup } from '@causeway/routing';
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
-import { createContext, OWN_BACKEND, type Context } from '../table/contexts';
+import { createContext, type Context } from '../table/contexts';
 import { standing, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { ChangedCarriers } from './changed-carriers';
@@ -96,7 +96,7 @@ class Otherwise {
   }
 
   /** The group of the clients that have no view of their own. */
-  private get sharedGroup(): string {
+  private get sharedGroup(): FrontendGroup {
     return this.kind.policies.hierarchyPaths.side === 'backend' ? OWN_BACKEND : PRODUCER;
   }
 }

@@ -1,12 +1,12 @@
-import { identityKey, type Identity } from '@causeway/resources';
-import type { Frontend } from '@causeway/routing';
+import { identityKey, type Identity, type ResourceKey } from '@causeway/resources';
+import { type Frontend, consumerGroup, type FrontendGroup } from '@causeway/routing';
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
-import { consumerGroup, createContext, type Context } from '../table/contexts';
+import { createContext, type Context } from '../table/contexts';
 import { findConsumers, lowerPolicies, standing, upperPolicies, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { listContexts } from '../table/node-contexts';
-import { frontendNode, meshNode, namespaceNode, routeNode, type Node } from '../table/nodes';
+import { frontendNode, meshNode, meshOfNode, namespaceNode, routeNode, type Node } from '../table/nodes';
 import type { LowerPath } from '../table/hierarchy-paths';
 
 /** A path from a Mesh to where a kind takes effect, and the policies that meet on it. */
@@ -19,7 +19,7 @@ export interface PolicyPath {
    * Group of the requests: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`; `backend` if no route is
    * on the path.
    */
-  readonly group: string;
+  readonly group: FrontendGroup | 'virtual' | 'place';
   /** The least specific first, the older first on one node. */
   readonly policies: readonly Policy[];
   /** The nodes below Mesh and Namespace. */
@@ -32,7 +32,7 @@ export interface PolicyPath {
 }
 
 /** A frontend's key, the frontend where there is one, and a group. */
-type PathContext = readonly [key: string, frontend: Frontend | undefined, group: string];
+type PathContext = readonly [key: ResourceKey, frontend: Frontend | undefined, group: FrontendGroup];
 
 /** Returns the effective policy on a path; undefined if there are no policies. */
 export const foldPath = ({ policies }: KindTable, path: Pick<PolicyPath, 'policies'>): Fold | undefined =>
@@ -88,7 +88,7 @@ export function* pathsBelowNodes(
   for (const node of nodes) {
     if (node.level === 'Virtual') yield virtualPath(node, carriers);
     if (node.level !== 'Mesh' && node.level !== 'Namespace') continue;
-    const [mesh = ''] = (node.key.split(' ')[1] ?? '').split('/');
+    const mesh = meshOfNode(node);
     const below = node.level === 'Namespace' ? node.namespace : undefined;
     for (const path of pathsBelow(kind, carriers, mesh, below)) {
       if (seen.has(path.key)) continue;

@@ -45,7 +45,7 @@ function askedAt(table: PolicyTable, kind: string, { context, group, lower }: Po
   return table.effectiveOfRule(kind, {
     frontend: id,
     port: Number(sectionAt('ServicePort') ?? 80),
-    group,
+    group: context.group,
     ...(route && { route, ...(rule !== undefined && { rule }) }),
     ...(service && { backend: { service, port: 80 } }),
   });

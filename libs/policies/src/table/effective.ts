@@ -1,8 +1,15 @@
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
-import { PRODUCER, type Frontend } from '@causeway/routing';
+import {
+  PRODUCER,
+  type Frontend,
+  consumerGroup,
+  isGatewayGroup,
+  OWN_BACKEND,
+  type FrontendGroup,
+} from '@causeway/routing';
 import type { Fold, FieldSources } from '../fold/fold';
 import type { Policy } from '../model/policy';
-import { consumerGroup, createContext, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
+import { createContext, type Context } from './contexts';
 import type { KindTable } from './kind-table';
 import { frontendNode, routeNode, type Node } from './nodes';
 import { isBoundAt } from './hierarchy-paths';
@@ -19,7 +26,7 @@ export interface RuleAt {
   readonly frontend: Identity;
   readonly port: number;
   /** As routing has it: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`. */
-  readonly group: string;
+  readonly group: FrontendGroup;
   readonly route?: Identity;
   readonly rule?: string;
   /** Destination of the rule, for kinds that take effect at backends. */
@@ -61,7 +68,11 @@ export function effectiveOfRule(
 }
 
 /** The group that counts for a kind at a port. */
-function groupAt({ policies }: KindTable, frontend: Frontend, { group, port }: Pick<RuleAt, 'group' | 'port'>): string {
+function groupAt(
+  { policies }: KindTable,
+  frontend: Frontend,
+  { group, port }: Pick<RuleAt, 'group' | 'port'>,
+): FrontendGroup {
   const { consumer } = createContext(frontend, group);
   if (consumer === undefined || isBoundAt(policies.targetIndex.routes, frontend, group, port)) return group;
   return policies.listConsumers(frontend).includes(consumer) ? group : PRODUCER;

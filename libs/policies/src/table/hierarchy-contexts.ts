@@ -1,5 +1,5 @@
 import { getOrInsert } from '@causeway/resources';
-import type { Frontend, BindingTable } from '@causeway/routing';
+import type { Frontend, BindingTable, FrontendGroup } from '@causeway/routing';
 import { createContext, type Context } from './contexts';
 import type { HierarchyPaths } from './hierarchy-paths';
 
@@ -10,7 +10,7 @@ export interface CountedContext extends Context {
 
 /** All contexts of a hierarchy, counted by the Mesh and Namespace that stand above them. Kept equal to the table of routes. */
 export class HierarchyContexts {
-  private readonly byFrontend = new Map<string, Map<string, CountedContext>>();
+  private readonly byFrontend = new Map<string, Map<FrontendGroup, CountedContext>>();
   private readonly byMesh = new Map<string, Map<string, Set<CountedContext>>>();
   private readonly totals = new Map<string, Map<string, number>>();
 
@@ -20,14 +20,14 @@ export class HierarchyContexts {
   ) {}
 
   /** Counts one context anew, or forgets it where `frontend` has no such group. */
-  refresh(key: string, frontend: Frontend | undefined, group: string): void {
+  refresh(key: string, frontend: Frontend | undefined, group: FrontendGroup): void {
     const isThere = frontend !== undefined && this.hierarchyPaths.listGroups(frontend, this.routes).includes(group);
     this.forget(key, group);
     if (isThere) this.keep(key, frontend, group);
   }
 
   /** Counts all contexts of a frontend anew; returns the groups that it has or had. */
-  refreshAll(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
+  refreshAll(key: string, frontend: Frontend | undefined): ReadonlySet<FrontendGroup> {
     const groups = new Set([...(this.byFrontend.get(key)?.keys() ?? [])]);
     for (const group of groups) this.forget(key, group);
     for (const group of frontend ? this.hierarchyPaths.listGroups(frontend, this.routes) : []) {
@@ -37,7 +37,7 @@ export class HierarchyContexts {
     return groups;
   }
 
-  at(key: string, group: string): CountedContext | undefined {
+  at(key: string, group: FrontendGroup): CountedContext | undefined {
     return this.byFrontend.get(key)?.get(group);
   }
 
@@ -58,18 +58,18 @@ export class HierarchyContexts {
     return this.totals.get(mesh) ?? NONE;
   }
 
-  private keep(key: string, frontend: Frontend, group: string): void {
+  private keep(key: string, frontend: Frontend, group: FrontendGroup): void {
     const context = createContext(frontend, group);
     const counted = { ...context, paths: this.hierarchyPaths.count(context, this.routes) };
     const { mesh, namespace } = context;
-    getOrInsert(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
+    getOrInsert(this.byFrontend, key, () => new Map<FrontendGroup, CountedContext>()).set(group, counted);
     const places = getOrInsert(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());
     getOrInsert(places, namespace, () => new Set<CountedContext>()).add(counted);
     const totals = getOrInsert(this.totals, mesh, () => new Map<string, number>());
     totals.set(namespace, (totals.get(namespace) ?? 0) + counted.paths);
   }
 
-  private forget(key: string, group: string): void {
+  private forget(key: string, group: FrontendGroup): void {
     const groups = this.byFrontend.get(key);
     const known = groups?.get(group);
     if (!groups || !known) return;

@@ -7,9 +7,13 @@ import {
   type CompiledRule,
   type Frontend,
   type BindingTable,
+  isGatewayGroup,
+  OWN_BACKEND,
+  gatewayGroup,
+  type FrontendGroup,
 } from '@causeway/routing';
 import type { Level } from '../model/levels';
-import { isGatewayGroup, findFallbackGroup, OWN_BACKEND, type Context } from './contexts';
+import { findFallbackGroup, type Context } from './contexts';
 import { frontendNode, implicitNode, routeNode, type Node } from './nodes';
 
 /** The nodes of a path below Mesh and Namespace, the least specific first. */
@@ -41,12 +45,14 @@ export class HierarchyPaths {
   }
 
   /** The groups of a frontend that are contexts of these levels, in order. A headless service has no routes, so implicit ones only. */
-  listGroups(frontend: Frontend, routes: BindingTable): readonly string[] {
+  listGroups(frontend: Frontend, routes: BindingTable): readonly FrontendGroup[] {
     const isGateway = frontend.id.kind === 'Gateway';
     if (this.side === 'backend') return isGateway ? [] : [OWN_BACKEND];
     if (this.side === 'place') return [];
     if (isGateway) {
-      return this.has('Gateway') || this.has('Listener') ? [`gateway:${frontend.namespace}/${frontend.id.name}`] : [];
+      return this.has('Gateway') || this.has('Listener')
+        ? [gatewayGroup(`${frontend.namespace}/${frontend.id.name}`)]
+        : [];
     }
     if (!this.hasPathsOf(frontend)) return [];
     return [PRODUCER, ...routes.listGroups(frontend).filter((group) => group !== PRODUCER && !isGatewayGroup(group))];
@@ -134,10 +140,14 @@ export class HierarchyPaths {
 /** Returns the bindings at a port of a context, or `implicit` if the service itself answers. */
 function bindingsAt(
   routes: BindingTable,
-  { frontend, group, borrowed }: { readonly frontend: Frontend; readonly group: string; readonly borrowed: boolean },
+  {
+    frontend,
+    group,
+    borrowed,
+  }: { readonly frontend: Frontend; readonly group: FrontendGroup; readonly borrowed: boolean },
   port: number,
 ): readonly Binding[] | 'implicit' {
-  const of = (name: string): readonly Binding[] => {
+  const of = (name: FrontendGroup): readonly Binding[] => {
     const { bindings } = routes.group(frontend, name);
     if (bindings.size === 0) return [];
     return [bindings.get(portKey('tcp', port)), bindings.get(portKey('udp', port))].filter((one) => one !== undefined);
@@ -151,7 +161,7 @@ function bindingsAt(
 }
 
 /** Whether a group of routing decides at a port: a consumer's counts where it has a binding (T002-42). */
-export function isBoundAt(routes: BindingTable, frontend: Frontend, group: string, port: number): boolean {
+export function isBoundAt(routes: BindingTable, frontend: Frontend, group: FrontendGroup, port: number): boolean {
   const { bindings } = routes.group(frontend, group);
   return bindings.has(portKey('tcp', port)) || bindings.has(portKey('udp', port));
 }

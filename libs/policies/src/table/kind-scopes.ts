@@ -1,7 +1,7 @@
-import { getOrInsert, deleteFrom } from '@causeway/resources';
-import type { Frontend } from '@causeway/routing';
+import { getOrInsert, deleteFrom, type ResourceKey } from '@causeway/resources';
+import { type Frontend, consumerGroup, consumerOfGroup, type FrontendGroup } from '@causeway/routing';
 import type { Policy } from '../model/policy';
-import { consumerGroup, createContext, type Context } from './contexts';
+import { createContext, type Context } from './contexts';
 import { lowerPolicies, type KindPolicies } from './kind-policies';
 import type { HierarchyContexts } from './hierarchy-contexts';
 
@@ -10,7 +10,7 @@ export interface ScopeGroup {
   readonly mesh: string;
   readonly namespace: string;
   /** The keys of the policies below the Namespace, the least specific first. */
-  readonly lower: readonly string[];
+  readonly lower: readonly ResourceKey[];
   readonly key: string;
   paths: number;
 }
@@ -34,7 +34,7 @@ interface ScopeMembership {
  * of all others the hierarchy knows how many paths they have, and the same policies meet on all of them.
  */
 export class KindScopes {
-  private readonly special = new Map<string, Map<string, Special>>();
+  private readonly special = new Map<ResourceKey, Map<FrontendGroup, Special>>();
   private readonly groups = new Map<string, ScopeGroup>();
   private readonly byPolicy = new Map<string, Set<ScopeGroup>>();
   private readonly places = new Map<string, Map<string, ScopeMembership>>();
@@ -66,8 +66,8 @@ export class KindScopes {
   }
 
   /** Groups of a frontend that exist for this kind or did: those of the hierarchy and those that policies make or made. */
-  groupsAt(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
-    const found = new Set<string>(this.special.get(key)?.keys() ?? []);
+  groupsAt(key: ResourceKey, frontend: Frontend | undefined): ReadonlySet<FrontendGroup> {
+    const found = new Set<FrontendGroup>(this.special.get(key)?.keys() ?? []);
     if (!frontend) return found;
     for (const group of this.kind.hierarchyPaths.listGroups(frontend, this.kind.targetIndex.routes)) found.add(group);
     for (const namespace of this.kind.listConsumers(frontend)) found.add(consumerGroup(namespace));
@@ -75,10 +75,10 @@ export class KindScopes {
   }
 
   /** Groups of a frontend that borrow the producer's routes or did, because a policy made them. */
-  borrowing(key: string, frontend: Frontend | undefined): readonly string[] {
+  borrowing(key: ResourceKey, frontend: Frontend | undefined): readonly FrontendGroup[] {
     const { definition, attachments } = this.kind;
     if (definition.crossNamespace !== 'ClientSide') return [];
-    const before = [...(this.special.get(key)?.keys() ?? [])].filter((group) => group.startsWith(consumerGroup('')));
+    const before = [...(this.special.get(key)?.keys() ?? [])].filter((group) => consumerOfGroup(group) !== undefined);
     const now = frontend && attachments.standBelow ? this.kind.listConsumers(frontend) : [];
     return [...before, ...now.map(consumerGroup)];
   }
@@ -107,7 +107,7 @@ export class KindScopes {
   }
 
   /** Counts a context anew, or forgets it where it is no more. Adds the policies whose counts may differ. Linear in its paths. */
-  refresh(key: string, frontend: Frontend | undefined, group: string, changed: Set<string>): void {
+  refresh(key: ResourceKey, frontend: Frontend | undefined, group: FrontendGroup, changed: Set<ResourceKey>): void {
     this.forget(key, group, changed);
     if (!frontend) return;
     const counted = this.contexts.at(key, group);
@@ -128,11 +128,11 @@ export class KindScopes {
       for (const policy of policies) changed.add(policy.key);
     }
     const covered = counted?.paths ?? 0;
-    getOrInsert(this.special, key, () => new Map<string, Special>()).set(group, { context, covered, groups });
+    getOrInsert(this.special, key, () => new Map<FrontendGroup, Special>()).set(group, { context, covered, groups });
     this.place(mesh, namespace).covered += covered;
   }
 
-  private forget(key: string, group: string, changed: Set<string>): void {
+  private forget(key: ResourceKey, group: FrontendGroup, changed: Set<ResourceKey>): void {
     const groups = this.special.get(key);
     const known = groups?.get(group);
     if (!groups || !known) return;

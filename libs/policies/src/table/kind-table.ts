@@ -1,4 +1,5 @@
-import type { Frontend } from '@causeway/routing';
+import type { ResourceKey } from '@causeway/resources';
+import type { Frontend, FrontendGroup } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
 import { isBelow, type ChangedNodeListener } from './attachments';
@@ -32,7 +33,7 @@ export class KindTable {
     if (!filling) changeSet.policies.add(policy.key);
   }
 
-  remove(key: string, changeSet: PolicyChangeSetBuilder): void {
+  remove(key: ResourceKey, changeSet: PolicyChangeSetBuilder): void {
     this.touching(changeSet, false, (touch) => this.policies.attachments.remove(key, touch));
     changeSet.policies.delete(key);
   }
@@ -53,9 +54,9 @@ export class KindTable {
 
   /** Contexts of a frontend changed below the policies, which stand where they stood. */
   contextsChanged(
-    key: string,
+    key: ResourceKey,
     frontend: Frontend | undefined,
-    groups: Iterable<string>,
+    groups: Iterable<FrontendGroup>,
     changeSet: PolicyChangeSetBuilder,
   ): void {
     if (this.policies.attachments.size === 0) return;
@@ -87,7 +88,7 @@ export class KindTable {
     work: (touch: ChangedNodeListener) => void,
   ): void {
     const changed = new Map<string, Node>();
-    const contexts = new Map<string, readonly [string, Frontend | undefined, string]>();
+    const contexts = new Map<string, readonly [ResourceKey, Frontend | undefined, FrontendGroup]>();
     work((node, policy) => {
       changed.set(node.key, node);
       changeSet.policies.add(policy.key);
@@ -101,7 +102,12 @@ export class KindTable {
     for (const [key, frontend, group] of contexts.values()) this.refresh(key, frontend, group, changeSet);
   }
 
-  private refresh(key: string, frontend: Frontend | undefined, group: string, changeSet: PolicyChangeSetBuilder): void {
+  private refresh(
+    key: ResourceKey,
+    frontend: Frontend | undefined,
+    group: FrontendGroup,
+    changeSet: PolicyChangeSetBuilder,
+  ): void {
     this.scopes.refresh(key, frontend, group, changeSet.policies);
     const context = frontend ? createContext(frontend, group) : contextAt(key, group);
     for (const policy of upperPolicies(this.policies.attachments, context)) changeSet.policies.add(policy.key);
@@ -109,8 +115,8 @@ export class KindTable {
   }
 
   private markContext(
-    key: string,
-    group: string,
+    key: ResourceKey,
+    group: FrontendGroup,
     consumer: string | undefined,
     changeSet: PolicyChangeSetBuilder,
   ): void {

@@ -1,11 +1,12 @@
-import { listRouteBindings, PRODUCER, type Frontend } from '@causeway/routing';
-import { consumerGroup } from './contexts';
+import { type ResourceKey, identityKey } from '@causeway/resources';
+import { listRouteBindings, PRODUCER, type Frontend, consumerOfGroup, type FrontendGroup } from '@causeway/routing';
+
 import type { KindPolicies } from './kind-policies';
 import type { KindScopes } from './kind-scopes';
 import type { Node } from './nodes';
 
 /** A frontend's key, the frontend where there is one, and a group. */
-export type ContextAt = readonly [key: string, frontend: Frontend | undefined, group: string];
+export type ContextAt = readonly [key: ResourceKey, frontend: Frontend | undefined, group: FrontendGroup];
 
 /**
  * The contexts that have a node, or had it before the last change of policies: some of them may not have it. None for Meshes, Namespaces
@@ -21,13 +22,13 @@ export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes
       return;
     case 'Route':
     case 'Rule': {
-      const route = routes.route(getKey(node));
+      const route = routes.route(identityKey(id));
       if (route) yield* contextsOfRoute(kind, scopes, route);
       return;
     }
     default: {
       const frontend = kind.targetIndex.frontend(id);
-      const key = getKey(node);
+      const key = identityKey(id);
       for (const group of scopes.groupsAt(key, frontend)) yield [key, frontend, group];
       const isBackend = level === 'Backend' || level === 'BackendPort';
       if (!isBackend || kind.hierarchyPaths.side !== 'route' || !frontend) return;
@@ -46,12 +47,7 @@ function* contextsOfRoute(
     if (binding.group !== PRODUCER || definition.crossNamespace !== 'ClientSide') continue;
     // Consumers whose context a policy made borrow the producer's routes.
     for (const group of scopes.groupsAt(frontend.key, frontend)) {
-      if (group.startsWith(consumerGroup(''))) yield [frontend.key, frontend, group];
+      if (consumerOfGroup(group) !== undefined) yield [frontend.key, frontend, group];
     }
   }
-}
-
-/** The identity key in a node's key. */
-function getKey({ key }: Node): string {
-  return key.split(' ')[1] ?? '';
 }

@@ -1,14 +1,16 @@
+import type { FrontendGroup } from '@causeway/routing';
+import type { ResourceKey } from '@causeway/resources';
 /**
  * Possible effects of a change: effective specs in contexts of frontends (clients' side) and of services' own backends,
  * with keys of identities as in routing's `ChangeSet`, and the policies whose status may differ.
  */
 export interface PolicyChangeSet {
-  readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
+  readonly rules: readonly { readonly kind: string; readonly frontend: ResourceKey; readonly group: FrontendGroup }[];
   /** `consumer`: only the view of clients of this namespace has changed, which one of their policies created. */
-  readonly backends: readonly { readonly kind: string; readonly service: string; readonly consumer?: string }[];
+  readonly backends: readonly { readonly kind: string; readonly service: ResourceKey; readonly consumer?: string }[];
   /** Of a kind, all rules and backends of a mesh, in place of each of them: what stands on the Mesh itself changed. */
   readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
-  readonly policies: readonly string[];
+  readonly policies: readonly ResourceKey[];
 }
 
 export const NO_POLICY_CHANGES: PolicyChangeSet = { rules: [], backends: [], meshes: [], policies: [] };
@@ -18,13 +20,13 @@ export class PolicyChangeSetBuilder {
   private readonly rules = new Map<string, PolicyChangeSet['rules'][number]>();
   private readonly backends = new Map<string, PolicyChangeSet['backends'][number]>();
   private readonly meshes = new Map<string, PolicyChangeSet['meshes'][number]>();
-  readonly policies = new Set<string>();
+  readonly policies = new Set<ResourceKey>();
 
-  addRule(kind: string, frontend: string, group: string): void {
+  addRule(kind: string, frontend: ResourceKey, group: FrontendGroup): void {
     this.rules.set(`${kind} ${frontend} ${group}`, { kind, frontend, group });
   }
 
-  addBackend(kind: string, service: string, consumer: string | undefined): void {
+  addBackend(kind: string, service: ResourceKey, consumer: string | undefined): void {
     this.backends.set(`${kind} ${service} ${consumer ?? ''}`, {
       kind,
       service,

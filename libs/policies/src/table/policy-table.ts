@@ -1,5 +1,13 @@
-import { ChangeCollector, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
-import type { ChangeSet, Frontend, BindingTable, Service } from '@causeway/routing';
+import {
+  ChangeCollector,
+  getOrInsert,
+  type Identity,
+  identityKey,
+  type Labels,
+  type ResourceKey,
+  parseIdentityKey,
+} from '@causeway/resources';
+import type { ChangeSet, Frontend, BindingTable, Service, FrontendGroup } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { StoredPolicy } from '../model/policy';
 import { readPolicy } from '../model/read-policy';
@@ -189,9 +197,9 @@ export class PolicyTable {
     return this.change((changeSet) => {
       // While the table is filled nothing is counted: `derive` does that, with what stands then.
       const whole = new Set(frontends);
-      const parts = new Map<string, Set<string>>();
+      const parts = new Map<ResourceKey, Set<FrontendGroup>>();
       for (const { frontend, group } of groups) {
-        if (!whole.has(frontend)) getOrInsert(parts, frontend, () => new Set<string>()).add(group);
+        if (!whole.has(frontend)) getOrInsert(parts, frontend, () => new Set<FrontendGroup>()).add(group);
       }
       for (const contexts of this.filling ? [] : this.hierarchies.values()) {
         for (const key of whole) {
@@ -232,9 +240,8 @@ export class PolicyTable {
     if (object) for (const kind of this.kinds.values()) kind.look(object, changeSet, this.filling);
   }
 
-  private frontendAt(key: string): Frontend | undefined {
-    const [kind = '', mesh = '', zone = '', namespace = '', name = ''] = key.split('/');
-    return this.targetIndex.frontend({ kind, mesh, zone, namespace, name });
+  private frontendAt(key: ResourceKey): Frontend | undefined {
+    return this.targetIndex.frontend(parseIdentityKey(key));
   }
 
   private dropUnusedHierarchies(): void {
@@ -249,7 +256,7 @@ export class PolicyTable {
 
 /** A frontend of which some groups changed; undefined where it is gone. */
 interface Changed {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly frontend: Frontend | undefined;
-  readonly groups: Iterable<string>;
+  readonly groups: Iterable<FrontendGroup>;
 }

@@ -1,11 +1,11 @@
-import { compareText, identityKey, type Identity } from '@causeway/resources';
+import { compareText, identityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import { inSlices, SingleFlight, SortedRuns } from '@causeway/runtime';
 import { followIndex, type IndexChange, type IndexedState, type IndexReader } from '@causeway/store';
 import type { SortKey } from './page';
 
 /** One resource in the sorted list of its kind. */
 export interface ListEntry {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly id: Identity;
 }
 

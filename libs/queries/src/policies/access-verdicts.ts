@@ -7,7 +7,7 @@ import {
   type InboundAccess,
   type PolicyTable,
 } from '@causeway/policies';
-import type { Identity } from '@causeway/resources';
+import { type Identity, parseIdentityKey } from '@causeway/resources';
 import type { RequestQuestion } from '../request-question';
 import { accessMessage } from './access-messages';
 import type { Backend } from './request-backends';
@@ -132,7 +132,7 @@ function policiesSaying(
   if (what === 'defaultAccess') return [];
   const field = what === 'path' || what === 'identity' ? '' : `/${what}`;
   return [...(table.effectiveOfBackend(AccessPolicy.kind, at)?.sources ?? [])].flatMap(([pointer, { policy }]) => {
-    const [, , , namespace = '', name = ''] = policy.split('/');
+    const { namespace, name } = parseIdentityKey(policy);
     return pointer === field || pointer.startsWith(`${field}/`) ? [`${namespace}/${name}`] : [];
   });
 }

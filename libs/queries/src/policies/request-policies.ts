@@ -1,7 +1,14 @@
 import type { ShapedBy } from '@causeway/api';
 import type { Effective, PolicyTable } from '@causeway/policies';
-import { compareText, identityKey, type Identity } from '@causeway/resources';
-import { looksIntoRequests, PRODUCER, type Explanation, type RouteQuestion } from '@causeway/routing';
+import { compareText, identityKey, type Identity, parseIdentityKey } from '@causeway/resources';
+import {
+  looksIntoRequests,
+  PRODUCER,
+  type Explanation,
+  type RouteQuestion,
+  consumerGroup,
+  gatewayGroup,
+} from '@causeway/routing';
 import { listBackends, type Backend } from './request-backends';
 
 /**
@@ -15,10 +22,10 @@ export function policiesOfRequest(
 ): readonly ShapedBy[] {
   const group =
     'gateway' in client
-      ? `gateway:${client.gateway}`
+      ? gatewayGroup(client.gateway)
       : client.namespace === frontend.namespace
         ? PRODUCER
-        : `consumer:${client.namespace}`;
+        : consumerGroup(client.namespace);
   const at = { frontend: frontend.id, port, group, ...findRule(explained) };
   const consumer = 'gateway' in client ? {} : { consumer: client.namespace };
   const backends = distinct(listBackends(explained));
@@ -47,7 +54,7 @@ function shapedBy(
 ): readonly ShapedBy[] {
   if (!effective) return [];
   const fields = [...effective.sources].map(([field, { policy, strategy }]) => {
-    const [, , , namespace = '', name = ''] = policy.split('/');
+    const { namespace, name } = parseIdentityKey(policy);
     return { field, policy: `${namespace}/${name}`, strategy };
   });
   return [{ kind, ...(backend ? { backend } : {}), effective: effective.spec, fields }];

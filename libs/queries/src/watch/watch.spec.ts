@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import type { Resource } from '@causeway/resources';
+import { identityKey, type Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import type { IndexChange } from '@causeway/store';
 import { ResourceJson } from '../list/resource-json';
@@ -79,7 +79,7 @@ function service(name: string, revision = 1): Resource {
 
 function change(name: string, revision: number): IndexChange {
   const after = service(name, revision);
-  return { key: name, id: after.id, before: undefined, after };
+  return { key: identityKey(after.id), id: after.id, before: undefined, after };
 }
 
 function setUp(): { sink: FakeSink; clock: FakeClock; watch: Watch; tell: (...changes: IndexChange[]) => void } {

@@ -1,4 +1,5 @@
-import { getOrInsert } from '@causeway/resources';
+import type { FrontendGroup } from './frontend-group';
+import { getOrInsert, type ResourceKey } from '@causeway/resources';
 import type { RouteKind } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 import type { RouteAttachment } from './binding';
@@ -6,7 +7,7 @@ import { backendTarget, groupFor, parentTarget } from './frontend';
 
 /** The routes that name one target as parent in one group, and how many there are of each kind. */
 export class AttachedGroup {
-  private readonly byRoute = new Map<string, RouteAttachment>();
+  private readonly byRoute = new Map<ResourceKey, RouteAttachment>();
   private readonly kinds = new Map<RouteKind, number>();
   private implicit = 0;
 
@@ -25,7 +26,7 @@ export class AttachedGroup {
     return this.size > 1 && kind !== undefined && !looksIntoRequests(kind);
   }
 
-  keys(): Iterable<string> {
+  keys(): Iterable<ResourceKey> {
     return this.byRoute.keys();
   }
 
@@ -40,7 +41,7 @@ export class AttachedGroup {
     this.kinds.set(at.route.kind, (this.kinds.get(at.route.kind) ?? 0) + 1);
   }
 
-  remove(key: string): void {
+  remove(key: ResourceKey): void {
     const route = this.byRoute.get(key)?.route;
     if (!route) return;
     const { kind } = route;
@@ -56,14 +57,17 @@ export class AttachedGroup {
 export interface Links {
   readonly parents: ReadonlyMap<
     string,
-    { readonly target: string; readonly group: string; readonly at: RouteAttachment }
+    { readonly target: string; readonly group: FrontendGroup; readonly at: RouteAttachment }
   >;
   readonly backends: ReadonlySet<string>;
 }
 
 /** Returns the references of a route. Linear in them. */
 export function readLinks(route: CompiledRoute): Links {
-  const parents = new Map<string, { target: string; group: string; at: { route: CompiledRoute; refs: Ref[] } }>();
+  const parents = new Map<
+    string,
+    { target: string; group: FrontendGroup; at: { route: CompiledRoute; refs: Ref[] } }
+  >();
   (route.spec.parentRefs ?? []).forEach((ref, index) => {
     const target = parentTarget(route.id, ref);
     if (!target) return;

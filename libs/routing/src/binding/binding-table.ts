@@ -1,3 +1,4 @@
+import { type FrontendGroup, consumerGroup, isGatewayGroup, PRODUCER, gatewayGroup } from './frontend-group';
 import {
   ChangeCollector,
   deleteFrom,
@@ -6,13 +7,14 @@ import {
   identityKey,
   type Labels,
   namespaceLabels,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ReferenceGrant, Route, Service } from '../model';
 import { compileRoute, type CompiledRoute } from '../rules/compiled-route';
 import { AttachedGroup, readLinks, type Links } from './attachments';
 import { resolveBackend, type ResolvedBackend } from './backend';
 import { bindGroup, portKey, type Binding, type GroupBinding, type Transport } from './binding';
-import { PRODUCER, type Frontend } from './frontend';
+import type { Frontend } from './frontend';
 import { boundKey, ChangeSetBuilder, type ChangeSet } from './change-set';
 import { Targets } from './targets';
 
@@ -30,10 +32,10 @@ export class BindingTable {
   private readonly targets: Targets;
   private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: Links }>();
   /** By target and group: the routes that name it as parent. */
-  private readonly attached = new Map<string, Map<string, AttachedGroup>>();
+  private readonly attached = new Map<string, Map<FrontendGroup, AttachedGroup>>();
   /** By target: the routes that send to it. */
-  private readonly senders = new Map<string, Set<string>>();
-  private readonly byNamespace = new Map<string, Set<string>>();
+  private readonly senders = new Map<string, Set<ResourceKey>>();
+  private readonly byNamespace = new Map<string, Set<ResourceKey>>();
   private readonly bound = new Map<string, GroupBinding>();
   private readonly namespaces = new Map<string, Labels>();
   private readonly meshes = new Map<string, AllowedRoutes>();
@@ -64,11 +66,12 @@ export class BindingTable {
       const links = readLinks(route);
       this.routes.set(route.key, { route, links });
       for (const { target, group, at } of links.parents.values()) {
-        const groups = getOrInsert(this.attached, target, () => new Map<string, AttachedGroup>());
+        const groups = getOrInsert(this.attached, target, () => new Map<FrontendGroup, AttachedGroup>());
         getOrInsert(groups, group, () => new AttachedGroup()).put(at);
       }
-      for (const target of links.backends) getOrInsert(this.senders, target, () => new Set<string>()).add(route.key);
-      getOrInsert(this.byNamespace, route.id.namespace, () => new Set<string>()).add(route.key);
+      for (const target of links.backends)
+        getOrInsert(this.senders, target, () => new Set<ResourceKey>()).add(route.key);
+      getOrInsert(this.byNamespace, route.id.namespace, () => new Set<ResourceKey>()).add(route.key);
       this.markRoute(route.key, changeSet);
     });
   }
@@ -154,12 +157,12 @@ export class BindingTable {
   }
 
   /** The groups in which routes name this frontend, in order; a group may have no accepted route. */
-  listGroups({ key }: Frontend): readonly string[] {
+  listGroups({ key }: Frontend): readonly FrontendGroup[] {
     return [...(this.attached.get(this.targets.findTarget(key) ?? '')?.keys() ?? [])].sort();
   }
 
   /** The bindings of a frontend in one group. */
-  group(frontend: Frontend, group: string): GroupBinding {
+  group(frontend: Frontend, group: FrontendGroup): GroupBinding {
     const target = this.targets.findTarget(frontend.key) ?? '';
     const attachments = this.attached.get(target)?.get(group);
     if (!attachments || !this.targets.isVisible(target, frontend)) return NOTHING_BOUND;
@@ -177,18 +180,18 @@ export class BindingTable {
    */
   bindingFor(client: Client, frontend: Frontend, port: number, transport: Transport): Binding | undefined {
     const key = portKey(transport, port);
-    if ('gateway' in client) return this.group(frontend, `gateway:${client.gateway}`).bindings.get(key);
+    if ('gateway' in client) return this.group(frontend, gatewayGroup(client.gateway)).bindings.get(key);
     const consumer =
       client.namespace === frontend.namespace
         ? undefined
-        : this.group(frontend, `consumer:${client.namespace}`).bindings.get(key);
+        : this.group(frontend, consumerGroup(client.namespace)).bindings.get(key);
     return consumer ?? this.group(frontend, PRODUCER).bindings.get(key);
   }
 
   /** Resolves a reference of a route at a frontend's port, in a group. */
-  backend(route: CompiledRoute, ref: ObjectRef, port: number, group: string): ResolvedBackend {
+  backend(route: CompiledRoute, ref: ObjectRef, port: number, group: FrontendGroup): ResolvedBackend {
     const grants = (mesh: string, namespace: string): Iterable<ReferenceGrant> => this.grantsIn(mesh, namespace);
-    const place = { port, gateway: group.startsWith('gateway:') };
+    const place = { port, gateway: isGatewayGroup(group) };
     return resolveBackend(route, ref, place, { targets: this.targets, grants });
   }
 
@@ -196,7 +199,7 @@ export class BindingTable {
     return this.changes.collect(work, (changeSet) => this.buildChangeSet(changeSet));
   }
 
-  private forget(key: string, changeSet: ChangeSetBuilder): void {
+  private forget(key: ResourceKey, changeSet: ChangeSetBuilder): void {
     const known = this.routes.get(key);
     if (!known) return;
     this.markRoute(key, changeSet);
@@ -228,7 +231,7 @@ export class BindingTable {
   }
 
   /** A route, the groups that it is in, and the other routes there whose status depends on it. */
-  private markRoute(key: string, changeSet: ChangeSetBuilder): void {
+  private markRoute(key: ResourceKey, changeSet: ChangeSetBuilder): void {
     changeSet.routes.add(key);
     for (const { target, group } of this.routes.get(key)?.links.parents.values() ?? []) {
       changeSet.addTarget(target, group, this.attached.get(target)?.get(group)?.competes ?? false);
@@ -254,10 +257,10 @@ export class BindingTable {
   }
 
   private markMeshes(changeSet: ChangeSetBuilder): void {
-    for (const [key, { route, links }] of this.routes) {
+    for (const { route, links } of this.routes.values()) {
       const which = changeSet.meshes.get(route.id.mesh);
       const isMeant = which === 'all' || (which === 'gateways' && isBoundToGateway(links));
-      if (isMeant) this.markRoute(key, changeSet);
+      if (isMeant) this.markRoute(route.key, changeSet);
     }
   }
 }
@@ -265,4 +268,4 @@ export class BindingTable {
 const NOTHING_BOUND: GroupBinding = { bindings: new Map(), results: new Map() };
 
 const isBoundToGateway = ({ parents }: Links): boolean =>
-  [...parents.values()].some(({ group }) => group.startsWith('gateway:'));
+  [...parents.values()].some(({ group }) => isGatewayGroup(group));

@@ -1,3 +1,4 @@
+import type { FrontendGroup } from './frontend-group';
 import type { Labels } from '@causeway/resources';
 import { routeKinds, type AllowedRoutes, type ParentRef, type RouteKind } from '../model';
 import { compareRanks, type CompiledMatch } from '../rules/compiled-match';
@@ -27,12 +28,12 @@ function listEntries(route: CompiledRoute): readonly Entry[] {
 /** The merged routes of one (frontend, port, group): what decides about a request there. */
 export class Binding {
   readonly port: number;
-  readonly group: string;
+  readonly group: FrontendGroup;
   private sorted: readonly Entry[] | undefined;
 
   constructor(
     readonly frontend: Frontend,
-    { port, group }: { readonly port: number; readonly group: string },
+    { port, group }: { readonly port: number; readonly group: FrontendGroup },
     readonly kind: RouteKind,
     /** The accepted routes of `kind`, the oldest first. Of a kind that does not look into requests only the first counts. */
     readonly routes: readonly CompiledRoute[],
@@ -98,7 +99,7 @@ interface BindingCandidate {
  */
 export function bindGroup(
   frontend: Frontend,
-  group: string,
+  group: FrontendGroup,
   attachments: Iterable<RouteAttachment>,
   mesh: MeshRouteSettings,
 ): GroupBinding {
@@ -130,7 +131,7 @@ export function bindGroup(
 
 function decidePort(
   frontend: Frontend,
-  group: string,
+  group: FrontendGroup,
   candidates: readonly BindingCandidate[],
   results: Map<string, ParentRefResult>,
 ): Binding | undefined {

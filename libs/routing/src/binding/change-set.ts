@@ -1,33 +1,34 @@
-import { getOrInsert } from '@causeway/resources';
+import type { FrontendGroup } from './frontend-group';
+import { getOrInsert, type ResourceKey } from '@causeway/resources';
 
 /**
  * Possible effects of a change: bindings of (frontend, group), the status of routes by their keys, and services and
  * Gateways by their keys: added, removed, with other ports, or with a name that another one took or released.
  */
 export interface ChangeSet {
-  readonly groups: readonly { readonly frontend: string; readonly group: string }[];
-  readonly routes: readonly string[];
-  readonly frontends: readonly string[];
+  readonly groups: readonly { readonly frontend: ResourceKey; readonly group: FrontendGroup }[];
+  readonly routes: readonly ResourceKey[];
+  readonly frontends: readonly ResourceKey[];
 }
 
 /** Collects what one change, or several as one, may have affected; looked up once at the end. */
 export class ChangeSetBuilder {
   /** Bindings of frontends that no longer have the target by which they were found. */
-  readonly groups = new Map<string, { readonly frontend: string; readonly group: string }>();
-  readonly routes = new Set<string>();
+  readonly groups = new Map<string, { readonly frontend: ResourceKey; readonly group: FrontendGroup }>();
+  readonly routes = new Set<ResourceKey>();
   /** Services and Gateways that changed. */
-  readonly frontends = new Set<string>();
+  readonly frontends = new Set<ResourceKey>();
   /** Groups of all frontends of a target, and whether the status of each route there may differ. */
-  readonly targets = new Map<string, Map<string, boolean>>();
+  readonly targets = new Map<string, Map<FrontendGroup, boolean>>();
   /** Meshes each route of which may differ: all of them, or those that are bound to Gateways. */
   readonly meshes = new Map<string, 'all' | 'gateways'>();
 
-  addGroup(frontend: string, group: string): void {
+  addGroup(frontend: ResourceKey, group: FrontendGroup): void {
     this.groups.set(boundKey(frontend, group), { frontend, group });
   }
 
-  addTarget(target: string, group: string, withRoutes: boolean): void {
-    const groups = getOrInsert(this.targets, target, () => new Map<string, boolean>());
+  addTarget(target: string, group: FrontendGroup, withRoutes: boolean): void {
+    const groups = getOrInsert(this.targets, target, () => new Map<FrontendGroup, boolean>());
     groups.set(group, withRoutes || groups.get(group) === true);
   }
 
@@ -37,4 +38,4 @@ export class ChangeSetBuilder {
 }
 
 /** The key of the bindings of one frontend and group. */
-export const boundKey = (frontend: string, group: string): string => `${frontend} ${group}`;
+export const boundKey = (frontend: ResourceKey, group: FrontendGroup): string => `${frontend} ${group}`;

@@ -1,3 +1,4 @@
+import { type FrontendGroup, consumerGroup, PRODUCER, gatewayGroup } from './frontend-group';
 import {
   bareGroup,
   frontendOfVirtualService,
@@ -5,6 +6,7 @@ import {
   selectsLabels,
   type Identity,
   type Labels,
+  type ResourceKey,
 } from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ParentRef, Service } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
@@ -91,12 +93,10 @@ export function backendTarget(route: Identity, ref: ObjectRef): ParentTarget | u
 }
 
 /** The group that decides for whom a route counts (GEP-1426, Namespace boundaries). */
-export function groupFor(route: Identity, { kind, namespace, name }: ParentTarget): string {
-  if (kind === 'Gateway') return `gateway:${namespace}/${name}`;
-  return namespace === route.namespace ? PRODUCER : `consumer:${route.namespace}`;
+export function groupFor(route: Identity, { kind, namespace, name }: ParentTarget): FrontendGroup {
+  if (kind === 'Gateway') return gatewayGroup(`${namespace}/${name}`);
+  return namespace === route.namespace ? PRODUCER : consumerGroup(route.namespace);
 }
-
-export const PRODUCER = 'producer';
 
 export interface FrontendPort {
   readonly port: number;
@@ -114,7 +114,7 @@ export interface ParentRefusal {
 
 /** Parent of routes: a service, or a Gateway with its listeners. */
 export interface Frontend {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly id: Identity;
   /** The namespace whose routes are the producer's. */
   readonly namespace: string;
@@ -165,11 +165,12 @@ function intersect(a: string, b: string): boolean {
 /** True if `rule` lets the route bind to what stands in `namespace`; the labels are those of the route's namespace. */
 export function allows(rule: AllowedRoutes, namespace: string, route: CompiledRoute, labels: Labels): boolean {
   const { namespaces, kinds } = rule;
-  const byKind = kinds === undefined || kinds.some(({ kind, group }) => kind === route.kind && isGatewayGroup(group));
+  const byKind =
+    kinds === undefined || kinds.some(({ kind, group }) => kind === route.kind && isGatewayApiGroup(group));
   return byKind && allowsNamespace(namespaces, namespace, route, labels);
 }
 
-const isGatewayGroup = (group = GATEWAY_GROUP): boolean => group === GATEWAY_GROUP;
+const isGatewayApiGroup = (group = GATEWAY_GROUP): boolean => group === GATEWAY_GROUP;
 
 function allowsNamespace(
   rule: AllowedRoutes['namespaces'],

@@ -1,3 +1,4 @@
+import type { FrontendGroup } from './frontend-group';
 import type { Condition } from '@causeway/resources';
 import type { ParentRef } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
@@ -128,7 +129,7 @@ function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
 function unresolvedRef(
   table: BindingTable,
   route: CompiledRoute,
-  group: string,
+  group: FrontendGroup,
   ports: readonly number[],
 ): ParentRefusal | undefined {
   for (const { rule } of route.rules) {

@@ -1,3 +1,4 @@
+import { isGatewayGroup } from '../binding/frontend-group';
 import type { Binding, Entry } from '../binding/binding';
 import type { BindingTable } from '../binding/binding-table';
 import { compareRanks } from '../rules/compiled-match';
@@ -104,7 +105,7 @@ function lostKinds(table: BindingTable, { frontend, group, port, kind }: Binding
 function listNotes(binding: Binding | undefined): string[] {
   if (!binding) return [];
   const [first, ...idle] = binding.routes;
-  const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !binding.group.startsWith('gateway:'));
+  const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !isGatewayGroup(binding.group));
   const notes = named
     .slice(0, MAX_EXPLAINED)
     .map((route) => `hostnames of ${formatRouteName({ route })} mean nothing here`);

@@ -1,4 +1,4 @@
-import { compareText, FieldPath, identityKey, type Violation } from '@causeway/resources';
+import { compareText, FieldPath, identityKey, type Violation, type ResourceKey } from '@causeway/resources';
 import { routeKinds, type Route, type RouteKind, type RouteRule, type RouteSpec } from '../model';
 import { compileGrpcMatch, compileHttpMatch, type CompiledMatch } from './compiled-match';
 import { filterViolations } from './filter-rules';
@@ -26,7 +26,7 @@ interface DroppedRule {
 
 /** A route whose expressions are compiled, once for all services that it is bound to. */
 export interface CompiledRoute extends Route {
-  readonly key: string;
+  readonly key: ResourceKey;
   readonly kind: RouteKind;
   readonly implicit: boolean;
   readonly rules: readonly CompiledRule[];

@@ -3,7 +3,14 @@ import { movesMeshAuthority, WorkloadIds } from '@causeway/controllers';
 import { movesWorkloadIds, changingIds, zoneDomains, type ZoneDomains } from '@causeway/identity';
 import { IdentityPathState, MeshService } from '@causeway/kinds';
 import type { CallerFacts, ChangingIds, IdBearer } from '@causeway/policies';
-import { identityKey, jsonEqual, type JsonObject, type Resource } from '@causeway/resources';
+import {
+  identityKey,
+  jsonEqual,
+  type JsonObject,
+  type Resource,
+  parseIdentityKey,
+  type ResourceKey,
+} from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 
 /** Namespaces, each with its mesh, of which other ids are known than before; `all`: zones of trust domains may be others too. */
@@ -98,10 +105,9 @@ export class CallerDirectory {
   }
 
   /** The namespaces of all that carries what ids a resource, gone where it is undefined, carries now and did not, or no longer does. */
-  private set(key: string, resource: Resource | undefined): readonly string[] {
-    const [, mesh = '', , namespace = '', name = ''] = key.split('/');
-    const isService = key.startsWith('MeshService/');
-    const bearer = isService ? { namespace, service: name } : { namespace };
+  private set(key: ResourceKey, resource: Resource | undefined): readonly string[] {
+    const { kind, mesh, namespace, name } = parseIdentityKey(key);
+    const bearer = kind === MeshService.name ? { namespace, service: name } : { namespace };
     return this.ofMesh(mesh).set(key, bearer, resource ? this.listIds(resource) : []);
   }
 

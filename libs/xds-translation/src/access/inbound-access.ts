@@ -3,7 +3,7 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import { revokedIdsIn } from '@causeway/identity';
 import { IdentityPathState, WorkloadRevocation } from '@causeway/kinds';
 import { findMtlsMode, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
-import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, isJsonObject, type Resource, type ResourceKey } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DestinationAccess } from '../model/destination';
@@ -42,7 +42,7 @@ export interface AccessSource {
   /** Whether the proxy of a Dataplane, given by its identity key, has acknowledged that it takes TLS. */
   takesTls(dataplane: string): boolean;
   /** Calls `listener` with the Dataplanes whose answer may differ, until the returned function is called. */
-  onTls(listener: (dataplanes: ReadonlySet<string>) => void): () => void;
+  onTls(listener: (dataplanes: ReadonlySet<ResourceKey>) => void): () => void;
   /**
    * Whether a leader of this version has written down which Secrets were in use before it: until then those are given as before. Absent:
    * it has.

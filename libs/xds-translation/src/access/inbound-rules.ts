@@ -1,7 +1,7 @@
 import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { AccessPolicy, compileAccess, namespacesAsked, type AccessRules } from '@causeway/policies';
-import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
+import { identityKey, type Identity, type JsonObject, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { callersIn, CallerDirectory, type CallersChange } from './caller-directory';
 import type { Reads } from '../reads/recorded-reads';
@@ -32,7 +32,7 @@ export interface InboundRulesParts {
 /** Dataplanes whose inbounds may accept other callers than before. */
 export interface RulesChange {
   /** Services, by identity key. */
-  readonly services: ReadonlySet<string>;
+  readonly services: ReadonlySet<ResourceKey>;
   /** Meshes of which inbounds without a service are meant. */
   readonly meshes: readonly string[];
 }
@@ -49,9 +49,9 @@ const NONE: readonly AccessRules[] = [];
  * that has policies nobody may call it. Rules are compiled once for a port, and again where a policy or the ids that it asks for change.
  */
 export class InboundRules {
-  private readonly compiled = new Map<string, Map<string, AccessRules | undefined>>();
+  private readonly compiled = new Map<ResourceKey, Map<string, AccessRules | undefined>>();
   /** The services whose rules ask for the ids of a namespace, by `callersIn`; of all namespaces of a mesh by the mesh. */
-  private readonly asking = new Map<string, Set<string>>();
+  private readonly asking = new Map<string, Set<ResourceKey>>();
   /** Returns the number of AccessPolicies in a mesh. */
   private readonly counts = new Map<string, number>();
 
@@ -113,7 +113,7 @@ export class InboundRules {
   /** Takes changes of the index; what they change of rules is compiled anew. */
   observe(changes: readonly IndexChange[]): RulesChange {
     const meshes = new Set<string>();
-    const services = new Set(this.askedBy(this.callers.observe(changes)));
+    const services = new Set<ResourceKey>(this.askedBy(this.callers.observe(changes)));
     for (const { id, key, before, after } of changes) {
       if (id.kind === MeshService.name && id.zone === this.parts.zone && this.hasPolicies(id.mesh)) services.add(key);
       if (id.kind === MeshExternalService.name) this.forget([key]);
@@ -129,12 +129,12 @@ export class InboundRules {
   }
 
   /** The services whose rules ask for these ids. */
-  private askedBy(change: CallersChange): Iterable<string> {
+  private askedBy(change: CallersChange): Iterable<ResourceKey> {
     return change === 'all' ? this.compiled.keys() : [...change].flatMap((each) => this.askingFor(each));
   }
 
   /** The rules of these services are compiled anew. */
-  forget(services: Iterable<string> | 'all'): void {
+  forget(services: Iterable<ResourceKey> | 'all'): void {
     for (const key of services === 'all' ? [...this.compiled.keys()] : services) {
       this.parts.reads?.changed(`access-rules ${key}`);
       if (!this.compiled.delete(key)) continue;
@@ -159,13 +159,13 @@ export class InboundRules {
     const spec = AccessPolicy.read(effective.spec);
     const asked = spec ? namespacesAsked(spec) : new Set<string>();
     for (const each of asked === 'all' ? [mesh] : [...asked].map((namespace) => callersIn(mesh, namespace))) {
-      const by = this.asking.get(each) ?? new Set<string>();
+      const by = this.asking.get(each) ?? new Set<ResourceKey>();
       this.asking.set(each, by.add(identityKey(of.service)));
     }
     return compileAccess(spec, defaultAccess, this.callers.of(mesh));
   }
 
-  private askingFor(namespace: string): readonly string[] {
+  private askingFor(namespace: string): readonly ResourceKey[] {
     const [mesh = ''] = namespace.split('/');
     return [namespace, mesh].flatMap((each) => [...(this.asking.get(each) ?? [])]);
   }

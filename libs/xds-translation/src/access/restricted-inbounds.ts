@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { InboundRules, RulesChange } from './inbound-rules';
@@ -13,7 +14,7 @@ export function* restricted(
   model: Selecting & {
     readonly index: Pick<IndexReader, 'byIdentityKey'>;
     readonly rules: Pick<InboundRules, 'hasPolicies'>;
-    dataplanes(): Iterable<readonly [string, DataplaneResource]>;
+    dataplanes(): Iterable<readonly [ResourceKey, DataplaneResource]>;
   },
 ): Generator<DataplaneResource> {
   for (const key of services) {

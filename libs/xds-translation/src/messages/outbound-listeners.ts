@@ -31,7 +31,13 @@ import type { SocketAddress } from '../model/ingress-endpoint';
 import { toProtoDuration, packExtension, packFilter } from '@causeway/xds-server';
 import type { HashFields } from '../policies/hash-policies';
 import { toSocketAddress } from './endpoints';
-import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names/resource-names';
+import {
+  filterChainName,
+  formatXdsName,
+  OUTBOUND_LISTENER,
+  outboundListenerName,
+  REENTRY_LISTENER,
+} from '../names/resource-names';
 import { FROM_ADS } from './tls';
 import type { ListenerFields, NamedChainFields, RouteFields } from '../model/message-fields';
 
@@ -197,7 +203,7 @@ export function redirectListener(
       {
         name: ON_DEMAND,
         filters: [
-          chooseCluster('vip:%DOWNSTREAM_LOCAL_ADDRESS%'),
+          chooseCluster(formatXdsName('vip', '%DOWNSTREAM_LOCAL_ADDRESS%')),
           tcpProxy('none', { onDemand: true, statPrefix: 'outbound' }),
         ],
       },

@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 import { isIP } from 'node:net';
 import type { Destination } from './destination';
 
@@ -5,8 +6,8 @@ import type { Destination } from './destination';
 export class HostDependents {
   /** Grows whenever a name comes or goes. */
   version = 0;
-  private readonly byHost = new Map<string, Set<string>>();
-  private readonly hostsByDependent = new Map<string, ReadonlySet<string>>();
+  private readonly byHost = new Map<string, Set<ResourceKey>>();
+  private readonly hostsByDependent = new Map<ResourceKey, ReadonlySet<string>>();
 
   /** The names of all services. */
   names(): Iterable<string> {
@@ -14,12 +15,12 @@ export class HostDependents {
   }
 
   /** The identity keys of the services that have one of these names. */
-  of(names: readonly string[]): ReadonlySet<string> {
+  of(names: readonly string[]): ReadonlySet<ResourceKey> {
     return new Set(names.flatMap((name) => [...(this.byHost.get(name) ?? [])]));
   }
 
   /** A service, by its identity key, has these destinations now. */
-  replace(key: string, destinations: readonly Destination[]): void {
+  replace(key: ResourceKey, destinations: readonly Destination[]): void {
     const names = destinations.flatMap(({ hosts }) => [...(hosts?.keys() ?? [])]).filter((host) => isIP(host) === 0);
     const [before, after] = [this.hostsByDependent.get(key) ?? new Set<string>(), new Set(names)];
     if (before.size + after.size === 0) return;
@@ -29,14 +30,14 @@ export class HostDependents {
     else this.hostsByDependent.delete(key);
   }
 
-  private add(name: string, key: string): void {
+  private add(name: string, key: ResourceKey): void {
     const known = this.byHost.get(name);
     if (known) return void known.add(key);
     this.byHost.set(name, new Set([key]));
     this.version += 1;
   }
 
-  private remove(name: string, key: string): void {
+  private remove(name: string, key: ResourceKey): void {
     const known = this.byHost.get(name);
     known?.delete(key);
     if (known?.size !== 0) return;

@@ -1,10 +1,10 @@
-import { identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import { identityKey, isJsonArray, isJsonObject, type Resource, type ResourceKey } from '@causeway/resources';
 
 /** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
 const MAX_MEMBERS = 4_096;
 
 /** The members as the zone's multizone loop lists them; of the service's own mesh only. */
-export function listedMembers({ id: { mesh }, status }: Resource): readonly string[] {
+export function listedMembers({ id: { mesh }, status }: Resource): readonly ResourceKey[] {
   const listed = status?.['meshServices'];
   if (!isJsonArray(listed)) return [];
   const keys = listed.slice(0, MAX_MEMBERS).flatMap((member) => {

@@ -1,3 +1,4 @@
+import type { ResourceKey } from '@causeway/resources';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import type { IndexChange } from '@causeway/store';
 import type { Destination } from './destination';
@@ -17,7 +18,7 @@ export interface ModelChange {
     readonly mesh: string;
     readonly zone: string;
     /** The services that are reached there, by identity key. */
-    readonly dependents: ReadonlySet<string>;
+    readonly dependents: ReadonlySet<ResourceKey>;
   }[];
   /** Meshes whose trust changed. */
   readonly trust: readonly string[];

@@ -1,9 +1,9 @@
 import type { ServiceResource } from '@causeway/dataplanes';
 import { MeshService } from '@causeway/kinds';
-import type { Resource } from '@causeway/resources';
+import type { Resource, ResourceKey } from '@causeway/resources';
 
 /** Whether an identity key is that of a MeshMultiZoneService. */
-export function isGroup(key: string): boolean {
+export function isGroup(key: ResourceKey): boolean {
   return key.startsWith('MeshMultiZoneService/');
 }
 

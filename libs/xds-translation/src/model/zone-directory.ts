@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Identity, Resource } from '@causeway/resources';
+import type { Identity, Resource, ResourceKey } from '@causeway/resources';
 import { computeIngressEndpoint, type ZoneIngressEndpoint } from './ingress-endpoint';
 
 /** A mesh for which the ingress endpoint of a zone changed, and the services that depend on it. */
@@ -7,12 +7,12 @@ export interface IngressEndpointChange {
   readonly mesh: string;
   /** More than IP addresses changed: whether the zone can be entered, by which server names, its host names, or its rank. */
   readonly rerouted: boolean;
-  readonly dependents: ReadonlySet<string>;
+  readonly dependents: ReadonlySet<ResourceKey>;
 }
 
 interface ZoneEntry {
   ingressEndpoint: ZoneIngressEndpoint | undefined;
-  readonly dependents: Set<string>;
+  readonly dependents: Set<ResourceKey>;
 }
 
 /** The ingress endpoints of the zones that services depend on, by zone and mesh. */
@@ -59,7 +59,7 @@ export class ZoneDirectory {
   /** The zones that are entered at one of these host names. Linear in all of them. */
   namedAt(
     names: readonly string[],
-  ): readonly { readonly mesh: string; readonly zone: string; readonly dependents: ReadonlySet<string> }[] {
+  ): readonly { readonly mesh: string; readonly zone: string; readonly dependents: ReadonlySet<ResourceKey> }[] {
     return [...this.entries].flatMap(([zone, meshes]) =>
       [...meshes].flatMap(([mesh, { ingressEndpoint, dependents }]) =>
         ingressEndpoint?.names.some(({ address }) => names.includes(address)) ? [{ mesh, zone, dependents }] : [],
@@ -81,7 +81,7 @@ export class ZoneDirectory {
   }
 
   /** The zones on which a service depends, in place of what they were. Zones on which none depends are forgotten. */
-  setDependencies(service: string, mesh: string, zones: ReadonlySet<string>): void {
+  setDependencies(service: ResourceKey, mesh: string, zones: ReadonlySet<string>): void {
     const before = this.dependencies.get(service) ?? [];
     const after = [...zones].map((zone) => [zone, mesh] as const);
     for (const [zone] of after) this.entry(mesh, zone).dependents.add(service);

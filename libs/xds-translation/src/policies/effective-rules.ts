@@ -1,3 +1,4 @@
+import type { FrontendGroup } from '@causeway/routing';
 import { FaultPolicy, HeaderPolicy, RetryPolicy, TimeoutPolicy } from '@causeway/policies';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { RulePolicies } from './rule-policies';
@@ -6,7 +7,7 @@ import type { RulePolicies } from './rule-policies';
 export interface RuleTarget {
   readonly frontend: Identity;
   readonly port: number;
-  readonly group: string;
+  readonly group: FrontendGroup;
   readonly route?: Identity;
   readonly rule?: string;
 }

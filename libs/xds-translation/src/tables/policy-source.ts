@@ -1,6 +1,7 @@
+import type { FrontendGroup } from '@causeway/routing';
 import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { AccessPolicy } from '@causeway/policies';
-import { identityKey, type Identity } from '@causeway/resources';
+import { identityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { EffectiveAccess } from '../access/inbound-rules';
 import type { Reads } from '../reads/recorded-reads';
@@ -12,8 +13,8 @@ export interface EffectivePolicies extends EffectiveRules, EffectiveBackends, Pi
 
 /** The frontends and services, by their keys, for which a change of policies, routes or services may matter. */
 export interface PolicyChange {
-  readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
-  readonly backends: readonly { readonly kind: string; readonly service: string }[];
+  readonly rules: readonly { readonly kind: string; readonly frontend: ResourceKey; readonly group: FrontendGroup }[];
+  readonly backends: readonly { readonly kind: string; readonly service: ResourceKey }[];
   /** Of a kind, all rules and backends of a mesh. */
   readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
 }
@@ -81,7 +82,7 @@ export function announcePolicies({ rules, backends, meshes }: PolicyChange, read
 export function servicesOfAccess(
   { backends, meshes }: PolicyChange,
   index: Pick<IndexReader, 'ofKind'>,
-): readonly string[] {
+): readonly ResourceKey[] {
   const isAccess = ({ kind }: { readonly kind: string }): boolean => kind === AccessPolicy.kind;
   const wide = new Set(meshes.filter(isAccess).map(({ mesh }) => mesh));
   const found = new Set(backends.filter(isAccess).map(({ service }) => service));

@@ -7,6 +7,9 @@ import {
   type RouteDestination as Backend,
   type BindingTable,
   type RuleAction,
+  consumerGroup,
+  PRODUCER,
+  type FrontendGroup,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
 import type { Destination, DestinationConfig } from '../model/destination';
@@ -35,8 +38,6 @@ export type TrafficMode = 'requests' | 'shares' | 'bytes';
 /** The key by which bindings are looked up. */
 type FrontendKey = Pick<Destination, 'service' | 'port'>;
 
-const PRODUCER = 'producer';
-const consumerGroup = (namespace: string): string => `consumer:${namespace}`;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -139,7 +140,7 @@ export class ServiceBindings {
   }
 
   /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
-  private getGroup({ dataplane }: EnvoyView, { service }: FrontendKey): string {
+  private getGroup({ dataplane }: EnvoyView, { service }: FrontendKey): FrontendGroup {
     const producers = this.table.frontend(service)?.namespace;
     const { namespace = producers } = dataplane ?? {};
     return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);

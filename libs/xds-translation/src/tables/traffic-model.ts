@@ -11,7 +11,7 @@ import {
 } from '@causeway/dataplanes';
 import { isTrustedHere, SecretAccess } from '@causeway/controllers';
 import { findMeshAuthority } from '@causeway/identity';
-import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import {
@@ -58,11 +58,11 @@ export class TrafficModel {
   /** Destinations computed since the start: what changes cost. */
   computed = 0;
   private readonly byName = new Map<string, Destination>();
-  private readonly namesOf = new Map<string, readonly string[]>();
+  private readonly namesOf = new Map<ResourceKey, readonly string[]>();
   private readonly matcher = new SelectorMatcher(dataplaneValues);
   /** MeshMultiZoneServices by the MeshServices that they stand for. */
-  private readonly groupsOf = new Map<string, Set<string>>();
-  private readonly membersOf = new Map<string, readonly string[]>();
+  private readonly groupsOf = new Map<ResourceKey, Set<ResourceKey>>();
+  private readonly membersOf = new Map<ResourceKey, readonly ResourceKey[]>();
   private readonly zones: ZoneDirectory;
   private readonly hostDependents = new HostDependents();
   private readonly hosts: Pick<HostSource, 'resolve'>;
@@ -125,13 +125,13 @@ export class TrafficModel {
   }
 
   /** The names of the destinations of a service, by its identity key. */
-  namesOfService(key: string): readonly string[] {
+  namesOfService(key: ResourceKey): readonly string[] {
     this.reads.read(`ports ${key}`);
     return this.namesOf.get(key) ?? [];
   }
 
   /** The instances of a service that need no proxy to be reached from this zone, port by port. Costs what they are. */
-  listInstances(key: string): readonly PortInstances[] {
+  listInstances(key: ResourceKey): readonly PortInstances[] {
     const service = this.index.byIdentityKey(key);
     if (!service) return [];
     const listDataplanes = (each: Resource): Iterable<DataplaneResource> => this.listDataplanes(each);
@@ -205,7 +205,7 @@ export class TrafficModel {
   apply({ changes }: Pick<IndexEvent, 'changes'>): ModelChange {
     const access = this.access.refresh(changes);
     const egress = this.egress.refresh(changes);
-    const services = new Set<string>(access.length > 0 ? this.listServices(access) : []);
+    const services = new Set<ResourceKey>(access.length > 0 ? this.listServices(access) : []);
     const rules = this.rules.observe(changes);
     for (const key of rules.services) if (this.isMixed(key)) services.add(key);
     for (const key of externalsThrough(this.index, egress)) services.add(key);
@@ -238,7 +238,7 @@ export class TrafficModel {
   }
 
   /** The AccessPolicies of these services, by identity key, may be others. */
-  accessPoliciesChanged(services: readonly string[] | 'all'): ModelChange {
+  accessPoliciesChanged(services: readonly ResourceKey[] | 'all'): ModelChange {
     this.rules.forget(services);
     const mixed = services === 'all' ? [] : services.filter((key) => this.isMixed(key));
     return { ...NO_CHANGE, destinations: mixed.flatMap((key) => this.recompute(key)) };
@@ -250,7 +250,7 @@ export class TrafficModel {
   }
 
   /** Whether instances of a service may take plaintext, so that clients go by what they take. */
-  private isMixed(key: string): boolean {
+  private isMixed(key: ResourceKey): boolean {
     return this.access.mayBePlaintext(this.index.byIdentityKey(key)?.id.mesh ?? '');
   }
 
@@ -262,8 +262,8 @@ export class TrafficModel {
   }
 
   /** Proxies of these Dataplanes, by identity key, may have begun or ceased to take TLS. */
-  tlsChanged(dataplanes: Iterable<string>): ModelChange {
-    const services = new Set<string>();
+  tlsChanged(dataplanes: Iterable<ResourceKey>): ModelChange {
+    const services = new Set<ResourceKey>();
     for (const key of dataplanes) {
       const dataplane = asDataplane(this.index.byIdentityKey(key));
       if (dataplane?.id.zone !== this.zone || !this.access.isMixed(dataplane.id.mesh)) continue;
@@ -273,12 +273,12 @@ export class TrafficModel {
   }
 
   /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
-  private *listServices(meshes: readonly string[]): Iterable<string> {
+  private *listServices(meshes: readonly string[]): Iterable<ResourceKey> {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
   }
 
-  private hasNames(key: string): boolean {
+  private hasNames(key: ResourceKey): boolean {
     return (this.namesOf.get(key) ?? []).some((name) => {
       const destination = this.byName.get(name);
       return destination !== undefined && hasNames(destination);
@@ -286,7 +286,7 @@ export class TrafficModel {
   }
 
   /** Services whose destinations may differ after a change. */
-  private staleServices({ id, key, before, after }: IndexChange): readonly string[] {
+  private staleServices({ id, key, before, after }: IndexChange): readonly ResourceKey[] {
     if (id.kind === 'Dataplane') {
       if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
       const [was, is] = [asDataplane(before), asDataplane(after)];
@@ -300,17 +300,17 @@ export class TrafficModel {
     return this.withGroups([key]);
   }
 
-  private isConcerned(key: string, inbounds: InboundChange): boolean {
+  private isConcerned(key: ResourceKey, inbounds: InboundChange): boolean {
     const service = asService(this.index.byIdentityKey(key));
     return !service || inbounds.concerns(service);
   }
 
-  private withGroups(keys: readonly string[]): readonly string[] {
+  private withGroups(keys: readonly ResourceKey[]): readonly ResourceKey[] {
     return keys.flatMap((key) => [key, ...(this.groupsOf.get(key) ?? [])]);
   }
 
   /** Only services of this zone have Dataplanes here. */
-  private setSelector(key: string, resource: Resource | undefined): void {
+  private setSelector(key: ResourceKey, resource: Resource | undefined): void {
     if (resource && asService(resource)?.id.zone !== this.zone) return;
     this.matcher.setSelector(key, this.listTerms(resource), () => this.dataplanes());
   }
@@ -320,7 +320,7 @@ export class TrafficModel {
     return service?.id.zone === this.zone ? (findSelector(service)?.terms ?? []) : [];
   }
 
-  *dataplanes(): Iterable<readonly [string, DataplaneResource]> {
+  *dataplanes(): Iterable<readonly [ResourceKey, DataplaneResource]> {
     for (const resource of this.index.ofKind('Dataplane')) {
       const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
@@ -338,7 +338,7 @@ export class TrafficModel {
   }
 
   /** Computes the destinations of one service anew. */
-  private recompute(key: string): readonly DestinationChange[] {
+  private recompute(key: ResourceKey): readonly DestinationChange[] {
     const service = this.index.byIdentityKey(key);
     this.setMembers(key, service);
     const entered = new Set<string>();
@@ -380,11 +380,11 @@ export class TrafficModel {
     return [change];
   }
 
-  private members(key: string): readonly Resource[] {
+  private members(key: ResourceKey): readonly Resource[] {
     return (this.membersOf.get(key) ?? []).flatMap((member) => this.index.byIdentityKey(member) ?? []);
   }
 
-  private setMembers(key: string, service: Resource | undefined): void {
+  private setMembers(key: ResourceKey, service: Resource | undefined): void {
     if (!isGroup(key)) return;
     for (const member of this.membersOf.get(key) ?? []) {
       const groups = this.groupsOf.get(member);

@@ -155,7 +155,7 @@ export class DataplaneTranslation {
 
   /** Returns the outbound of a view whose listener has this name. */
   private explicitOutbound(view: EnvoyView, name: string): ExplicitOutbound | undefined {
-    return this.explicitOutbounds(view, Number(name.slice(name.lastIndexOf(':') + 1))).served.get(name);
+    return this.explicitOutbounds(view, names.parseHostPort(name).port).served.get(name);
   }
 
   /** Whether an explicit outbound of the view's Dataplane has the address. */

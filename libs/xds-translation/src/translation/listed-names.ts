@@ -240,7 +240,7 @@ export class ListedNames {
   private *listListeners(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     if (view.capture?.type !== 'bind' || !isListed || destination.vip === '') return;
     const vip = formatVip(destination);
-    if (!this.parts.translation.own.isTaken(view, vip)) yield `outbound:${vip}`;
+    if (!this.parts.translation.own.isTaken(view, vip)) yield names.formatXdsName('outbound', vip);
   }
 
   private *listChains(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {

@@ -186,14 +186,15 @@ export class Translation {
     const { capture } = view;
     const made = (fields: ReturnType<typeof ingressListener>): ResourceBuild =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
-    if (/^(ingress|inbound|explicit):/.test(name)) return this.alone(() => this.own.listener(view, name));
+    const { prefix, rest: vip } = names.parseXdsName(name) ?? {};
+    if (prefix === 'ingress' || prefix === 'inbound' || prefix === 'explicit')
+      return this.alone(() => this.own.listener(view, name));
     if (capture?.type === 'redirect') {
       const http = this.options.listHttpAddresses(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
       return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
     }
-    const vip = name.startsWith('outbound:') ? name.slice('outbound:'.length) : undefined;
-    const isBound = vip !== undefined && capture?.type === 'bind';
+    const isBound = prefix === 'outbound' && vip !== undefined && capture?.type === 'bind';
     const destination = isBound ? this.options.tables().table.atVip(view.mesh, vip) : ABSENT;
     if (!destination) return ABSENT;
     const filter = this.filterTo(view, destination);
@@ -202,7 +203,8 @@ export class Translation {
 
   /** Never absent once it is asked for: the listener names it, and would not get ready. */
   private chain(view: EnvoyView, name: string): ResourceBuild {
-    const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
+    const vip = names.restOfXdsName(name, 'fc');
+    const destination = vip === undefined ? ABSENT : this.options.tables().table.atVip(view.mesh, vip);
     if (!destination || this.trafficMode(view, destination) === 'bytes') {
       const closed = outbound.closedChain(name);
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };

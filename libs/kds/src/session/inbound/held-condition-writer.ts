@@ -5,6 +5,7 @@ import {
   withoutConditions,
   type Condition,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { Fenced, type Change, type PatchChange, type IndexReader, type WriteResult } from '@causeway/store';
@@ -37,14 +38,14 @@ export interface HeldConditionOptions {
  * copies whose condition may be wrong.
  */
 export class HeldConditionWriter {
-  private readonly stale = new Set<string>();
+  private readonly stale = new Set<ResourceKey>();
   private readonly stopped = new AbortController();
   private working: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: HeldConditionOptions) {}
 
   /** Copies of a kind, owned by the stream, that have the condition; an earlier session may have written it. */
-  markedCopies(kind: string): string[] {
+  markedCopies(kind: string): ResourceKey[] {
     const { index, receiver } = this.options;
     return [...index.ofKind(kind)]
       .filter((copy) => findCondition(copy.status, SyncCondition.held) && isOwnedByStream(copy, receiver))
@@ -52,7 +53,7 @@ export class HeldConditionWriter {
   }
 
   /** Corrects the condition of these copies once the index has reached this revision. */
-  enqueue(keys: Iterable<string>, revision: number): void {
+  enqueue(keys: Iterable<ResourceKey>, revision: number): void {
     for (const key of keys) this.stale.add(key);
     if (this.stale.size === 0 || this.stopped.signal.aborted) return;
     this.working = this.working.then(() => this.work(revision)).catch((error: unknown) => this.failed(error));
@@ -81,7 +82,7 @@ export class HeldConditionWriter {
     }
   }
 
-  private patchFor(key: string): PatchChange | undefined {
+  private patchFor(key: ResourceKey): PatchChange | undefined {
     const { index, holdPeriod, receiver, clock } = this.options;
     const copy = index.byIdentityKey(key);
     return copy && planHeldCondition(copy, { time: holdPeriod(copy), receiver, now: clock.now() });

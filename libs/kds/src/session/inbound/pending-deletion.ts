@@ -1,4 +1,4 @@
-import { identityKey, type Identity } from '@causeway/resources';
+import { identityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
 import { Fenced, type MetadataEntry } from '@causeway/store';
 import { confirmIncarnation, decideIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
@@ -28,7 +28,7 @@ export interface PendingDeletionOptions extends Omit<HeldConditionOptions, 'hold
  */
 export class PendingDeletion implements ConfirmationListener {
   /** By kind and identity key. */
-  private readonly held = new Map<string, Map<string, Identity>>();
+  private readonly held = new Map<string, Map<ResourceKey, Identity>>();
   private release: Timer | undefined;
   private poll: Timer | undefined;
   /** The release under way. No message is applied meanwhile: what it brings back would be deleted. */
@@ -88,13 +88,13 @@ export class PendingDeletion implements ConfirmationListener {
   }
 
   /** The peer names these resources: they are held no longer. The identity keys of those that were. */
-  unhold(kind: string, named: readonly { readonly id: Identity }[]): string[] {
+  unhold(kind: string, named: readonly { readonly id: Identity }[]): ResourceKey[] {
     const held = this.held.get(kind);
     return held ? named.map(({ id }) => identityKey(id)).filter((key) => held.delete(key)) : [];
   }
 
   /** Corrects the Held condition of copies that were held and, after a complete state, of those that are or claim to be. */
-  correctConditions(kind: string, unheld: readonly string[], completed: boolean): void {
+  correctConditions(kind: string, unheld: readonly ResourceKey[], completed: boolean): void {
     const all = completed ? [...this.conditions.markedCopies(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
     this.conditions.enqueue([...unheld, ...all], this.options.batches.revision);
   }

@@ -1,4 +1,4 @@
-import { crossesZones, parseIdentityKey } from '@causeway/resources';
+import { crossesZones, parseIdentityKey, type ResourceKey } from '@causeway/resources';
 import { BusyPacer, RateLimitedLogger, type Logger, type Timer } from '@causeway/runtime';
 import {
   Outbox,
@@ -147,7 +147,7 @@ export class OutboundHalf implements SessionHalf {
   }
 
   /** A resource of a kind may differ from what was sent last, which `was` returns; call `pump` afterwards. */
-  mark(kind: string, key: string, was: () => LastSent | undefined): void {
+  mark(kind: string, key: ResourceKey, was: () => LastSent | undefined): void {
     if (!this.outbox.isSubscribed(kind)) return;
     this.outbox.mark(kind, key, was());
     if (!this.isUrgent(kind)) this.waitWith(kind);

@@ -1,4 +1,4 @@
-import { type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { type Identity, type Kind, type Registry, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { OutboundSource, OutboundResource } from '@causeway/sync';
 import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
@@ -53,14 +53,14 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
     private readonly rules: VisibilityRules,
   ) {}
 
-  *keys(kindName: string): Iterable<string> {
+  *keys(kindName: string): Iterable<ResourceKey> {
     const kind = syncedKind(this.source.registry, kindName);
     for (const [key, resource] of this.source.index.listEntries(kindName)) {
       if (this.rules.isVisible(kind, resource)) yield key;
     }
   }
 
-  get(key: string): OutboundItem | undefined {
+  get(key: ResourceKey): OutboundItem | undefined {
     const resource = this.source.index.byIdentityKey(key);
     if (!resource) return undefined;
     const kind = syncedKind(this.source.registry, resource.id.kind);
@@ -68,7 +68,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
     return outboundItem(this.source.encoder, resource, this.dialect());
   }
 
-  *keysSince(kindName: string, revision: number): Iterable<string> {
+  *keysSince(kindName: string, revision: number): Iterable<ResourceKey> {
     const kind = syncedKind(this.source.registry, kindName);
     const { index } = this.source;
     for (const entries of [index.listEntries(kindName), index.listTombstones(kindName)]) {
@@ -91,12 +91,12 @@ const CLUSTER_ID_KEY = `${CONFIG}////kuma-cluster-id`;
 
 /** Resources that a plain Kuma zone may have: those of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
 export class KumaIndexView extends PeerIndexView {
-  override *keys(kind: string): Iterable<string> {
+  override *keys(kind: string): Iterable<ResourceKey> {
     if (kind === CONFIG) yield CLUSTER_ID_KEY;
     else yield* super.keys(kind);
   }
 
-  override get(key: string): OutboundItem | undefined {
+  override get(key: ResourceKey): OutboundItem | undefined {
     if (key !== CLUSTER_ID_KEY) return super.get(key);
     const encoding = this.source.encoder.encodeWire(
       clusterConfig(this.source.index.point?.incarnation ?? ''),

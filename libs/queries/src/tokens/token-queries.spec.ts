@@ -1,7 +1,6 @@
 import { Invalid } from '@causeway/resources';
-import { ZoneTokens } from '../zones/zone-tokens';
-import { DataplaneTokenQueries } from './dataplane-token-queries';
-import { UserTokens } from './user-tokens';
+import { DATAPLANE_TOKEN_FORM, USER_TOKEN_FORM, ZONE_TOKEN_FORM } from './token-forms';
+import { TokenQueries } from './token-queries';
 
 /** Nothing is issued for these requests. */
 const never = {
@@ -9,12 +8,11 @@ const never = {
   list: () => Promise.resolve([]),
   revoke: () => Promise.resolve([]),
   rotate: () => Promise.resolve(1),
-  authority: () => undefined,
 };
 const DOORS = {
-  dataplane: (fields: object) => new DataplaneTokenQueries(never).issue({ ...fields }, 'anna'),
-  zone: (fields: object) => new ZoneTokens(never).issue({ ...fields }, 'anna'),
-  user: (fields: object) => new UserTokens(never).issue({ ...fields }, 'anna'),
+  dataplane: (fields: object) => new TokenQueries(DATAPLANE_TOKEN_FORM, never).issue({ ...fields }, 'anna'),
+  zone: (fields: object) => new TokenQueries(ZONE_TOKEN_FORM, never).issue({ ...fields }, 'anna'),
+  user: (fields: object) => new TokenQueries(USER_TOKEN_FORM, never).issue({ ...fields }, 'anna'),
 };
 
 describe('a request for a token names every wrong field', () => {
