@@ -52,7 +52,7 @@ export async function runCauseway(
 }
 
 /** As `runCauseway`, with the built program as its user runs it. */
-export async function runCausewayProcess(
+async function runCausewayProcess(
   server: string,
   args: readonly string[],
   stdin = '',

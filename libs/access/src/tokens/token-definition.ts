@@ -37,7 +37,7 @@ export interface TokenRequest {
 }
 
 /** A token to issue; the fields of its request were checked. */
-export interface TokenOrder<Answer> {
+interface TokenOrder<Answer> {
   /** The claims besides the registered ones, as the token has them. */
   readonly claims: JsonObject;
   /** Facts of the token for lists and the log. */
