@@ -6,7 +6,7 @@ export {
   type AnswerOf,
   type BodyOf,
   type KindOperation,
-  type NamedKind,
+  type CalledKind,
   type Operation,
   type OperationAccess,
   type OperationAnswer,

@@ -102,12 +102,12 @@ export interface KindOperation<B extends TSchema = TSchema, A extends TSchema = 
 > {
   /** The kinds that have it. */
   readonly kinds: (kind: Kind, registry: Registry) => boolean;
-  readonly of: (called: NamedKind) => KindOperationTexts<B, A>;
+  readonly of: (called: CalledKind) => KindOperationTexts<B, A>;
   readonly query: (kind: Kind) => TProperties;
 }
 
 /** A kind under its own name, or under an alias. */
-export interface NamedKind {
+export interface CalledKind {
   readonly kind: Kind;
   readonly name: string;
   readonly plural: string;

@@ -2,20 +2,20 @@ import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { age, textAt } from '../render';
 
 /** Use of a token. */
-export type TokenUse = 'user' | 'zone' | 'dataplane';
+export type TokenKind = 'user' | 'zone' | 'dataplane';
 
 /** Facts of a token. They are not verified: only the server can do that. */
-export interface TokenClaims {
+export interface ShownClaims {
   readonly id: string;
   /** The user, the zone, or the Dataplane. */
   readonly subject: string;
-  readonly use: TokenUse;
+  readonly use: TokenKind;
   /** End of its validity, in ms since 1970; undefined if it has none. */
   readonly expiresAt: number | undefined;
 }
 
 /** The claims of a JWT; undefined for other tokens. */
-export function decodeClaims(token: string): TokenClaims | undefined {
+export function decodeClaims(token: string): ShownClaims | undefined {
   const parts = token.split('.');
   const claims = parts.length === 3 ? parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8')) : undefined;
   if (!isJsonObject(claims)) return undefined;
@@ -27,7 +27,7 @@ export function decodeClaims(token: string): TokenClaims | undefined {
   };
 }
 
-function subjectOf(claims: JsonObject): Pick<TokenClaims, 'subject' | 'use'> {
+function subjectOf(claims: JsonObject): Pick<ShownClaims, 'subject' | 'use'> {
   const zone = textAt(claims, 'Zone') || textAt(claims, 'zone');
   if (zone !== '') return { subject: `zone ${zone}`, use: 'zone' };
   const mesh = textAt(claims, 'Mesh');
@@ -47,7 +47,7 @@ export function describeToken(token: string | undefined, now: number): string {
 }
 
 /** Formats the end of a token, for people: `expires in 29d`, `expired 3h ago`. */
-export function expiryText({ expiresAt }: Pick<TokenClaims, 'expiresAt'>, now: number): string {
+export function expiryText({ expiresAt }: Pick<ShownClaims, 'expiresAt'>, now: number): string {
   if (expiresAt === undefined) return 'does not expire';
   const since = (from: number, to: number): string => age(new Date(from).toISOString(), to);
   return expiresAt > now ? `expires in ${since(now, expiresAt)}` : `expired ${since(expiresAt, now)} ago`;

@@ -1,6 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
 import type { Kind } from '@causeway/resources';
-import type { KindOperation, NamedKind, OperationAccess } from '../operation';
+import type { KindOperation, CalledKind, OperationAccess } from '../operation';
 import { addressParameters, Freshness, overviewParameters } from '../parameters';
 import { component, Integer, Page, Text, TextMap } from '../schema';
 import { ZoneOverview } from '../schemas/zone-insight';
@@ -35,7 +35,7 @@ function listOverviews(
     aliases,
     access,
     kinds: ({ name }) => name === wanted,
-    of: ({ kind }: NamedKind) => ({
+    of: ({ kind }: CalledKind) => ({
       id: `list${kind.name}Overview${suffix}`,
       summary: `All ${kind.name}s with what is known beside the log`,
       answer: { description: 'The answer.', schema: Page(overviewSchema(kind)) },
@@ -52,7 +52,7 @@ function getOverview(path: string, alias: string, wanted: string): KindOperation
     aliases: [alias],
     access: 'any-right',
     kinds: ({ name }) => name === wanted,
-    of: ({ kind }: NamedKind) => ({
+    of: ({ kind }: CalledKind) => ({
       id: `get${kind.name}Overview`,
       summary: `One ${kind.name} with what is known beside the log`,
       answer: { description: 'The answer.', schema: overviewSchema(kind) },

@@ -1,6 +1,6 @@
 import { targetKinds } from '@causeway/policies';
 import { Type, type TSchema } from 'typebox';
-import { operation, type KindOperation, type NamedKind } from '../operation';
+import { operation, type KindOperation, type CalledKind } from '../operation';
 import { addressParameters, Freshness, OffsetPage, TextParameter, WordParameter } from '../parameters';
 import { AnyObject, component, Flag, Integer, Page, Text, type Value } from '../schema';
 import { documentRef } from '../schemas/documents';
@@ -219,7 +219,7 @@ export const previewImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
   grpc: 'PolicyService.GetImpact',
   access: 'any-right',
   kinds: ({ name }, registry) => registry.isDeclared(name),
-  of: ({ kind }: NamedKind) => ({
+  of: ({ kind }: CalledKind) => ({
     id: `previewImpactOf${kind.name}`,
     summary: `What would change if a ${kind.name} were written so; nothing is written`,
     body: { schema: documentRef(kind) },

@@ -1,6 +1,6 @@
 import { Type, type TSchema } from 'typebox';
 import type { Kind } from '@causeway/resources';
-import type { KindOperation, NamedKind, OperationAnswer, ResponseHeader } from '../operation';
+import type { KindOperation, CalledKind, OperationAnswer, ResponseHeader } from '../operation';
 import { deleteParameters, getParameters, listParameters, writeParameters } from '../parameters';
 import { AnyObject, component, Page, strict, Text } from '../schema';
 import { componentRef, documentBody, documentRef, listedName } from '../schemas/documents';
@@ -57,7 +57,7 @@ function withArticle(name: string): string {
 }
 
 function list(suffix: string) {
-  return ({ kind, name, plural }: NamedKind) => ({
+  return ({ kind, name, plural }: CalledKind) => ({
     id: `list${name}${suffix}`,
     summary: `List or watch ${plural}${suffix === '' ? '' : ' of all meshes'}`,
     answer: {

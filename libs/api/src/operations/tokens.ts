@@ -25,7 +25,7 @@ const PROBLEMS = [400, 403, 404];
 const WRITE_PROBLEMS = [...PROBLEMS, 409, 413, 415, 422];
 
 /** Texts and schemas of the tokens of one use. */
-interface TokenUse<O extends TProperties, I extends TProperties, L extends TProperties> {
+interface TokenTexts<O extends TProperties, I extends TProperties, L extends TProperties> {
   readonly use: 'zone' | 'user' | 'dataplane';
   /** Kind of the activity and beginning of the names of schemas: `ZoneToken`. */
   readonly kind: string;
@@ -42,7 +42,7 @@ interface TokenUse<O extends TProperties, I extends TProperties, L extends TProp
   readonly issueAccess?: 'any-right';
 }
 
-type NamedUse = Pick<TokenUse<TProperties, TProperties, TProperties>, 'use' | 'kind'>;
+type NamedUse = Pick<TokenTexts<TProperties, TProperties, TProperties>, 'use' | 'kind'>;
 
 function revokeOperation({ use, kind }: NamedUse) {
   return operation({
@@ -78,7 +78,7 @@ function rotateOperation({ use, kind }: NamedUse) {
   });
 }
 
-function tokenOperations<O extends TProperties, I extends TProperties, L extends TProperties>(of: TokenUse<O, I, L>) {
+function tokenOperations<O extends TProperties, I extends TProperties, L extends TProperties>(of: TokenTexts<O, I, L>) {
   const { use, kind, does } = of;
   const access = { verb: 'create', kinds: [kind] } as const;
   const path = `/tokens/${use}`;

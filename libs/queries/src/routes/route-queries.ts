@@ -71,7 +71,7 @@ const MAX_TABLES = 64;
 const MAX_MATCHES = 1_024;
 
 /** Frontend of a request, before routes decide. */
-interface Found {
+interface FoundFrontend {
   readonly service: Resource;
   readonly steps: readonly string[];
 }
@@ -171,7 +171,7 @@ export class RouteQueries {
 
   /** Whether the caller may call what the request goes to; nothing for another zone's view, whose callers are not known here. */
   private accessOf(
-    place: Place,
+    place: FrontendPlace,
     question: RequestQuestion,
     explained: Explanation,
   ): Partial<Pick<RequestAnswer, 'access'>> {
@@ -183,7 +183,7 @@ export class RouteQueries {
     return { access: listBackends(explained).flatMap((backend) => evaluateAccess(backend, caller, sources)) };
   }
 
-  private direct({ mesh, zone }: Place, { host, port }: RequestQuestion, rights: CallerRights): RequestAnswer {
+  private direct({ mesh, zone }: FrontendPlace, { host, port }: RequestQuestion, rights: CallerRights): RequestAnswer {
     const dataplane = dataplaneAt(this.sources.index, mesh, { address: host, port });
     if (dataplane) rights.check('get', toAccessTarget(dataplane));
     else throw new NotFound(`no service and no Dataplane of mesh ${mesh} is at ${host}`);
@@ -192,7 +192,7 @@ export class RouteQueries {
   }
 
   /** The table of this control plane, or what the zone's would be. */
-  private async tableOf({ mesh, zone }: Place, service: Resource, signal: AbortSignal): Promise<BindingTable> {
+  private async tableOf({ mesh, zone }: FrontendPlace, service: Resource, signal: AbortSignal): Promise<BindingTable> {
     const { cp, index, meshes, routes } = this.sources;
     if (routes && zone === ownZone(cp)) return routes.table;
     return routesOfZone(index, meshes, { mesh, zone, service }, signal);
@@ -232,11 +232,11 @@ export class RouteQueries {
 
   /** The service that a question means; undefined where its host is an address that no service has. */
   private async serviceOf(
-    place: Place,
+    place: FrontendPlace,
     question: RequestQuestion,
     rights: CallerRights,
     signal: AbortSignal,
-  ): Promise<Found | undefined> {
+  ): Promise<FoundFrontend | undefined> {
     const { index, hostnames } = this.sources;
     const { mesh, zone } = place;
     const { service: given, host } = question;
@@ -260,7 +260,7 @@ export class RouteQueries {
     return { service, steps: [`${host} is a hostname of ${describe(service)}, ${address}`] };
   }
 
-  private serviceAt({ mesh, zone }: Place, address: string): Resource | undefined {
+  private serviceAt({ mesh, zone }: FrontendPlace, address: string): Resource | undefined {
     const { cp, index } = this.sources;
     for (const kind of SERVICES) {
       for (const service of index.ofKind(kind)) {
@@ -273,7 +273,7 @@ export class RouteQueries {
   }
 
   /** The service that a reference of this zone finds: the zone's own before those of others. */
-  private namedService({ mesh, zone }: Place, { kind, namespace, name }: ServiceName): Resource | undefined {
+  private namedService({ mesh, zone }: FrontendPlace, { kind, namespace, name }: ServiceName): Resource | undefined {
     const found = [...this.sources.index.ofKind(kind)].filter(
       ({ id, labels }) =>
         id.mesh === mesh &&
@@ -298,7 +298,7 @@ function within<T>(work: () => T): T {
 
 const SERVICES = ['MeshService', 'MeshMultiZoneService'];
 
-interface Place {
+interface FrontendPlace {
   readonly mesh: string;
   readonly zone: string;
 }

@@ -49,7 +49,7 @@ export function tokenEndpoints(sources: EndpointSources): readonly Endpoint[] {
 }
 
 /** The tokens of one use. */
-interface TokenFamily extends Pick<Steps, 'check' | 'authorize'> {
+interface TokenRoutes extends Pick<Steps, 'check' | 'authorize'> {
   readonly operations: {
     readonly list: Operation;
     readonly issue: Operation;
@@ -66,7 +66,7 @@ interface TokenFamily extends Pick<Steps, 'check' | 'authorize'> {
   readonly subject: (order: JsonObject) => readonly unknown[];
 }
 
-function familyEndpoints({ audit }: EndpointSources, family: TokenFamily): readonly Endpoint[] {
+function familyEndpoints({ audit }: EndpointSources, family: TokenRoutes): readonly Endpoint[] {
   const { operations, tokens, check, authorize, subject } = family;
   const here = check === undefined ? {} : { check };
   return [

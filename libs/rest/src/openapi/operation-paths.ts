@@ -4,7 +4,7 @@ import {
   OPERATIONS,
   querySchema,
   type KindOperation,
-  type NamedKind,
+  type CalledKind,
   type Operation,
   type OperationAnswer,
   type OperationBody,
@@ -43,14 +43,14 @@ function listPaths(operation: Operation | KindOperation, registry: Registry): re
 }
 
 /** Names under which a kind is documented: views over a kind are shown under its own name alone. */
-function namesIn({ path }: KindOperation, kind: Kind): readonly Pick<NamedKind, 'name' | 'plural'>[] {
+function namesIn({ path }: KindOperation, kind: Kind): readonly Pick<CalledKind, 'name' | 'plural'>[] {
   return /\{plural\}(\/\{name\})?$/.test(path) ? [kind, ...kind.aliases] : [kind];
 }
 
 function documentKind(
   operation: KindOperation,
   kind: Kind,
-  { name, plural }: Pick<NamedKind, 'name' | 'plural'>,
+  { name, plural }: Pick<CalledKind, 'name' | 'plural'>,
 ): PathItem {
   const inScope = kind.scope === 'mesh' ? operation.path : operation.path.replace('/meshes/{mesh}', '');
   const path = inScope.replace('{plural}', plural);

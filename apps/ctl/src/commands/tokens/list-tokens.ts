@@ -3,7 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import type { Colour } from '../../colour';
 import type { CommandContext } from '../../context';
 import { objectAt, structured, table, textAt, textsAt, type Output } from '../../render';
-import { expiryText, type TokenUse } from '../../settings/token-claims';
+import { expiryText, type TokenKind } from '../../settings/token-claims';
 
 /** Which tokens a command is about; none of them: all sorts. */
 export interface TokenUseOptions {
@@ -16,7 +16,7 @@ export interface ListTokensOptions extends TokenUseOptions {
   readonly output: Output;
 }
 
-const USES: readonly TokenUse[] = ['user', 'zone', 'dataplane'];
+const USES: readonly TokenKind[] = ['user', 'zone', 'dataplane'];
 const HEAD = ['TYPE', 'NAME', 'GROUPS', 'SCOPE', 'ID', 'ISSUED BY', 'EXPIRES', 'STATE'];
 
 /** `causeway tokens list`: who has which token until when, the first to expire first; never the tokens. */
@@ -35,7 +35,7 @@ export async function listTokens(context: CommandContext, options: ListTokensOpt
 }
 
 /** The sorts that the options name; all where they name none. */
-export function chosenUses({ users, zones, dataplanes }: TokenUseOptions): readonly TokenUse[] {
+export function chosenUses({ users, zones, dataplanes }: TokenUseOptions): readonly TokenKind[] {
   const named = { user: users, zone: zones, dataplane: dataplanes };
   const chosen = USES.filter((use) => named[use] === true);
   return chosen.length === 0 ? USES : chosen;

@@ -8,7 +8,7 @@ import { listed, meshOption, outputOption, parseSeconds, type SetExitCode } from
 import { printWarnings } from '../delete';
 import { structured, textAt, textsAt, type Output } from '../../render';
 import { tokenCommandAtGlobal } from '../proxies/bootstrap';
-import { decodeClaims, type TokenUse } from '../../settings/token-claims';
+import { decodeClaims, type TokenKind } from '../../settings/token-claims';
 import { findJoinPlace, printGivenBundle, refuseWithoutBundle, type BundleOptions } from './join-bundle';
 import { chosenUses, issuedTokens, listTokens, type ListTokensOptions, type TokenUseOptions } from './list-tokens';
 
@@ -151,7 +151,7 @@ function tagsOf(given: readonly string[]): JsonObject {
 /** Prints a new token. Resolves with the server's answer, unless that is printed too. */
 async function issue(
   context: CommandContext,
-  use: TokenUse,
+  use: TokenKind,
   order: JsonObject,
   options: Pick<UserTokenOptions, 'validFor' | 'output'> & { readonly printed?: (token: string) => string },
 ): Promise<JsonObject | undefined> {
@@ -183,7 +183,7 @@ export async function revokeToken(
 }
 
 /** Id and use of a token by itself; undefined for what is no token. */
-function claimed(token: string): { readonly id: string; readonly use: TokenUse } | undefined {
+function claimed(token: string): { readonly id: string; readonly use: TokenKind } | undefined {
   if (token.split('.').length !== 3) return undefined;
   const claims = decodeClaims(token);
   if (!claims || claims.id === '') throw new UsageError('this is neither the id of a token nor a token');
@@ -191,7 +191,7 @@ function claimed(token: string): { readonly id: string; readonly use: TokenUse }
 }
 
 /** Returns the use of the token with an id: by the flags, or by the control plane's records. */
-async function useOf(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenUse> {
+async function useOf(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenKind> {
   const [only, ...others] = chosenUses(options);
   if (only !== undefined && others.length === 0) return only;
   const found = (await issuedTokens(context, options)).find((token) => token['id'] === id);
@@ -204,7 +204,7 @@ async function useOf(context: CommandContext, id: string, options: TokenUseOptio
 
 /** `causeway tokens rotate`: makes a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
 export async function rotateKey(context: CommandContext, options: TokenUseOptions): Promise<number> {
-  const use: TokenUse = options.dataplanes ? 'dataplane' : options.users ? 'user' : 'zone';
+  const use: TokenKind = options.dataplanes ? 'dataplane' : options.users ? 'user' : 'zone';
   const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}/keys` });
   context.print(`new ${use} tokens are signed with key ${textAt(body, 'serial')}; those of older keys stay valid`);
   context.printError(`to end the tokens of an older key: causeway delete globalsecrets ${use}-token-signing-key-N`);
