@@ -5,11 +5,15 @@ const ROOT = join(__dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 describe('the recipes of CONTRIBUTING.md', () => {
-  it('show code that a test runs', () => {
+  it('show code that a test or a control plane runs', () => {
     const blocks = [...read('CONTRIBUTING.md').matchAll(/```ts\n([^]*?)\n```/g)].map(([, code]) => code);
-    expect(blocks).toHaveLength(2);
-    const specs = ['loops/src/reconcile/keyed-reconciler.spec.ts', 'store/src/derived/recipe.spec.ts'];
-    const tested = specs.map((spec) => read(`libs/${spec}`)).join('\n');
+    expect(blocks).toHaveLength(3);
+    const files = [
+      'libs/loops/src/reconcile/keyed-reconciler.spec.ts',
+      'libs/store/src/derived/recipe.spec.ts',
+      'apps/control-plane/src/api/audit.module.ts',
+    ];
+    const tested = files.map(read).join('\n');
     expect(blocks.filter((code) => code === undefined || !tested.includes(code))).toEqual([]);
   });
 
