@@ -9,7 +9,7 @@ export function Validity(more: { readonly default: string; readonly description?
   return Type.Optional(
     Type.String({
       pattern: '^([0-9]{1,9}(ms|s|m|h|d))+$',
-      title: 'a duration such as 720h or 30d',
+      title: 'a duration such as 720h, 1h30m or 30d',
       description: 'A duration from 1s to 87600h, such as 720h or 30d.',
       ...more,
     }),
@@ -157,7 +157,7 @@ const Texts = Type.Array(Text, { minItems: 1, maxItems: 64 });
 const Tags = Type.Record(Type.String(), Texts, { maxProperties: 32 });
 const OptionalValidity = Type.String({
   pattern: '^([0-9]{1,9}(ms|s|m|h|d))*$',
-  title: 'a duration such as 720h or 30d',
+  title: 'a duration such as 720h, 1h30m or 30d',
   default: '720h',
 });
 
