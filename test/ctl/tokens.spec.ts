@@ -81,7 +81,7 @@ describe('causeway tokens', () => {
     expect(await tokens('zone', 'east', '--valid-for', 'soon')).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('  validFor: must be a duration such as 720h\n'),
+      err: expect.stringContaining('  validFor: must be a duration such as 720h, 1h30m or 30d; got "soon"\n'),
     });
   });
 

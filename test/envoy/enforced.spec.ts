@@ -154,7 +154,7 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
     machine = await joinMachine();
     const { reason, message } = await becomes('PartiallyEnforced');
     expect([reason, (await conditionsOf())['Enforced'].status]).toEqual(['NotSupported', 'False']);
-    expect(message).toContain('default/machine (builtin) cannot obey all of it: builtin: ');
+    expect(message).toContain('default/machine (builtin) cannot apply all of it: builtin: ');
     expect((await ask())['x-colour']).toBe('green');
     await machine.close();
     await becomes('Enforced');

@@ -63,7 +63,7 @@ describe('Enforced of policies', () => {
     on: JsonObject = { kind: 'Mesh', name: 'default' },
   ): Promise<number> => plane.write([putOf(plane, 'TimeoutPolicy', name, { targetRefs: [on], request })]);
 
-  it("T004-46: of a zone's own policy follows its proxies, and what cannot obey it makes it partial while it is there", async () => {
+  it("T004-46: of a zone's own policy follows its proxies, and what cannot apply it makes it partial while it is there", async () => {
     await east.report({ a: LATE, b: 0 });
     await timeout(east.plane, 'own', '1s');
     const own = policyId(east.plane, 'TimeoutPolicy', 'own');

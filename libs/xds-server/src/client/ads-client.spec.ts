@@ -101,11 +101,11 @@ describe('a client of delta discovery', () => {
 
   it('rejects with the text of the one who takes it, and takes the next version', async () => {
     plane.source.put(Cluster, { name: 'a' });
-    receiver.refusal = 'the plane cannot obey it';
+    receiver.refusal = 'the plane cannot apply it';
     const client = connect();
     client.subscribe(cluster, ['*']);
     const rejection = await until('the rejection', () => plane.server.proxies()[0]?.types[0]?.lastRejection);
-    expect(rejection).toMatchObject({ text: 'the plane cannot obey it' });
+    expect(rejection).toMatchObject({ text: 'the plane cannot apply it' });
     receiver.refusal = undefined;
     plane.source.put(Cluster, { name: 'a', altStatName: 'again' });
     await until('the next version', () => receiver.names(cluster).length === 1);

@@ -121,12 +121,14 @@ async function renew(folder: string): Promise<SignedWorkload> {
   const { mesh, dataplane, token, servers } = readFolder(folder);
   const csr = await createCsr(readGiven(join(folder, FILES.key)));
   const failures: string[] = [];
+  let code: ApiError['code'] = 'unavailable';
   for (const server of servers) {
     const order = { ...server, mesh, dataplane, token, csr };
     const answer = await signWorkloadCertificate(order).catch((error: unknown) => apiErrorIn(error));
     if (answer instanceof ApiError) {
       failures.push(`${server.address}: ${answer.message}`);
-      if (answer.code === 'unavailable') continue;
+      code = answer.code;
+      if (code === 'unavailable') continue;
       break;
     }
     // A program may read them at any moment: each is whole.
@@ -134,7 +136,7 @@ async function renew(folder: string): Promise<SignedWorkload> {
     replace(join(folder, FILES.certificate), answer.certificateChain);
     return answer;
   }
-  throw new Error(`no certificate: ${failures.join('; ')}`);
+  throw new ApiError(code, `no certificate: ${failures.join('; ')}`);
 }
 
 function apiErrorIn(error: unknown): ApiError {
