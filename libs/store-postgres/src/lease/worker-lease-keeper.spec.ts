@@ -92,7 +92,7 @@ it('has a thread that loads the driver and nothing of the engine', () => {
   const script = `try { require(${JSON.stringify(join(__dirname, 'lease-worker.ts'))}); } catch {}
     console.log(JSON.stringify(Object.keys(require.cache)));`;
   const loaded: unknown = JSON.parse(
-    // Not what a test run preloads into all programs (tools/compile-cache.js).
+    // Not what a test run preloads into all programs.
     execFileSync(process.execPath, ['-r', register, '-e', script], {
       encoding: 'utf8',
       env: { ...process.env, NODE_OPTIONS: '' },
