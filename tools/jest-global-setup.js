@@ -1,6 +1,5 @@
 /** A bare `npx jest` draws the seed of its fuzzers and brings its own Postgres and Redis; under `npm test` they run already and the environment names them. */
 
-
 // Pure functions need neither, and a start costs a second: `npx jest libs/naming` goes without.
 const PURE = /^(?:\.\/)?libs\/(?:resources|naming|routing|policies|ipam|sync|kinds|runtime)(?:\/|$)/;
 
