@@ -6,7 +6,7 @@ import type { SetExitCode } from './options';
 import { createPrinter, type Output } from './printer';
 import { addCommands, createProgram } from './program';
 
-/** What the command line runs in: a process of its own, or one that runs many (test/ctl/run-causeway.ts). */
+/** Host of the command line: a process of its own, or one that runs many (test/ctl/run-causeway.ts). */
 export interface CommandLineHost extends Pick<ProgramContext, 'config' | 'stdin' | 'signal' | 'terminal'> {
   readonly out: Output;
   readonly error: Output;

@@ -5,9 +5,9 @@ import { exportStore } from './operations/backup';
 import { discoverHosts, discoverTargets } from './operations/discovery';
 import {
   explainHostname,
-  listDataplanesOf,
+  listServiceDataplanes,
   listHostnames,
-  listHostnamesOf,
+  listServiceHostnames,
   lookUpName,
   resolveHostname,
 } from './operations/names';
@@ -19,12 +19,12 @@ import {
   listZoneOverviews,
 } from './operations/overviews';
 import {
-  getImpactOf,
+  getPolicyImpact,
   getTopology,
-  listPoliciesOf,
+  listAffectingPolicies,
   listPoliciesOfVirtual,
-  listScopesOf,
-  previewImpactOf,
+  listPolicyScopes,
+  previewPolicyImpact,
 } from './operations/policies';
 import { getProxy, listLeases, listProxies, releaseLeases } from './operations/proxies';
 import {
@@ -66,8 +66,8 @@ export const OPERATIONS: readonly (Operation | KindOperation)[] = [
   lookUpName,
   explainHostname,
   resolveHostname,
-  listHostnamesOf,
-  listDataplanesOf,
+  listServiceHostnames,
+  listServiceDataplanes,
   listZoneOverviews,
   getZoneOverview,
   listAllDataplaneOverviews,
@@ -75,11 +75,11 @@ export const OPERATIONS: readonly (Operation | KindOperation)[] = [
   getDataplaneOverview,
   explainRequest,
   listRoutesOfService,
-  listPoliciesOf,
+  listAffectingPolicies,
   listPoliciesOfVirtual,
-  listScopesOf,
-  getImpactOf,
-  previewImpactOf,
+  listPolicyScopes,
+  getPolicyImpact,
+  previewPolicyImpact,
   getTopology,
   ...Object.values(userTokens),
   ...Object.values(zoneTokens),

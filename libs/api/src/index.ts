@@ -31,9 +31,9 @@ export {
   KINDS_WITH_HOSTNAMES,
   ResolvedHostname,
   explainHostname,
-  listDataplanesOf,
+  listServiceDataplanes,
   listHostnames,
-  listHostnamesOf,
+  listServiceHostnames,
   lookUpName,
   resolveHostname,
 } from './operations/names';
@@ -57,12 +57,12 @@ export {
   PolicyScope,
   PolicyScopes,
   Topology,
-  getImpactOf,
+  getPolicyImpact,
   getTopology,
-  listPoliciesOf,
+  listAffectingPolicies,
   listPoliciesOfVirtual,
-  listScopesOf,
-  previewImpactOf,
+  listPolicyScopes,
+  previewPolicyImpact,
 } from './operations/policies';
 export {
   AgentLease,

@@ -60,7 +60,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Names of the parameters in a path: `mesh` and `name` of `/meshes/{mesh}/meshservices/{name}`. */
 export type PathNames<P extends string> = P extends `${string}{${infer N}}${infer R}` ? N | PathNames<R> : never;
 
-/** What all operations have. */
+/** Fields that all operations have. */
 interface OperationParts<P extends string, Q extends TProperties, B extends TSchema, A extends TSchema> {
   readonly method: Method;
   /** In the spelling of OpenAPI: `/meshes/{mesh}/_routes`. */
@@ -113,7 +113,7 @@ export interface CalledKind {
   readonly plural: string;
 }
 
-/** What depends on the kind. */
+/** Fields that depend on the kind. */
 interface KindOperationTexts<B extends TSchema = TSchema, A extends TSchema = TSchema> {
   readonly id: string;
   readonly summary: string;

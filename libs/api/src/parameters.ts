@@ -66,7 +66,7 @@ export const ZoneOfView = { zone: TextParameter('The zone whose view is asked fo
 /** Of every write. */
 export const DryRun = { dryRun: FlagParameter('Check everything and write nothing.') };
 
-/** Which resource a name means when several zones or namespaces have it (docs/design.md §1). */
+/** Parameters that say which resource a name means when several zones or namespaces have it (docs/design.md §1). */
 export function addressParameters(kind: Kind): { readonly namespace?: TString; readonly zone?: TString } {
   const namespace = TextParameter('The namespace of the resource; "default" when left out.', 63);
   const zone = TextParameter(

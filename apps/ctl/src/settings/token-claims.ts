@@ -22,12 +22,12 @@ export function decodeClaims(token: string): ShownClaims | undefined {
   const { exp } = claims;
   return {
     id: textAt(claims, 'jti'),
-    ...subjectOf(claims),
+    ...readSubject(claims),
     expiresAt: typeof exp === 'number' ? exp * 1_000 : undefined,
   };
 }
 
-function subjectOf(claims: JsonObject): Pick<ShownClaims, 'subject' | 'use'> {
+function readSubject(claims: JsonObject): Pick<ShownClaims, 'subject' | 'use'> {
   const zone = textAt(claims, 'Zone') || textAt(claims, 'zone');
   if (zone !== '') return { subject: `zone ${zone}`, use: 'zone' };
   const mesh = textAt(claims, 'Mesh');

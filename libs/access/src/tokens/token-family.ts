@@ -23,7 +23,7 @@ export interface TrustOptions {
   readonly endsTrust?: (change: IndexChange) => boolean;
 }
 
-/** How one token is verified. */
+/** Verification of one token. */
 export interface VerifyOptions<Claims> {
   /** Keys of another control plane; by default those of the family. */
   readonly keys?: Pick<KeySource, 'trustedKeys'>;

@@ -15,7 +15,7 @@ export function readAnswer({ answer: { schema } }: Operation, { answer, answerJs
   throw new ApiError('internal', 'the server sent an answer that is no object');
 }
 
-/** What a message does not have is left out where the schema allows that: messages have empty lists in place of absent ones. */
+/** Converts a message to JSON; a field that it lacks is left out where the schema allows that, because messages have empty lists in place of absent ones. */
 function fromMessage(schema: Schema, value: unknown): JsonValue {
   const { properties, required = [], items } = schema;
   if (Array.isArray(value)) return value.map((item: unknown) => fromMessage(items ?? {}, item));

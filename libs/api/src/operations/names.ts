@@ -132,7 +132,7 @@ const HostnameQuestion = Type.Object(
   component('HostnameQuestion', strict),
 );
 
-/** What both questions about one hostname have; it stands in the body, so that no log of requests has it. */
+/** Fields of both questions about one hostname, which stands in the body, so that no log of requests has it. */
 const QUESTION = {
   method: 'POST',
   access: 'any-right',
@@ -178,7 +178,7 @@ const DataplanesOfService = Page(
 const isMeshService = ({ name }: Kind): boolean => name === 'MeshService';
 
 /** The hostnames that a service has. Other kinds with hostnames have it too; the document shows MeshServices. */
-export const listHostnamesOf: KindOperation = {
+export const listServiceHostnames: KindOperation = {
   method: 'GET',
   path: '/meshes/{mesh}/{plural}/{name}/_hostnames',
   access: 'any-right',
@@ -193,7 +193,7 @@ export const listHostnamesOf: KindOperation = {
 };
 
 /** The Dataplanes that a MeshService selects. */
-export const listDataplanesOf: KindOperation = {
+export const listServiceDataplanes: KindOperation = {
   method: 'GET',
   path: '/meshes/{mesh}/meshservices/{name}/_dataplanes',
   aliases: ['/meshes/{mesh}/meshservices/{name}/_resources/dataplanes'],

@@ -5,7 +5,7 @@ import { addressParameters, Freshness, OffsetPage, TextParameter, WordParameter 
 import { AnyObject, component, Flag, Integer, Page, Text, type Value } from '../schema';
 import { documentRef } from '../schemas/documents';
 
-/** How far a policy counts where others meet it. */
+/** State of a policy where others meet it. */
 const State = Type.Enum(['Enforced', 'PartiallyEnforced', 'Overridden']);
 
 const nameFields = { group: Text, kind: Text, mesh: Text, zone: Text, namespace: Text, name: Text };
@@ -71,7 +71,7 @@ export const PolicyScope = Type.Object({
 });
 export type PolicyScope = Value<typeof PolicyScope>;
 
-/** What a policy names as its target, and what was found under that name. */
+/** Target that a policy names, and the objects found under that name. */
 export const DeclaredTarget = Type.Object({
   group: Text,
   kind: Text,
@@ -137,7 +137,7 @@ const PATH = '/meshes/{mesh}/{plural}/{name}';
 const READS = [400, 403, 404];
 
 /** Every policy that affects a resource; needs the right to read the resource alone. */
-export const listPoliciesOf: KindOperation<TSchema, typeof AffectingPolicies> = {
+export const listAffectingPolicies: KindOperation<TSchema, typeof AffectingPolicies> = {
   method: 'GET',
   path: `${PATH}/_policies`,
   aliases: ['/meshes/{name}/_policies', '/{plural}/{name}/_policies'],
@@ -169,7 +169,7 @@ export const listPoliciesOfVirtual = operation({
 });
 
 /** Scopes of a policy, and which of its values survive there. */
-export const listScopesOf: KindOperation<TSchema, typeof PolicyScopes> = {
+export const listPolicyScopes: KindOperation<TSchema, typeof PolicyScopes> = {
   method: 'GET',
   path: `${PATH}/_scopes`,
   grpc: 'PolicyService.ListScopes',
@@ -187,7 +187,7 @@ export const listScopesOf: KindOperation<TSchema, typeof PolicyScopes> = {
 const impactAnswer = { description: 'The paths that would change.', schema: PolicyImpact };
 
 /** Changes if a policy were deleted. */
-export const getImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
+export const getPolicyImpact: KindOperation<TSchema, typeof PolicyImpact> = {
   method: 'GET',
   path: `${PATH}/_impact`,
   grpc: 'PolicyService.GetImpact',
@@ -213,7 +213,7 @@ export const getImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
 };
 
 /** Changes if a policy were written as in the body; admission checks it like a write, and nothing is written. */
-export const previewImpactOf: KindOperation<TSchema, typeof PolicyImpact> = {
+export const previewPolicyImpact: KindOperation<TSchema, typeof PolicyImpact> = {
   method: 'POST',
   path: `${PATH}/_impact`,
   grpc: 'PolicyService.GetImpact',

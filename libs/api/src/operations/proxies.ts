@@ -5,7 +5,7 @@ import { component, Count, Flag, Page, strict, Text, Time, type Value } from '..
 
 const Revision = Type.Integer({ minimum: -1, description: 'Of the log; -1: not known.' });
 
-/** What a proxy has of one type of resources. */
+/** State of one type of resources at a proxy. */
 const ProxyType = Type.Object(
   {
     type: Text,

@@ -20,7 +20,7 @@ const Share = Type.Object({
   responseHeaders: Changes,
 });
 
-/** What policies of a kind make of a rule, or of a backend. */
+/** Effect of the policies of a kind on a rule, or on a backend. */
 export const ShapedBy = Type.Object(
   {
     kind: Text,

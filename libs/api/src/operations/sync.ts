@@ -125,7 +125,7 @@ const DOCTOR_CHECKS = [
 ] as const;
 export type DoctorCheckName = (typeof DOCTOR_CHECKS)[number];
 
-/** What is not as it should be, and what to do; without a resource it is the control plane. */
+/** Fault and its remedy; without a resource it is the control plane's. */
 export const Finding = Type.Object({
   resource: Type.Optional(Type.Object({ type: Text, mesh: Text, zone: Text, namespace: Text, name: Text })),
   what: Text,

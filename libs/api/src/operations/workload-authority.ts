@@ -15,7 +15,7 @@ const Authority = Type.Object({
   notAfter: Time,
 });
 
-/** How the certificate authority of a zone stands; never a key. */
+/** State of the certificate authority of a zone; never a key. */
 export const WorkloadAuthority = Type.Object(
   {
     step: Type.Enum(['steady', 'trusting', 'retiring']),

@@ -47,7 +47,7 @@ const workload = {
   name: Name,
 };
 
-/** What has ended, or would end. */
+/** Rights and resources that ended, or would end. */
 export const WorkloadRevocation = Type.Object(
   {
     mesh: Text,
@@ -73,7 +73,7 @@ export const WorkloadRevocation = Type.Object(
 );
 export type WorkloadRevocation = Value<typeof WorkloadRevocation>;
 
-/** What both writes have: the right is that to revoke the workload of the body. */
+/** Fields of both writes: the right is that to revoke the workload of the body. */
 const WRITE = { method: 'POST', access: 'any-right', problems: [400, 403, 404, 409, 413, 415, 422] } as const;
 const example = { mesh: 'default', name: 'redis-1' };
 

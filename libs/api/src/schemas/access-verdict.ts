@@ -15,7 +15,7 @@ export const AccessVerdict = Type.Object(
   },
   {
     description:
-      'Whether AccessPolicies let the caller in at a backend. by: allow/RULE, deny/RULE, allow (no rule of it fits), defaultAccess, path, mtls, identity or revoked; caller: the SPIFFE id that was judged; instances: about how many of them it is said, where they differ.',
+      'Whether AccessPolicies let the caller in at a backend. by: allow/RULE, deny/RULE, allow (no rule of it fits), defaultAccess, path, mtls, identity or revoked; caller: the SPIFFE id that was evaluated; instances: about how many of them it is said, where they differ.',
   },
 );
 export type AccessVerdict = Value<typeof AccessVerdict>;

@@ -36,7 +36,7 @@ const Session = Type.Object({
   zoneInstanceId: Type.Optional(Text),
 });
 
-/** What is known of a zone's sync. */
+/** State of a zone's sync. */
 const ZoneInsight = Type.Object(
   {
     health: Type.Optional(Type.Enum(['Online', 'Lagging', 'Rejecting', 'Offline'])),

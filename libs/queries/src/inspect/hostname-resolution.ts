@@ -41,7 +41,7 @@ export class HostnameResolution {
       service: { ...service.id },
       // On the global a status is what the zone of origin reported of itself.
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? listVirtualIps(service) : [],
-      ports: portsOf(service),
+      ports: listPorts(service),
       endpoints: rights.may('list', { ...toAccessTarget(service.id), kind: Dataplane.name })
         ? await this.endpointsOf(service, signal)
         : [],
@@ -99,13 +99,13 @@ export function listVirtualIps({ status }: Resource): readonly string[] {
   return list.flatMap((vip) => (isJsonObject(vip) && typeof vip['ip'] === 'string' ? [vip['ip']] : []));
 }
 
-function portsOf({ spec }: Resource): ResolvedHostname['ports'] {
+function listPorts({ spec }: Resource): ResolvedHostname['ports'] {
   const ports = spec['ports'];
   const match = isJsonObject(spec['match']) ? [spec['match']] : [];
-  return (isJsonArray(ports) ? ports : match).filter(isJsonObject).flatMap(portOf);
+  return (isJsonArray(ports) ? ports : match).filter(isJsonObject).flatMap(readPort);
 }
 
-function portOf({ port, name, appProtocol, protocol }: JsonObject): ResolvedHostname['ports'] {
+function readPort({ port, name, appProtocol, protocol }: JsonObject): ResolvedHostname['ports'] {
   if (typeof port !== 'number') return [];
   return [{ port, name: text(name), appProtocol: text(appProtocol) || text(protocol) || 'tcp' }];
 }

@@ -1,8 +1,8 @@
 import {
   explainHostname,
-  listDataplanesOf,
+  listServiceDataplanes,
   listHostnames,
-  listHostnamesOf,
+  listServiceHostnames,
   lookUpName,
   resolveHostname,
 } from '@causeway/api';
@@ -40,7 +40,7 @@ export function nameEndpoints({ queries, registry }: EndpointSources): readonly 
       resolution.resolve({ hostname, mesh, ...(zone === undefined ? {} : { zone }) }, rights, undefined, signal),
     ),
     kindEndpoint(
-      listHostnamesOf,
+      listServiceHostnames,
       ({ request }) => {
         const { kind } = kindInPath(request, registry, true);
         hostnames.checkHasHostnames(kind);
@@ -56,7 +56,7 @@ export function nameEndpoints({ queries, registry }: EndpointSources): readonly 
       },
     ),
     kindEndpoint(
-      listDataplanesOf,
+      listServiceDataplanes,
       () => findKind(registry, 'MeshService'),
       (query, kind, { request }) => ({
         name: nameQuery(request, kind, meshInPath(request), query),

@@ -1,10 +1,10 @@
 import {
-  getImpactOf,
+  getPolicyImpact,
   getTopology,
-  listPoliciesOf,
+  listAffectingPolicies,
   listPoliciesOfVirtual,
-  listScopesOf,
-  previewImpactOf,
+  listPolicyScopes,
+  previewPolicyImpact,
 } from '@causeway/api';
 import type { NameQuery } from '@causeway/admission';
 import { topologyDot } from '@causeway/queries';
@@ -38,7 +38,7 @@ export function policyEndpoints(sources: EndpointSources): readonly Endpoint[] {
 function affectingEndpoints({ queries: { policies }, registry }: EndpointSources): readonly Endpoint[] {
   return [
     kindEndpoint(
-      listPoliciesOf,
+      listAffectingPolicies,
       // `/meshes/x/_policies` is of the Mesh x: the router takes it before the paths of kinds.
       (call) =>
         isJsonObject(call.request.params) && 'plural' in call.request.params
@@ -75,21 +75,21 @@ function consequenceEndpoints({ queries: { policies }, registry, admission }: En
   const findPolicy = (call: Call): Kind => findKindInPath(call, registry);
   return [
     kindEndpoint(
-      listScopesOf,
+      listPolicyScopes,
       findPolicy,
       readPolicy,
       async ({ request, rights, signal }, { name, minRevision, range }) =>
         paged(request, await policies.scopes(name, minRevision, { rights, signal, range }), range),
     ),
     kindEndpoint(
-      getImpactOf,
+      getPolicyImpact,
       findPolicy,
       readPolicy,
       async ({ request, rights, signal }, { name, minRevision, range }) =>
         paged(request, await policies.impactOfDeletion(name, minRevision, { rights, signal, range }), range),
     ),
     kindEndpoint(
-      previewImpactOf,
+      previewPolicyImpact,
       (call) => {
         const kind = findPolicy(call);
         if (registry.isDeclared(kind.name)) return kind;

@@ -14,10 +14,10 @@ export interface RawQuery {
 /** The parameters that a handler knows, by name; `operation.query` of the definitions. A schema of an object stands for many: `filter[labels.team]`. */
 export type QueryParameters = Readonly<Record<string, ParameterSchema>>;
 
-/** What is read of the schema of a parameter. */
+/** Keywords of the schema of a parameter. */
 interface ParameterSchema extends Schema {
   readonly description?: string;
-  /** What to say to a wrong value in place of the value. */
+  /** Text of the refusal of a wrong value, in place of the value. */
   readonly hint?: string;
 }
 
@@ -107,7 +107,7 @@ export class QueryReader {
     return schema.enum === undefined ? this.nonEmpty(name, schema) : this.word(name, schema);
   }
 
-  /** Where a text must not be empty, an empty one is as good as none. */
+  /** Returns a text; an empty one is as good as none where it must not be empty. */
   private nonEmpty(name: string, { minLength = 0 }: ParameterSchema): string | undefined {
     const text = this.text(name);
     return text === '' && minLength > 0 ? undefined : text;

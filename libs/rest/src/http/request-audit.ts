@@ -10,7 +10,7 @@ import { header, type RestRequest } from './rest-request';
 import { findTrace } from './request-trace';
 import { stripQuery } from './route-table';
 
-/** What the audit log has of the POSTs of each route; other routes are recorded by their path. */
+/** Activities of the audit log by the route of their POST; other routes are recorded by their path. */
 const AUDITED: ReadonlyMap<string, Activity | 'reads' | 'itself'> = new Map(
   OPERATIONS.flatMap(({ method, path, aliases = [], audit }) =>
     method === 'POST' && audit !== undefined ? [path, ...aliases].map((one) => [routePath(one), audit] as const) : [],

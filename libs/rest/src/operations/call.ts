@@ -6,7 +6,7 @@ import type { RequestCallers } from '../http/request-callers';
 import type { RequestSignals } from '../http/request-signals';
 import { header, pathParameter } from '../http/rest-request';
 
-/** What requests are known by. */
+/** Sources of the facts about a request. */
 export interface CallSources {
   readonly callers: Pick<RequestCallers, 'rightsOf'>;
   readonly signals: Pick<RequestSignals, 'signalOf'>;

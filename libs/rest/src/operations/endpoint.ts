@@ -18,7 +18,7 @@ import type { Call } from './call';
 interface Input<O extends Operation, R = undefined> {
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
-  /** What a step of the operation's own has read. */
+  /** Result of the operation's own step of reading. */
   readonly more: R;
 }
 
@@ -32,7 +32,7 @@ export interface Steps {
   readonly body?: 'unread';
 }
 
-/** What a handler returns: the answer, its text, or nothing where it has sent it itself. */
+/** Result of a handler: the answer, its text, or nothing where it has sent it itself. */
 type Handled<O extends Operation> = AnswerOf<O> | string | undefined | void;
 type Handler<O extends Operation, R> = (call: Call<O['path']>, input: Input<O, R>) => Handled<O> | Promise<Handled<O>>;
 
@@ -70,8 +70,8 @@ export function readingEndpoint<O extends Operation, R>(
     reader.check();
     const body = takesBody ? await readBody(call, operation.body.optional === true) : undefined;
     authorize?.(body, call.rights);
-    if (!isOf<QueryOf<O>>(query, allowedQuery)) throw badQuery(listViolations(query, allowedQuery).first);
-    if (!isOf<BodyOf<O>>(body, allowedBody)) throw new Invalid(listViolations(body, allowedBody));
+    if (!fitsDefinition<QueryOf<O>>(query, allowedQuery)) throw badQuery(listViolations(query, allowedQuery).first);
+    if (!fitsDefinition<BodyOf<O>>(body, allowedBody)) throw new Invalid(listViolations(body, allowedBody));
     return { query, body, more };
   };
   return {
@@ -102,14 +102,14 @@ function listViolations(value: unknown, schema: CompiledSchema<TSchema> | undefi
 }
 
 /** True for a value that a schema allows, whose type is that of the definition; without a schema there is no value. */
-function isOf<T>(value: unknown, schema: CompiledSchema<TSchema> | undefined): value is T {
+function fitsDefinition<T>(value: unknown, schema: CompiledSchema<TSchema> | undefined): value is T {
   return schema === undefined ? value === undefined : schema.fits(value);
 }
 
 /** A kind operation whose path and query were decoded. */
 export type KindSteps<R> = (query: QueryReader, kind: Kind, call: Call<'/meshes/{mesh}/{plural}/{name}'>) => R;
 
-/** How the kind of a request is found in its path. */
+/** Finds the kind of a request in its path. */
 export type KindInRequest = (call: Call) => Kind;
 
 /**
@@ -123,7 +123,7 @@ export function kindEndpoint<R>(
   handler: (call: Call<'/meshes/{mesh}/{plural}/{name}'>, more: R) => unknown,
 ): Endpoint {
   const parameters = new WeakMap<Kind, QueryParameters>();
-  const parametersOf = (kind: Kind): QueryParameters => {
+  const findParameters = (kind: Kind): QueryParameters => {
     const known = parameters.get(kind) ?? operation.query(kind);
     parameters.set(kind, known);
     return known;
@@ -133,7 +133,7 @@ export function kindEndpoint<R>(
     serve: (call) => {
       call.checkDeclaredLength();
       const kind = findKind(call);
-      const reader = readQuery(call.request, parametersOf(kind));
+      const reader = readQuery(call.request, findParameters(kind));
       reader.values();
       const more = read(reader, kind, call);
       reader.check();

@@ -9,7 +9,7 @@ const MAX_INSTRUCTIONS = 1_000;
 /** Largest sum of all counted repetitions of one expression: `a{30}b{5,9}` has 39. */
 const MAX_REPETITIONS = 1_000;
 
-/** How many compiled expressions are kept: control planes read the same definitions of kinds and routes again and again. */
+/** Maximum number of kept compiled expressions: control planes read the same definitions of kinds and routes again and again. */
 const MAX_KEPT = 256;
 
 /** A compiled expression. `matches` is linear in the length of the value: at most `size` steps a character. */

@@ -2,7 +2,7 @@ import { credentials, type ChannelCredentials, type ChannelOptions } from '@grpc
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
-/** How a control plane is verified, and the credentials that its client shows. */
+/** Trust in a control plane, and the credentials that its client shows. */
 export interface AdsClientTls {
   /** Authorities in PEM. */
   readonly authorities: string;

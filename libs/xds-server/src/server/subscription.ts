@@ -23,7 +23,7 @@ interface InFlight extends Push {
   readonly since: number;
 }
 
-/** What a response may contain at this time. */
+/** Options of taking the next response. */
 export interface TakeOptions {
   /** It also has what is going. */
   readonly mayRemove: boolean;

@@ -174,7 +174,7 @@ export async function revokeToken(
   idOrToken: string,
   options: TokenUseOptions,
 ): Promise<number> {
-  const { id, use } = claimed(idOrToken) ?? { id: idOrToken, use: await useOf(context, idOrToken, options) };
+  const { id, use } = claimed(idOrToken) ?? { id: idOrToken, use: await findUse(context, idOrToken, options) };
   const { rest } = await context.api();
   const body = await rest.json({ method: 'POST', path: `/tokens/${use}/revocations`, body: { id } });
   context.print(`${use} token ${id} revoked`);
@@ -191,7 +191,7 @@ function claimed(token: string): { readonly id: string; readonly use: TokenKind 
 }
 
 /** Returns the use of the token with an id: by the flags, or by the control plane's records. */
-async function useOf(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenKind> {
+async function findUse(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenKind> {
   const [only, ...others] = chosenUses(options);
   if (only !== undefined && others.length === 0) return only;
   const found = (await issuedTokens(context, options)).find((token) => token['id'] === id);

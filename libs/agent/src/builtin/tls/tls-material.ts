@@ -23,7 +23,7 @@ export interface TlsMaterial {
 interface Trust {
   readonly resource: EncodedResource;
   readonly domains: TrustDomains;
-  readonly pemOf: ReadonlyMap<string, readonly string[]>;
+  readonly pemByDomain: ReadonlyMap<string, readonly string[]>;
 }
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -78,9 +78,11 @@ export class TlsContexts {
     const { resource, secret } = found;
     const known = this.trusts.get(name);
     if (known?.resource === resource) return known;
-    const pemOf = new Map([...secret.domains].map(([domain, pem]) => [domain, splitCertificates(readText(pem))]));
-    const domains = new Map([...pemOf].map(([domain, pems]) => [domain, pems.map((pem) => new X509Certificate(pem))]));
-    const trust = { resource, domains, pemOf };
+    const pemByDomain = new Map([...secret.domains].map(([domain, pem]) => [domain, splitCertificates(readText(pem))]));
+    const domains = new Map(
+      [...pemByDomain].map(([domain, pems]) => [domain, pems.map((pem) => new X509Certificate(pem))]),
+    );
+    const trust = { resource, domains, pemByDomain };
     this.trusts.set(name, trust);
     return trust;
   }
@@ -102,10 +104,10 @@ interface Ingredients {
 
 function contextOptions({ belief, minVersion, maxVersion }: TlsContextSettings, { own, trust, domains }: Ingredients) {
   const ofDomains = (names: Iterable<string>): string[] =>
-    [...names].flatMap((name) => [...(trust?.pemOf.get(name) ?? [])]);
+    [...names].flatMap((name) => [...(trust?.pemByDomain.get(name) ?? [])]);
   const inline = belief.type === 'authorities' ? [...splitCertificates(readText(belief.pem))] : [];
   return {
-    ca: trust ? ofDomains(domains ?? trust.pemOf.keys()) : inline,
+    ca: trust ? ofDomains(domains ?? trust.pemByDomain.keys()) : inline,
     ...(own.certificate && { cert: own.certificate.chain, key: own.certificate.key }),
     minVersion,
     maxVersion,
@@ -121,9 +123,11 @@ interface Pair {
 }
 
 /** The trust domains of the names that are expected; undefined where any name is. */
-function expectedDomains({ names }: TlsContextSettings, { pemOf }: Trust): readonly string[] | undefined {
+function expectedDomains({ names }: TlsContextSettings, { pemByDomain }: Trust): readonly string[] | undefined {
   if (names.length === 0 || names.some(({ type, match }) => type !== 'URI' || match !== 'exact')) return undefined;
-  return [...new Set(names.map(({ value }) => readTrustDomain(value)))].filter((domain) => pemOf.has(domain)).sort();
+  return [...new Set(names.map(({ value }) => readTrustDomain(value)))]
+    .filter((domain) => pemByDomain.has(domain))
+    .sort();
 }
 
 function formatKey(source: TextSource): string {
