@@ -79,10 +79,6 @@ function listedBy(source: EnvoyResources, view: EnvoyView): ReadonlySet<string> 
  */
 function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<string>()): Map<string, string> {
   const found = new Map<string, string>();
-  for (const key of asked) {
-    const [type = '', name = ''] = key.split(' ');
-    source.get(view, type, name);
-  }
   const take = (type: string, name: string): void => {
     asked.add(`${type} ${name}`);
     const resource = source.get(view, type, name);
@@ -90,6 +86,12 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
     if (resource) found.set(`${type} ${name}`, resource.version);
     if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
   };
+  // Clients of gRPC hold what they asked for also when its service is gone; what others hold of it is seen by what they list.
+  for (const key of [...asked]) {
+    const [type = '', name = ''] = key.split(' ');
+    if (view.wire === 'grpc') take(type, name);
+    else source.get(view, type, name);
+  }
   for (const hostname of ['a.mesh', 'b.mesh']) take(RESOURCE_TYPES.hostName, hostname);
   if (view.wire === 'grpc') {
     for (const destination of source.model.destinations()) {
