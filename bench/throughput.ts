@@ -15,12 +15,14 @@ import { adminFetch } from '../test/support/admin-credential';
  * Writers that each create MeshServices one after the other over REST in east, with a global and two zones as processes:
  * how long until the last write is answered, how long until west shows every service complete (virtual IP and
  * hostname), and what CPU time each control plane and Postgres use for it. With BENCH_PROXIES each zone has as many proxies with capture
- * `bind`, which are told of every service; the last of them must have all. Prints one JSON line.
- * BENCH_SERVICES (10000), BENCH_WRITERS (8), BENCH_PROXIES (0).
+ * `bind`, which are sent every service; the last of them must have all. With BENCH_ROUNDS it is measured so often without and with the
+ * proxies, in turn. Prints one JSON line.
+ * BENCH_SERVICES (10000), BENCH_WRITERS (8), BENCH_PROXIES (0), BENCH_ROUNDS (0).
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);
 const WRITERS = numberSetting('BENCH_WRITERS', 8);
 const PROXIES = numberSetting('BENCH_PROXIES', 0);
+const ROUNDS = numberSetting('BENCH_ROUNDS', 0);
 const WARM = 200;
 
 function nthWrite(series: string, n: number): ServiceWrite {
@@ -74,36 +76,70 @@ async function completeIn(list: string): Promise<number> {
   return complete;
 }
 
-async function main(): Promise<void> {
-  const stopServices = await benchServices();
+interface Measured {
+  readonly cpu_s: unknown;
+  readonly memory: unknown;
+  readonly answered_s: number;
+  readonly complete_s: number;
+  /** When every proxy had the listeners of all services; as `complete_s` without proxies. */
+  readonly told_s: number;
+}
+
+const inSeconds = (ms: number): number => Math.round(ms / 10) / 100;
+
+/** Writes all services into a mesh that is started for it, with so many proxies a zone. */
+async function measure(proxiesPerZone: number): Promise<Measured> {
+  let measured: Measured | undefined;
   await withMesh({ zones: ['east', 'west'], services: 0 }, async (mesh) => {
     const [east, west] = [mesh.zone('east'), mesh.zone('west')];
     const proxies =
-      PROXIES === 0 ? [] : await Promise.all([east, west].map((zone) => BindProxies.start(zone, PROXIES)));
+      proxiesPerZone === 0
+        ? []
+        : await Promise.all([east, west].map((zone) => BindProxies.start(zone, proxiesPerZone)));
     await writeAll(east, 'warm', WARM);
     const before = cpuOf(mesh);
     const began = performance.now();
     await writeAll(east, 'new', SERVICES);
-    const answered_s = (performance.now() - began) / 1_000;
+    const answered = performance.now() - began;
     const cpu_s = cpuSince(mesh, before);
     await untilComplete(west);
-    const complete_s = (performance.now() - began) / 1_000;
+    const complete = performance.now() - began;
     for (const each of proxies)
       while ((await each.listeners()) < SERVICES + WARM) await new Promise((resolve) => setTimeout(resolve, 100));
-    const told_s = (performance.now() - began) / 1_000;
+    const told = performance.now() - began;
     for (const each of proxies) each.stop();
-    report('throughput', {
-      services: SERVICES,
-      writers: WRITERS,
-      proxies: PROXIES,
-      ...(PROXIES > 0 && { told_s: Math.round(told_s * 100) / 100 }),
-      answered_s: Math.round(answered_s * 100) / 100,
-      complete_s: Math.round(complete_s * 100) / 100,
+    measured = {
+      answered_s: inSeconds(answered),
+      complete_s: inSeconds(complete),
+      told_s: inSeconds(told),
       cpu_s,
       memory: memoryOf(mesh),
-    });
+    };
   });
+  if (!measured) throw new Error('nothing was measured');
+  return measured;
+}
+
+const settings = { services: SERVICES, writers: WRITERS, proxies: PROXIES };
+
+async function main(): Promise<void> {
+  const stopServices = await benchServices();
+  if (ROUNDS === 0) report('throughput', { ...settings, ...(await measure(PROXIES)) });
+  else await inTurn();
   await stopServices();
+}
+
+/** Measures without and with the proxies in turn; reports the ratios of the rounds. */
+async function inTurn(): Promise<void> {
+  const rounds: { without: Measured; with: Measured }[] = [];
+  for (let n = 0; n < ROUNDS; n++) {
+    // What a round leaves behind is to help neither more than the other.
+    const first = await measure(n % 2 === 0 ? 0 : PROXIES);
+    const second = await measure(n % 2 === 0 ? PROXIES : 0);
+    rounds.push(n % 2 === 0 ? { without: first, with: second } : { without: second, with: first });
+  }
+  const ratios = rounds.map((round) => inSeconds((round.with.told_s / round.without.complete_s) * 1_000));
+  report('throughput', { ...settings, rounds, ratios });
 }
 
 main().catch((error: unknown) => {
