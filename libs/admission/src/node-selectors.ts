@@ -1,5 +1,5 @@
 import { AppMeshTable, membershipConflict, type Member } from '@causeway/appmesh';
-import { Dataplane, storedSource, VirtualNode } from '@causeway/kinds';
+import { Dataplane, readStoredSource, VirtualNode } from '@causeway/kinds';
 import { FieldPath, identityKey, Invalid, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 import { PerIndex } from './per-index';
@@ -17,7 +17,7 @@ class NodeSelectors implements IndexedState {
   apply(changes: readonly IndexChange[]): void {
     for (const { id, after } of changes) {
       if (id.kind !== VirtualNode.name) continue;
-      const source = after && storedSource(after);
+      const source = after && readStoredSource(after);
       if (source) this.table?.put(source);
       else this.table?.remove(id);
     }
@@ -32,7 +32,7 @@ class NodeSelectors implements IndexedState {
   private load(): AppMeshTable {
     const table = new AppMeshTable();
     for (const node of this.index.ofKind(VirtualNode.name)) {
-      const source = storedSource(node);
+      const source = readStoredSource(node);
       if (source) table.put(source);
     }
     return table;
@@ -51,7 +51,7 @@ export class RequestNodes {
   /** Takes what a document is going to be stored as; other kinds than VirtualNode mean nothing here. */
   take({ id, spec }: Pick<Resource, 'id' | 'spec'>): void {
     if (id.kind !== VirtualNode.name) return;
-    const source = storedSource({ id, spec, creationOrder: 0, generation: 0 });
+    const source = readStoredSource({ id, spec, creationOrder: 0, generation: 0 });
     if (source) this.own.put(source);
     this.taken.add(identityKey(id));
   }

@@ -1,5 +1,12 @@
 import type { Verb } from '@causeway/access';
-import { clientKeySource, namesUser, Secret, secretReferences, secretsNamed, secretUsers } from '@causeway/kinds';
+import {
+  clientKeySource,
+  includesUser,
+  Secret,
+  secretReferences,
+  resolveSecretNames,
+  secretUsers,
+} from '@causeway/kinds';
 import {
   FieldPath,
   Forbidden,
@@ -51,7 +58,7 @@ export class RequestSecrets {
     const { access } = this.parts;
     const warnings = secretReferences(id.kind, spec).flatMap(({ field, secret: name }) => {
       const named = this.named(id.mesh, name);
-      if (named.some((secret) => namesUser(secretUsers(secret), id))) return [];
+      if (named.some((secret) => includesUser(secretUsers(secret), id))) return [];
       const asked = named.length > 0 ? named.map((secret) => secret.id) : [this.absent(id.mesh, name)];
       const what = `${field}: no Secret "${name}" lists ${id.kind} "${id.name}" in spec.usedBy`;
       if (!asked.every((secret) => access.may(caller, GET, secret)))
@@ -86,7 +93,7 @@ export class RequestSecrets {
 
   private named(mesh: string, name: string): readonly SecretUser[] {
     const { index, controlPlane } = this.parts;
-    const known = secretsNamed((id) => index.get(id), ownZone(controlPlane), { mesh, name });
+    const known = resolveSecretNames((id) => index.get(id), ownZone(controlPlane), { mesh, name });
     const mine = this.own.get(identityKey(this.absent(mesh, name)));
     const others = known.filter(({ id }) => !this.own.has(identityKey(id)));
     return mine ? [mine, ...others] : others;

@@ -1,4 +1,4 @@
-import { Dataplane, foreignServiceAddresses } from '@causeway/kinds';
+import { Dataplane, serviceAddressViolations } from '@causeway/kinds';
 import { FieldPath, Invalid, Label, type Resource } from '@causeway/resources';
 import type { WriteContext } from './rights';
 import type { ValidatedDraft } from './validate-draft';
@@ -14,6 +14,6 @@ export function checkServiceAddresses(
 ): void {
   if (id.kind !== Dataplane.name || stored?.labels[Label.leasedBy] !== undefined) return;
   if (holdsLease && labels[Label.leasedBy] !== undefined) return;
-  const violations = foreignServiceAddresses(spec, FieldPath.at('spec'));
+  const violations = serviceAddressViolations(spec, FieldPath.at('spec'));
   if (violations.length > 0) throw new Invalid(violations);
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { Duration, MAX_NAME_LENGTH, NonEmpty, strict } from './schema/schema-parts';
 
-/** Maximum number of revoked tokens that are sent to zones; a token leaves the list a week after its end. */
+/** Maximum number of revoked tokens that are sent to zones; a token leaves the list a week after it expires. */
 export const MAX_REVOKED = 16_000;
 
 const Url = Type.String({ minLength: 1, maxLength: 1_024 });
@@ -10,28 +10,28 @@ const Url = Type.String({ minLength: 1, maxLength: 1_024 });
 /** An issuer of OpenID Connect whose tokens are trusted. */
 const Issuer = Type.Object(
   {
-    /** Its URL, exactly as its tokens have it in `iss`. */
+    /** URL of the issuer, exactly as in the `iss` claim of its tokens. */
     issuer: Url,
-    /** A token must be for one of them (`aud`). */
+    /** Accepted audiences: the `aud` claim of a token must contain one of them. */
     audiences: Type.Array(NonEmpty, { minItems: 1, maxItems: 16 }),
-    /** The claim with the user's name; absent means `sub`. */
+    /** Claim that holds the user's name; absent means `sub`. */
     usernameClaim: Type.Optional(NonEmpty),
-    /** The claim with the list of the user's groups; absent means `groups`. */
+    /** Claim that holds the list of the user's groups; absent means `groups`. */
     groupsClaim: Type.Optional(NonEmpty),
     /**
-     * Put before names, so that they are not taken for those of user tokens or of another issuer; absent means `oidc:`, and
-     * only an empty text leaves names as they are.
+     * Prefix of user names, so that they differ from the names of user tokens and of other issuers; absent means
+     * `oidc:`, and an empty text means no prefix.
      */
     usernamePrefix: Type.Optional(Type.String({ maxLength: MAX_NAME_LENGTH })),
-    /** Put before groups; absent means that they stay as they are. */
+    /** Prefix of groups; absent means none. */
     groupsPrefix: Type.Optional(NonEmpty),
-    /** Maximum age of cached keys of the issuer if they cannot be fetched again; absent means 24h. */
+    /** Maximum age of the issuer's cached keys while they cannot be fetched again; absent means 24h. */
     jwksMaxAge: Type.Optional(Duration),
   },
   strict,
 );
 
-/** The public half of a signing key of the global's user tokens. */
+/** The public half of a key with which the global signs user tokens. */
 const TokenKey = Type.Object(
   { serial: Type.Integer({ minimum: 0 }), key: Type.String({ minLength: 1, maxLength: 4_096 }) },
   strict,
@@ -39,9 +39,9 @@ const TokenKey = Type.Object(
 
 const Spec = Type.Object(
   {
-    /** Written by the global's leader: by these keys zones verify the global's user tokens. */
+    /** Keys with which zones verify the global's user tokens; written by the global's leader. */
     tokenKeys: Type.Optional(Type.Array(TokenKey, { maxItems: 64 })),
-    /** Written by the global's leader: the ids of user tokens that it revoked. */
+    /** Ids of user tokens that the global revoked; written by the global's leader. */
     revokedTokens: Type.Optional(Type.Array(NonEmpty, { maxItems: MAX_REVOKED })),
     oidc: Type.Optional(Type.Object({ issuers: Type.Array(Issuer, { maxItems: 16 }) }, strict)),
   },
@@ -59,7 +59,7 @@ const Spec = Type.Object(
   },
 );
 
-/** Authentication of users; one resource, `default` (docs/guides/access.md). */
+/** Authentication of users; only the resource `default` has an effect (docs/guides/access.md). */
 export const AuthenticationConfiguration = defineKind({
   name: 'AuthenticationConfiguration',
   plural: 'authenticationconfigurations',
@@ -92,7 +92,7 @@ function issuerViolations(issuers: readonly Static<typeof Issuer>[], at: FieldPa
 const HTTPS = /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
 const LOOPBACK = /^http:\/\/(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?(\/[^\s?#]*)?$/;
 
-/** Keys that are fetched without TLS could be anybody's; from this machine they cannot be changed on the way. */
+/** Refuses keys fetched without TLS, which an attacker can replace on the way; on the loopback interface nobody can. */
 function urlViolations(issuer: string, at: FieldPath): Violation[] {
   if (HTTPS.test(issuer) || LOOPBACK.test(issuer)) return [];
   return [

@@ -2,15 +2,15 @@ import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
 import { mapBounds, strict } from './schema/schema-parts';
 
-/** The key of a ConfigMap under which a Mesh reads its parameters. */
+/** Key of a ConfigMap that holds the parameters of a Mesh. */
 export const PARAMETERS_KEY = 'parameters.yaml';
 
-/** Maximum length of a value: longer YAML would delay the control loops that read it. */
+/** Maximum length of a value, characters: longer YAML would delay the control loops that parse it. */
 const MAX_VALUE_LENGTH = 8 * 1024;
 
 /**
- * Texts by name; only the target of a Mesh's `parametersRef`, whose settings are the YAML at the key `parameters.yaml`
- * (GEP-3949; rows T000-30 to T000-34).
+ * Texts by name; used only as the target of a Mesh's `parametersRef`, whose settings are the YAML under the key
+ * `parameters.yaml` (GEP-3949; rows T000-30 to T000-34).
  */
 export const ConfigMap = defineKind({
   name: 'ConfigMap',

@@ -33,7 +33,7 @@ import { Zone } from './zone';
 import { ZoneEgress } from './zone-egress';
 import { ZoneIngress } from './zone-ingress';
 
-/** All kinds of the product. Besides these there are the kinds that MetaresourceDefinitions declare at run time. */
+/** All built-in kinds. MetaresourceDefinitions declare further kinds at run time. */
 export const coreKinds = new Registry([
   Mesh,
   MeshParameters,

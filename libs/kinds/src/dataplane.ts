@@ -2,7 +2,7 @@ import { defineKind, isDnsLabel, Sync } from '@causeway/resources';
 import { checkNetworking } from './schema/dataplane-rules';
 import { DataplaneSpec } from './schema/dataplane-spec';
 
-/** One running instance of a workload: where it listens, and for which services (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
+/** One running instance of a workload: its listeners and services (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
 export const Dataplane = defineKind({
   name: 'Dataplane',
   plural: 'dataplanes',

@@ -1,6 +1,6 @@
 import { Label, type ControlPlane, type JsonObject } from '@causeway/resources';
 
-/** A resource that is created at the first start of a control plane. */
+/** A resource that a control plane creates at its first start. */
 export interface DefaultResource {
   readonly kind: 'Namespace' | 'HostnameGenerator';
   readonly name: string;
@@ -24,7 +24,7 @@ const generator = (
   spec: { selector: { [service]: { matchLabels } }, template },
 });
 
-/** Kuma's generators, with Kuma's names, and one of ours (docs/design.md §4, defaults; docs/reference/kuma-rest.md §7.1, docs/reference/kuma-2.14.md §5). */
+/** Generators of Kuma, and one of our own (docs/design.md §4, defaults; docs/reference/kuma-rest.md §7.1, docs/reference/kuma-2.14.md §5). */
 const ON_GLOBAL: readonly DefaultResource[] = [
   generator(
     'synced-mesh-multi-zone-service',
@@ -56,7 +56,8 @@ const ON_GLOBAL: readonly DefaultResource[] = [
 const ON_ZONE: readonly DefaultResource[] = [
   generator('local-universal-mesh-service', 'meshService', fromHere, '{{ .DisplayName }}.svc.mesh.local'),
   generator('local-mesh-external-service', 'meshExternalService', fromHere, '{{ .DisplayName }}.extsvc.mesh.local'),
-  // Ours: callers of App Mesh know a VirtualService by its awsName (docs/adr/0023-app-mesh-in-several-zones.md). Each zone has a MeshService of each.
+  // One of our own: clients of App Mesh use a VirtualService's awsName (docs/adr/0023-app-mesh-in-several-zones.md).
+  // Each zone has a MeshService for each VirtualService.
   generator(
     'local-virtual-service',
     'meshService',
@@ -68,9 +69,9 @@ const ON_ZONE: readonly DefaultResource[] = [
 const NAMESPACE: DefaultResource = { kind: 'Namespace', name: 'default', spec: {} };
 
 /**
- * The resources that are created at the first start: the namespace `default` on the global and on a zone that is not
- * federated, and the hostname generators of the role. The specs are without the defaults of the schema. The expected Mesh is
- * made by a control loop (docs/design.md §4 mesh).
+ * Returns the resources to create at the first start: the hostname generators of the role and, on the global and on a
+ * non-federated zone, the namespace `default`. Specs lack the schema's defaults. A control loop creates the expected
+ * Mesh (docs/design.md §4 mesh).
  */
 export function defaultResources(cp: ControlPlane): readonly DefaultResource[] {
   if (cp.role === 'global') return [NAMESPACE, ...ON_GLOBAL];

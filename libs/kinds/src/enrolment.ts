@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { MAX_NAME_LENGTH, MANY, strict } from './schema/schema-parts';
+import { MAX_NAME_LENGTH, MAX_ITEMS, strict } from './schema/schema-parts';
 
-/** Maximum number of tokens that one enrolment remembers; older ones have long been replaced. */
+/** Maximum number of tokens that one enrolment records; older ones were replaced long ago. */
 export const MAX_ENROLMENT_TOKENS = 16;
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH });
@@ -12,34 +12,34 @@ const Instant = Type.Integer({ minimum: 0 });
 const Spec = Type.Object(
   {
     /**
-     * Origin of the enrolment: a token that a user issued, the user who wrote the Dataplane, the upgrade, or a
-     * certificate after an import.
+     * Origin of the enrolment: a token issued by a user, the Dataplane's author, the upgrade, or a certificate after an
+     * import.
      */
     by: Type.Enum(['token', 'dataplane', 'upgrade', 'import']),
-    /** The MeshServices that the Dataplane may serve; absent: those that the Dataplane says, which a user has written. */
-    services: Type.Optional(Type.Array(Name, { maxItems: MANY })),
-    /** The workload that it may be; absent: its own name. */
+    /** MeshServices that the Dataplane may serve; absent: those in the Dataplane, which a user wrote. */
+    services: Type.Optional(Type.Array(Name, { maxItems: MAX_ITEMS })),
+    /** Workload name that the Dataplane may use; absent: its own name. */
     workload: Type.Optional(Name),
-    /** The tokens that it joined with, the newest last. */
+    /** Ids of the tokens with which it joined, the newest last. */
     tokens: Type.Array(Id, { maxItems: MAX_ENROLMENT_TOKENS }),
-    /** Time at which the newest of them was issued, ms since 1970. */
+    /** Time at which the newest token was issued, ms since 1970. */
     issuedAt: Instant,
-    /** The token of a group of machines that it is one of. */
+    /** Id of the group token with which it joined, if the token was issued for a group of hosts. */
     group: Type.Optional(Id),
-    /** After an import: the uid in its certificates of before. */
+    /** After an import: the uid in its earlier certificates. */
     formerly: Type.Optional(Id),
-    /** After an import: until when it stands unless an operator confirms it, ms since 1970. */
+    /** After an import: expiry unless an operator confirms the enrolment, ms since 1970. */
     confirmBefore: Type.Optional(Instant),
   },
   strict,
 );
 
-/** Grant of a Dataplane. */
+/** Spec of an Enrolment. */
 export type EnrolmentSpec = Static<typeof Spec>;
 
 /**
- * Rights of a machine after it joined: named as its Dataplane, in the same mesh and namespace. Certificates carry its
- * uid, and renewed tokens, leases and policies depend on it. Written by control planes only; never synced
+ * Rights of a host after it joined; has the name, mesh and namespace of its Dataplane. Its uid is in certificates;
+ * renewed tokens, leases and policies depend on it. Written by control planes only; never synced
  * (docs/reference/enrolments.md).
  */
 export const Enrolment = defineKind({
@@ -58,17 +58,17 @@ export const Enrolment = defineKind({
 const EpochSpec = Type.Object(
   {
     since: Instant,
-    /** Dataplanes of before may still have no enrolment: a leader goes on to enrol them. */
+    /** Set while older Dataplanes may lack an enrolment: a leader continues to enrol them. */
     adopting: Type.Optional(Type.Literal(true)),
-    /** The incarnation of the store at the last look of a leader. */
+    /** Incarnation of the store when a leader last checked it. */
     incarnation: Type.Optional(Id),
-    /** Time at which a leader first saw another incarnation: enrolments may have been lost with a restored store. */
+    /** Time at which a leader first saw a new incarnation, ms since 1970: enrolments may have been lost with a restored store. */
     restoredAt: Type.Optional(Instant),
   },
   strict,
 );
 
-/** Time since which a zone uses enrolments: before that, not every replica knew them. One a zone. */
+/** Time since which a zone uses enrolments: before that, some replicas did not support them. One per zone. */
 export const EnrolmentEpoch = defineKind({
   name: 'EnrolmentEpoch',
   plural: 'enrolmentepochs',
@@ -81,7 +81,7 @@ export const EnrolmentEpoch = defineKind({
   spec: EpochSpec,
 });
 
-/** The name of the one EnrolmentEpoch of a zone. */
+/** Name of the only EnrolmentEpoch of a zone. */
 export const ENROLMENT_EPOCH = 'zone';
 
 /** Maximum number of enrolments of one Dataplane that may end while certificates of the first are valid. */
@@ -89,9 +89,9 @@ export const MAX_ENDED_ENROLMENTS = 32;
 
 const Ended = Type.Object(
   {
-    /** The uid of the enrolment: its certificates carry it. */
+    /** Uid of the enrolment, which its certificates contain. */
     enrolment: Id,
-    /** End of its last certificate, ms since 1970. */
+    /** Expiry of its last certificate, ms since 1970. */
     until: Instant,
   },
   strict,
@@ -99,7 +99,7 @@ const Ended = Type.Object(
 
 const RevocationSpec = Type.Object(
   {
-    /** Time at which the newest of them was revoked, ms since 1970: earlier tokens no longer enrol the Dataplane. */
+    /** Time of the newest revocation, ms since 1970: tokens issued earlier no longer enrol the Dataplane. */
     revokedAt: Instant,
     ended: Type.Array(Ended, { maxItems: MAX_ENDED_ENROLMENTS }),
   },
@@ -107,8 +107,8 @@ const RevocationSpec = Type.Object(
 );
 
 /**
- * Revokes the certificates of ended enrolments of a Dataplane in every zone; it is named as the Dataplane, and removed
- * when the last certificate has ended. Written by `causeway workloads revoke` only, and sent to control planes of ours.
+ * Revokes the certificates of a Dataplane's ended enrolments in every zone. Has the name of the Dataplane; removed when the last
+ * certificate has expired. Written by `causeway workloads revoke` only, and synced to Causeway control planes only.
  */
 export const WorkloadRevocation = defineKind({
   name: 'WorkloadRevocation',

@@ -51,7 +51,7 @@ const Spec = Type.Object(
 );
 
 /**
- * Entry of traffic from outside, as the Gateway API describes it. No gateway is run: routes that name a Gateway are
+ * Entry point of traffic from outside, as the Gateway API defines it. No gateway runs: routes that name a Gateway are
  * bound to it, evaluated by its listeners and explained (T002-36).
  */
 export const Gateway = defineKind({
@@ -65,14 +65,14 @@ export const Gateway = defineKind({
   writer: 'operator',
   spec: Spec,
   validate: ({ listeners }, at) => [
-    ...distinctListeners(listeners, at.field('listeners')),
+    ...checkDistinctListeners(listeners, at.field('listeners')),
     ...listeners.flatMap((listener, i) => listenerViolations(listener, at.field('listeners').index(i))),
   ],
 });
 
 type ListenerSpec = Static<typeof Listener>;
 
-function distinctListeners(listeners: readonly ListenerSpec[], at: FieldPath): Violation[] {
+function checkDistinctListeners(listeners: readonly ListenerSpec[], at: FieldPath): Violation[] {
   const seen = new Map<string, number>();
   return listeners.flatMap(({ name, port, protocol, hostname = '' }, i) => {
     const place = `${port}, ${protocol}, ${hostname}`;

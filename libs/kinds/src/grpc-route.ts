@@ -15,7 +15,7 @@ import { hostnameWarnings, routeViolations } from './schema/route-rules';
 import { Optionals, strict } from './schema/schema-parts';
 import { foreignReferences } from './stored/foreign-references';
 
-/** One rule. */
+/** One rule of a GRPCRoute. */
 export const GrpcRule = Optionals({
   name: SectionName,
   matches: Type.Array(Optionals({ method: MethodMatch, headers: HeaderMatches }), { maxItems: 64 }),

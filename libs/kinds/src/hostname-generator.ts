@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate } from '@causeway/naming';
 import { defineKind, isComputedLabel, Sync } from '@causeway/resources';
-import { oneWordForLabels, selectorLabels } from './schema/rules';
+import { checkLabelFields, selectorLabels } from './schema/rules';
 import { Extension, ServiceSelector, strict } from './schema/schema-parts';
 
 const services = ['meshService', 'meshMultiZoneService', 'meshExternalService'] as const;
@@ -24,7 +24,7 @@ const Spec = Type.Object(
   { ...strict, examples: [{ selector: { meshService: {} }, template: '{{ name }}.svc.mesh' }] },
 );
 
-/** The operator's rule by which services get hostnames (seed 001; docs/design.md §4 hostname). */
+/** Operator's rule that gives hostnames to services (seed 001; docs/design.md §4 hostname). */
 export const HostnameGenerator = defineKind({
   name: 'HostnameGenerator',
   plural: 'hostnamegenerators',
@@ -41,7 +41,7 @@ export const HostnameGenerator = defineKind({
       ...(given.length === 1
         ? []
         : [place.violation(`must name exactly one of ${services.join(', ')}; got ${given.join(', ') || 'none'}`)]),
-      ...given.flatMap((service) => oneWordForLabels(spec.selector[service], place.field(service))),
+      ...given.flatMap((service) => checkLabelFields(spec.selector[service], place.field(service))),
       ...checkTemplate(spec.template).map((reason) => at.field('template').violation(reason)),
     ];
   },
@@ -54,7 +54,7 @@ export const HostnameGenerator = defineKind({
   ],
 });
 
-/** The labels that selector and template read and that are not computed, so that every service owner can set them. */
+/** Returns the labels that selector and template read and that every service owner can set: those that are not computed. */
 function settableLabels(spec: Static<typeof Spec>): { readonly field: string; readonly label: string }[] {
   const selected = services.flatMap((service) => Object.keys(selectorLabels(spec.selector[service] ?? {})));
   const parsed = parseTemplate(spec.template);

@@ -20,7 +20,7 @@ import { foreignReferences } from './stored/foreign-references';
 
 const Match = Optionals({ path: PathMatch, headers: HeaderMatches, queryParams: QueryMatches, method: Method });
 
-/** One rule. */
+/** One rule of an HTTPRoute. */
 export const HttpRule = Optionals({
   name: SectionName,
   matches: Type.Array(Match, { maxItems: 64 }),
@@ -67,7 +67,7 @@ export const HTTPRoute = defineKind({
 
 const FORBIDDEN = ['//', '/./', '/../', '%2f', '%2F', '#'];
 
-/** Checks what the Gateway API refuses in a path that is no regular expression. */
+/** Returns violations of the Gateway API's rules for paths that are not regular expressions. */
 function pathViolations({ rules = [] }: RouteSpec, at: FieldPath): Violation[] {
   return rules.flatMap(({ matches = [] }, i) =>
     matches.flatMap(({ path }, j) => {

@@ -4,16 +4,16 @@ import { MAX_NAME_LENGTH, strict } from './schema/schema-parts';
 
 const Spec = Type.Object(
   {
-    /** Namespaced: outside of namespace `default` a MeshIdentity without a path gives `/ns/{{ .Namespace }}/workload/{{ .Workload }}`. */
+    /** `Namespaced`: a MeshIdentity without a path gives `/ns/{{ .Namespace }}/workload/{{ .Workload }}` outside of namespace `default`. */
     preset: Type.Enum(['Namespaced']),
   },
   { ...strict, examples: [{ preset: 'Namespaced' }] },
 );
 
 /**
- * That the SPIFFE ids of a mesh have the namespace in their path, where its MeshIdentity names no path; one of any name says it. It is made
- * with each new Mesh; in an older mesh its operator writes it, and each zone changes its ids without an outage. A kind of its own and
- * no field of MeshParameters: new meshes have none of those, and a version which does not know it goes on with the ids that it gives.
+ * Includes the namespace in the SPIFFE ids of a mesh whose MeshIdentity sets no path; the resource may have any name. Created
+ * with each new Mesh; for an older mesh the operator creates it, and each zone changes its ids without an outage. It is not a
+ * field of MeshParameters, because new meshes have none, and because older versions ignore this kind and keep their ids.
  */
 export const IdentityPath = defineKind({
   name: 'IdentityPath',
@@ -26,7 +26,7 @@ export const IdentityPath = defineKind({
   spec: Spec,
 });
 
-/** Maximum number of namespaces, and of shared ids, that the state of a zone names. */
+/** Maximum number of namespaces in the state of a zone, and of shared ids. */
 export const MAX_STATE_NAMESPACES = 1_000;
 export const MAX_SHARED_IDS = 100;
 const MAX_SHARING = 16;
@@ -38,7 +38,7 @@ const Namespaces = Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME_LE
 const Shared = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 2_048 }),
-    /** Of more than 16 the first. */
+    /** The first 16 namespaces if there are more. */
     namespaces: Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }), { maxItems: MAX_SHARING }),
   },
   strict,
@@ -46,18 +46,18 @@ const Shared = Type.Object(
 
 const StateSpec = Type.Object(
   {
-    /** The form of the ids that certificates of the zone are signed for, where a MeshIdentity names no path. */
+    /** Form of the ids for which the zone signs certificates if a MeshIdentity sets no path. */
     signs: Type.Enum(['Workload', 'Namespaced']),
     /**
-     * While the form changes both are trusted. Announcing: no certificate is signed for the other form yet; Retiring:
-     * some certificates for the former form are still valid.
+     * Set while the form changes and both forms are trusted. Announcing: no certificate has the new form yet; Retiring:
+     * some certificates of the former form are still valid.
      */
     step: Type.Optional(Type.Enum(['Announcing', 'Retiring'])),
     /** Earliest end of the step, ms since 1970. */
     until: Type.Optional(Type.Integer({ minimum: 0 })),
-    /** While the form changes: the namespaces with Dataplanes whose ids change, sorted. */
+    /** Set while the form changes: the namespaces with Dataplanes whose ids change, sorted. */
     namespaces: Type.Optional(Namespaces),
-    /** SPIFFE ids that workloads of several namespaces have, sorted. */
+    /** SPIFFE ids shared by workloads of several namespaces, sorted. */
     shared: Type.Optional(Type.Array(Shared, { maxItems: MAX_SHARED_IDS })),
   },
   strict,
@@ -67,8 +67,8 @@ const StateSpec = Type.Object(
 export type IdentityPathStateSpec = Static<typeof StateSpec>;
 
 /**
- * Which SPIFFE ids the workloads of a zone have in one mesh while that changes, and which ids workloads of several namespaces share. Written
- * by the leader of the zone only, and sent to control planes of ours. Without one the ids have no namespace and none is known to be shared.
+ * State of a mesh's SPIFFE ids in one zone: their form while it changes, and the ids that workloads of several namespaces share. Written by
+ * the zone's leader only, and synced to Causeway control planes only. Without it ids have no namespace, and no shared id is known.
  */
 export const IdentityPathState = defineKind({
   name: 'IdentityPathState',
@@ -82,6 +82,6 @@ export const IdentityPathState = defineKind({
   spec: StateSpec,
 });
 
-/** The name of the one IdentityPathState of a mesh in a zone. */
+/** Name of the only IdentityPathState of a mesh in a zone. */
 export const IDENTITY_PATH_STATE = 'zone';
 export const MAX_NAMESPACES_SHARING = MAX_SHARING;

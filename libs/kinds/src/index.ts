@@ -33,7 +33,7 @@ export {
   type IdentityPathStateSpec,
 } from './identity-path';
 export { Mesh } from './mesh';
-export { foreignServiceAddress, foreignServiceAddresses, isOwnServiceAddress } from './schema/service-addresses';
+export { serviceAddressViolation, serviceAddressViolations, isOwnServiceAddress } from './schema/service-addresses';
 export { MeshExternalService } from './mesh-external-service';
 export { MeshIdentity } from './mesh-identity';
 export { MeshMultiZoneService } from './mesh-multi-zone-service';
@@ -52,8 +52,8 @@ export { MAX_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route
 export { Secret } from './secret';
 export { KINDS_WITH_SECRETS, secretReferences, type SecretReference } from './secret-references';
 export { certificateBlocks, privateKeyBlocks } from './schema/certificate-rules';
-export { decodedPem, withSourcesIn, type SourceForm } from './schema/certificate-source';
-export { namesUser } from './schema/secret-users';
+export { decodePem, withSourcesIn, type SourceForm } from './schema/certificate-source';
+export { includesUser } from './schema/secret-users';
 export {
   clientKeySource,
   readExternalTrust,
@@ -66,10 +66,10 @@ export {
   type ServerCheck,
   type TlsVersion,
 } from './stored/external-tls';
-export { KEPT_USERS, secretsNamed, secretUsers } from './stored/secrets-named';
+export { RECORDED_USERS, resolveSecretNames, secretUsers } from './stored/secrets-named';
 export { servicePorts, type ServicePort } from './stored/service-ports';
 export { foreignReferences } from './stored/foreign-references';
-export { storedSource } from './stored/stored-app-mesh';
+export { readStoredSource } from './stored/stored-app-mesh';
 export { storedGateway, storedGrant, storedRoute, storedService } from './stored/stored-routing';
 export { protocols } from './schema/schema-parts';
 export { TCPRoute } from './tcp-route';

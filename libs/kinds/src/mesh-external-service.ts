@@ -3,7 +3,7 @@ import { isIP } from '@causeway/ipam';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { CertificateSource, checkSource } from './schema/certificate-source';
 import { isDomainName, nameWarnings } from './schema/rules';
-import { Extension, MANY, NonEmpty, PortNumber, strict, Text } from './schema/schema-parts';
+import { Extension, MAX_ITEMS, NonEmpty, PortNumber, strict, Text } from './schema/schema-parts';
 
 const versions = ['TLSAuto', 'TLS10', 'TLS11', 'TLS12', 'TLS13'] as const;
 
@@ -34,7 +34,7 @@ const Verification = Type.Object(
   {
     mode: Type.Optional(Type.Enum(['SkipSAN', 'SkipCA', 'SkipAll', 'Secured'], { default: 'Secured' })),
     serverName: Type.Optional(Text),
-    subjectAltNames: Type.Optional(Type.Array(AltName, { maxItems: MANY })),
+    subjectAltNames: Type.Optional(Type.Array(AltName, { maxItems: MAX_ITEMS })),
     caCert: Type.Optional(CertificateSource),
     clientCert: Type.Optional(CertificateSource),
     clientKey: Type.Optional(CertificateSource),
@@ -63,7 +63,7 @@ const Tls = Type.Object(
 const Spec = Type.Object(
   {
     match: Match,
-    endpoints: Type.Optional(Type.Array(Endpoint, { maxItems: MANY })),
+    endpoints: Type.Optional(Type.Array(Endpoint, { maxItems: MAX_ITEMS })),
     tls: Type.Optional(Tls),
     extension: Type.Optional(Extension),
   },
@@ -73,7 +73,7 @@ const Spec = Type.Object(
   },
 );
 
-/** A service outside the mesh that gets an address and names in it (docs/reference/kuma-rest.md §3.5). */
+/** A service outside the mesh that gets a VIP and hostnames in the mesh (docs/reference/kuma-rest.md §3.5). */
 export const MeshExternalService = defineKind({
   name: 'MeshExternalService',
   plural: 'meshexternalservices',

@@ -10,7 +10,7 @@ import {
 import { defineKind, Label, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { GoDuration, NonEmpty, Optionals, Pem, strict, StringMap, Text } from './schema/schema-parts';
 
-/** Source of a certificate or key: the field that belongs to the type. */
+/** Source of a certificate or key: `type`, and the field that belongs to it. */
 const Source = Type.Object(
   {
     type: Type.Enum(['File', 'Secret', 'EnvVar', 'InsecureInline']),
@@ -66,8 +66,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Which SPIFFE id the Dataplanes that it selects have, and who issues their certificates (docs/design.md §1, Identity
- * and addresses of zones). `Bundled` without `ca` means an authority that each zone makes for itself.
+ * Defines the SPIFFE ids of the selected Dataplanes, and the issuer of their certificates (docs/design.md §1, Identity
+ * and addresses of zones). `Bundled` without `ca` means an authority that each zone creates for itself.
  */
 export const MeshIdentity = defineKind({
   name: 'MeshIdentity',
@@ -78,15 +78,15 @@ export const MeshIdentity = defineKind({
   writer: 'operator',
   spec: Spec,
   validate: (spec, at) => [
-    ...templateReason(parseTrustDomainTemplate(readTrustDomain(spec)), at.field('spiffeID').field('trustDomain')),
-    ...templateReason(parseSpiffePathTemplate(readPath(spec)), at.field('spiffeID').field('path')),
-    ...tellsWorkloadsApart(spec, at.field('spiffeID').field('path')),
+    ...templateViolations(parseTrustDomainTemplate(readTrustDomain(spec)), at.field('spiffeID').field('trustDomain')),
+    ...templateViolations(parseSpiffePathTemplate(readPath(spec)), at.field('spiffeID').field('path')),
+    ...checkWorkloadInPath(spec, at.field('spiffeID').field('path')),
     ...checkProvider(spec.provider, at.field('provider')),
   ],
   warn: ({ spec }) => [
     ...(spec.selector?.dataplane ? [] : ['spec.selector.dataplane: there is none, so no Dataplane is selected']),
     ...collectParts(parseTrustDomainTemplate(readTrustDomain(spec)), (parts) =>
-      reads(parts, 'Zone')
+      readsVariable(parts, 'Zone')
         ? []
         : ['spec.spiffeID.trustDomain: is without {{ .Zone }}, so the workloads of two zones share one trust domain'],
     ),
@@ -108,7 +108,7 @@ type Parsed = ReturnType<typeof parseSpiffePathTemplate>;
 const readTrustDomain = (spec: MeshIdentitySpec): string => spec.spiffeID?.trustDomain ?? DEFAULT_TRUST_DOMAIN;
 const readPath = (spec: MeshIdentitySpec): string => spec.spiffeID?.path ?? DEFAULT_SPIFFE_PATH;
 
-function templateReason(parsed: Parsed, at: FieldPath): Violation[] {
+function templateViolations(parsed: Parsed, at: FieldPath): Violation[] {
   return parsed.ok ? [] : [at.violation(parsed.reason, 'wrong-form')];
 }
 
@@ -116,15 +116,15 @@ function collectParts<T>(parsed: Parsed, of: (parts: readonly SpiffeTemplatePart
   return parsed.ok ? of(parsed.parts) : [];
 }
 
-function reads(parts: readonly SpiffeTemplatePart[], variable: string): boolean {
+function readsVariable(parts: readonly SpiffeTemplatePart[], variable: string): boolean {
   return parts.some((part) => part.type === 'variable' && part.variable === variable);
 }
 
-/** Without the workload in the path all that is selected would be one caller, unless it is one workload. */
-function tellsWorkloadsApart(spec: MeshIdentitySpec, at: FieldPath): readonly Violation[] {
+/** Requires the workload in the path, unless the selector names one workload: all selected Dataplanes would share one id. */
+function checkWorkloadInPath(spec: MeshIdentitySpec, at: FieldPath): readonly Violation[] {
   if (spec.selector?.dataplane?.matchLabels?.[Label.workload] !== undefined) return [];
   return collectParts(parseSpiffePathTemplate(readPath(spec)), (parts) =>
-    reads(parts, 'Workload')
+    readsVariable(parts, 'Workload')
       ? []
       : [
           at.violation(

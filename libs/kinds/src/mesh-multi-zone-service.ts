@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { distinctPorts, nameWarnings, oneWordForLabels, selectorLabels } from './schema/rules';
-import { MANY, PortNumber, protocols, ServiceSelector, strict } from './schema/schema-parts';
+import { checkDistinctPorts, nameWarnings, checkLabelFields, selectorLabels } from './schema/rules';
+import { MAX_ITEMS, PortNumber, protocols, ServiceSelector, strict } from './schema/schema-parts';
 
 const Port = Type.Object(
   {
@@ -15,7 +15,7 @@ const Port = Type.Object(
 const Spec = Type.Object(
   {
     selector: Type.Object({ meshService: ServiceSelector }, strict),
-    ports: Type.Array(Port, { minItems: 1, maxItems: MANY }),
+    ports: Type.Array(Port, { minItems: 1, maxItems: MAX_ITEMS }),
   },
   {
     ...strict,
@@ -38,9 +38,9 @@ export const MeshMultiZoneService = defineKind({
     const place = at.field('selector').field('meshService');
     const none = Object.keys(selectorLabels(selector)).length === 0;
     return [
-      ...oneWordForLabels(selector, place),
+      ...checkLabelFields(selector, place),
       ...(none ? [place.field('matchLabels').violation('must not be empty', 'required')] : []),
-      ...distinctPorts(spec.ports, at.field('ports')),
+      ...checkDistinctPorts(spec.ports, at.field('ports')),
     ];
   },
   warn: ({ name }) => nameWarnings(name),

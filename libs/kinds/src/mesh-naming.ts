@@ -8,7 +8,7 @@ export const MAX_SUFFIXES = 1_000;
 
 const Spec = Type.Object(
   {
-    /** Names at App Mesh become hostnames under these; one of a single label names the services of the namespace called so. */
+    /** Suffixes under which names at App Mesh become hostnames; a single label means the services of the namespace with that name. */
     suffixes: Type.Array(Type.String({ title: 'a DNS suffix such as colors.svc.cluster.local', maxLength: 253 }), {
       maxItems: MAX_SUFFIXES,
     }),
@@ -17,8 +17,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Under which suffixes the VirtualServices of a mesh have their `awsName` as hostname; those of all MeshNamings of the mesh count.
- * A kind of its own and no field of MeshParameters, so that a version which does not know it goes on with the parameters that it has.
+ * Suffixes under which the VirtualServices of a mesh have their `awsName` as hostname; all MeshNamings of the mesh
+ * count. It is not a field of MeshParameters, so that older versions ignore it and keep their parameters.
  */
 export const MeshNaming = defineKind({
   name: 'MeshNaming',

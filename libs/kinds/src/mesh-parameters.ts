@@ -8,7 +8,7 @@ import { Duration, Optionals, PortNumber, Selector, strict } from './schema/sche
 
 const Range = Type.String({ title: 'a range such as 245.0.0.0/12', minLength: 3, maxLength: 64 });
 
-/** Off is no choice here: other zones could not reach the service, and would not know. */
+/** `Off` cannot be chosen: other zones could not reach the service, and would not know why. */
 const MtlsOverride = Type.Object(
   { selector: Selector, port: Type.Optional(PortNumber), mtls: Type.Enum(['Strict', 'Permissive']) },
   strict,
@@ -18,16 +18,16 @@ const SpiffeId = Type.String({ title: 'a SPIFFE id', minLength: 1, maxLength: 2_
 
 const Spec = Type.Object(
   {
-    /** The virtual IPs of the mesh's services, by kind, in every zone; a kind without a range gets the zone's own. */
+    /** Ranges of the virtual IPs of the mesh's services in every zone, by kind; a kind without a range uses the zone's own range. */
     vipRanges: Type.Optional(
       Optionals({ MeshService: Range, MeshExternalService: Range, MeshMultiZoneService: Range }),
     ),
-    /** Time for which a freed address goes to no other service; absent means as the zone is configured. */
+    /** Cooldown of a freed address before another service may get it; absent means the zone's setting. */
     vipCooldown: Type.Optional(Duration),
-    /** Whether services go to other zones unless they say otherwise; absent means as the global is configured. */
+    /** Whether services are exported to other zones by default; absent means the global's setting. */
     exportDefault: Type.Optional(Type.Enum(['All', 'None'])),
     /**
-     * Treatment of the mesh's services of a lost zone; a Zone's own `lost` has precedence, absent means as configured.
+     * Treatment of the services of a lost zone; a Zone's own `lost` has precedence, absent means the global's setting.
      */
     lostZones: Type.Optional(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
@@ -37,27 +37,27 @@ const Spec = Type.Object(
      * Strict.
      */
     mtls: Type.Optional(Type.Enum(['Strict', 'Permissive', 'Off'])),
-    /** Dataplanes, or one port of them, that listen otherwise, for migration; the first entry that selects an inbound counts. */
+    /** Exceptions for Dataplanes, or one port of them, during migration; the first entry that selects an inbound applies. */
     mtlsOverrides: Type.Optional(Type.Array(MtlsOverride, { maxItems: 64 })),
     /**
-     * Default for callers where no policy decides: any caller with a verified identity, or nobody; absent means Allow.
+     * Default if no policy decides about a caller: Allow admits any verified identity, Deny nobody; absent means Allow.
      */
     defaultAccess: Type.Optional(Type.Enum(['Allow', 'Deny'])),
-    /** Revoked SPIFFE ids: they may not call, get no certificate, and no service is reached at them. */
+    /** Revoked SPIFFE ids: their workloads cannot call, get no certificate, and receive no requests. */
     revokedIdentities: Type.Optional(Type.Array(SpiffeId, { maxItems: 64 })),
     /**
-     * Whether processes behind HTTP inbounds may rely on `x-forwarded-client-cert`: Required = an instance whose plane passes it on as the
-     * caller sends it is NotReady; absent means Optional.
+     * Whether processes behind HTTP inbounds may rely on `x-forwarded-client-cert`: with Required, an instance whose
+     * dataplane mode forwards the caller's own header is NotReady; absent means Optional.
      */
     clientCertHeader: Type.Optional(Type.Enum(['Required', 'Optional'])),
     /** Maximum age of an inbound connection, 1s to 24h; absent means 1h. */
     maxConnectionAge: Type.Optional(Duration),
     /**
-     * Kuma: dataplane tokens in Kuma's form, which say nothing of services, are good for Dataplanes that are not enrolled yet; absent
-     * means they are not (docs/reference/enrolments.md).
+     * Kuma: Dataplanes that are not enrolled yet may use tokens in Kuma's form, which name no services; absent means
+     * they may not (docs/reference/enrolments.md).
      */
     dataplaneTokens: Type.Optional(Type.Enum(['Kuma'])),
-    /** From which namespaces routes may bind to a service, and which kinds of routes; absent means all (T002-02). */
+    /** Namespaces from which routes may bind to a service, and their kinds; absent means all (T002-02). */
     allowedRoutes: Type.Optional(
       Optionals({
         namespaces: Type.Object(
@@ -72,13 +72,13 @@ const Spec = Type.Object(
 );
 
 /** Bounds of `maxConnectionAge`, ms. */
-const LEAST_AGE = 1_000;
+const MIN_AGE = 1_000;
 const MAX_AGE = 86_400_000;
 
 /** The settings of a mesh, as a MeshParameters or a ConfigMap holds them. */
 export type MeshParametersSpec = Static<typeof Spec>;
 
-/** Settings of the meshes whose `parametersRef` names it (GEP-3949 `parametersRef`; rows T000-30 to T000-34). */
+/** Settings of the meshes whose `parametersRef` names this resource (GEP-3949; rows T000-30 to T000-34). */
 export const MeshParameters = defineKind({
   name: 'MeshParameters',
   plural: 'meshparameters',
@@ -101,20 +101,19 @@ export const MeshParameters = defineKind({
 });
 
 /**
- * The violations of settings that a peer or a ConfigMap gave, field paths from `at`; none where they can be used.
- * Linear in the settings.
+ * Returns the violations of settings from a peer or a ConfigMap, with field paths from `at`. Linear in the settings.
  */
 export function checkMeshParameters(spec: unknown, at: FieldPath): readonly Violation[] {
   if (!isJsonObject(spec)) return [at.violation('must be an object', 'wrong-type')];
   return MeshParameters.check(spec, at).first;
 }
 
-/** True for settings that break no rule. */
+/** Whether settings break no rule. */
 export function isMeshParameters(spec: unknown): spec is MeshParametersSpec {
   return checkMeshParameters(spec, FieldPath.at()).length === 0;
 }
 
-/** Each range by itself, and the ranges of the kinds beside each other. */
+/** Checks each range by itself, and that the ranges of different kinds do not overlap. */
 function rangeViolations(ranges: MeshParametersSpec['vipRanges'], at: FieldPath): Violation[] {
   const settings = Object.entries(ranges ?? {}).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: true });
@@ -127,8 +126,8 @@ function idViolations(id: string, at: FieldPath): Violation[] {
 }
 
 function ageViolations(age: string | undefined, at: FieldPath): Violation[] {
-  const ms = age === undefined ? LEAST_AGE : durationMs(age);
-  if (ms !== undefined && ms >= LEAST_AGE && ms <= MAX_AGE) return [];
+  const ms = age === undefined ? MIN_AGE : durationMs(age);
+  if (ms !== undefined && ms >= MIN_AGE && ms <= MAX_AGE) return [];
   return [at.violation(`must be from 1s to 24h; got ${age ?? ''}`, 'out-of-range')];
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { distinctPorts, nameWarnings } from './schema/rules';
-import { MANY, NonEmpty, PortNumber, protocols, strict, StringMap, Text } from './schema/schema-parts';
+import { checkDistinctPorts, nameWarnings } from './schema/rules';
+import { MAX_ITEMS, NonEmpty, PortNumber, protocols, strict, StringMap, Text } from './schema/schema-parts';
 
 const Selector = Type.Object(
   {
@@ -22,9 +22,9 @@ const Port = Type.Object(
   strict,
 );
 
-/** Which zones may know the service: by name, or by the labels of their Zone. */
+/** Zones that get the service: by name, or by the labels of their Zone. */
 const ExportZones = Type.Union([
-  Type.Array(NonEmpty, { maxItems: MANY }),
+  Type.Array(NonEmpty, { maxItems: MAX_ITEMS }),
   Type.Object({ matchLabels: StringMap }, strict),
 ]);
 
@@ -35,11 +35,11 @@ const Identity = Type.Object({ type: Type.Enum(['ServiceTag', 'SpiffeID']), valu
 const Spec = Type.Object(
   {
     selector: Type.Optional(Selector),
-    ports: Type.Optional(Type.Array(Port, { maxItems: MANY })),
+    ports: Type.Optional(Type.Array(Port, { maxItems: MAX_ITEMS })),
     export: Type.Optional(Export),
     state: Type.Optional(Type.Enum(['Available', 'Unavailable'])),
-    identities: Type.Optional(Type.Array(Identity, { maxItems: MANY })),
-    /** Healthy instances as other zones count them, to an eighth; absent where there is one at most. */
+    identities: Type.Optional(Type.Array(Identity, { maxItems: MAX_ITEMS })),
+    /** Number of healthy instances as other zones see it, rounded to an eighth; absent if at most one. */
     instances: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   },
   {
@@ -48,7 +48,7 @@ const Spec = Type.Object(
   },
 );
 
-/** A service of the mesh: which Dataplanes serve it on which ports, and which zones know it (docs/design.md §1; seed 001). */
+/** A service of the mesh: the Dataplanes that serve it, its ports, and the zones that get it (docs/design.md §1; seed 001). */
 export const MeshService = defineKind({
   name: 'MeshService',
   plural: 'meshservices',
@@ -59,9 +59,9 @@ export const MeshService = defineKind({
   serverOwned: ['state', 'identities', 'instances'],
   spec: Spec,
   validate: (spec, at) => [
-    ...oneSelector(spec.selector ?? {}, at.field('selector')),
-    ...distinctPorts(spec.ports ?? [], at.field('ports')),
-    ...zonesFitMode(spec.export, at.field('export').field('zones')),
+    ...checkSelectors(spec.selector ?? {}, at.field('selector')),
+    ...checkDistinctPorts(spec.ports ?? [], at.field('ports')),
+    ...checkZones(spec.export, at.field('export').field('zones')),
   ],
   warn: ({ name, spec }) => [
     ...nameWarnings(name),
@@ -70,7 +70,7 @@ export const MeshService = defineKind({
   ],
 });
 
-function oneSelector(selector: object, at: FieldPath): Violation[] {
+function checkSelectors(selector: object, at: FieldPath): Violation[] {
   const given = Object.keys(selector);
   if (given.length <= 1) return [];
   return [at.violation(`must name only one of dataplaneTags, dataplaneLabels, dataplaneRef; got ${given.join(', ')}`)];
@@ -83,10 +83,7 @@ function matchesNothing(
   return selector.dataplaneTags !== undefined && Object.keys(selector.dataplaneTags).length === 0;
 }
 
-function zonesFitMode(
-  rule: { readonly mode: string; readonly zones?: unknown } | undefined,
-  at: FieldPath,
-): Violation[] {
+function checkZones(rule: { readonly mode: string; readonly zones?: unknown } | undefined, at: FieldPath): Violation[] {
   if (!rule) return [];
   if (rule.mode === 'Subset' && rule.zones === undefined)
     return [at.violation('is required with mode Subset', 'required')];

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { MAX_TRUST_DOMAIN_LENGTH, trustDomainProblem } from '@causeway/naming';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { authorityProblem, certificatesIn, MAX_CERTIFICATES } from './schema/certificate-rules';
+import { authorityProblem, splitCertificates, MAX_CERTIFICATES } from './schema/certificate-rules';
 import { Optionals, Pem, strict, Text } from './schema/schema-parts';
 
 const Bundle = Type.Object(
@@ -9,7 +9,7 @@ const Bundle = Type.Object(
   strict,
 );
 
-/** An authority made for this example; its key is nowhere. */
+/** A certificate made for this example; its private key was discarded. */
 const EXAMPLE = [
   '-----BEGIN CERTIFICATE-----',
   'MIIB2zCCAYCgAwIBAgIUP9b+9W4UnTONArUbPaB8WMsG1hgwCgYIKoZIzj0EAwIw',
@@ -30,7 +30,7 @@ const Spec = Type.Object(
   {
     trustDomain: Type.String({ minLength: 1, maxLength: MAX_TRUST_DOMAIN_LENGTH }),
     caBundles: Type.Array(Bundle, { minItems: 1, maxItems: 32 }),
-    /** The MeshIdentity of which it was made. */
+    /** KRI of the MeshIdentity from which it was created. */
     origin: Type.Optional(Optionals({ kri: Text })),
   },
   {
@@ -45,8 +45,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Trusted certificate authorities of a trust domain (docs/design.md §1, Identity and addresses of zones). One without a
- * certificate, or with anything but certificates of authorities, is refused.
+ * Trusted certificate authorities of a trust domain (docs/design.md §1, Identity and addresses of zones). Must contain
+ * at least one certificate, and certificates of authorities only.
  */
 export const MeshTrust = defineKind({
   name: 'MeshTrust',
@@ -58,7 +58,7 @@ export const MeshTrust = defineKind({
   spec: Spec,
   validate: ({ trustDomain, caBundles }, at) => {
     const problem = trustDomainProblem(trustDomain);
-    const total = caBundles.reduce((sum, { pem }) => sum + certificatesIn(pem?.value ?? '').length, 0);
+    const total = caBundles.reduce((sum, { pem }) => sum + splitCertificates(pem?.value ?? '').length, 0);
     const bundles = at.field('caBundles');
     return [
       ...(problem === undefined

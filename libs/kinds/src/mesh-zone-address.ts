@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { hostAddress } from './schema/rules';
+import { checkHostAddress } from './schema/rules';
 import { NonEmpty, PortNumber, strict } from './schema/schema-parts';
 
 const Spec = Type.Object(
@@ -9,7 +9,7 @@ const Spec = Type.Object(
 );
 
 /**
- * Ingress endpoint of the zone that made it, for one mesh: the public address and port of a zone ingress
+ * Ingress endpoint of its zone of origin for one mesh: the public address and port of a zone ingress
  * (docs/guides/zones.md, How a zone is entered). Has precedence over a ZoneIngress of the zone.
  */
 export const MeshZoneAddress = defineKind({
@@ -21,5 +21,5 @@ export const MeshZoneAddress = defineKind({
   writer: 'operator',
   bounds: { bytes: 16 * 1024 },
   spec: Spec,
-  validate: ({ address }, at) => hostAddress(address, at.field('address')),
+  validate: ({ address }, at) => checkHostAddress(address, at.field('address')),
 });

@@ -7,7 +7,7 @@ import { Optionals, Selector, strict } from './schema/schema-parts';
 /** A domain, as the Gateway API defines it. */
 const DOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 
-/** The reference as the schema of XMesh has it; of a group with a version the version is dropped where it is read. */
+/** Reference with the schema of XMesh; a version in the group is dropped when it is read. */
 const ParametersRef = Type.Object(
   {
     group: Type.Optional(
@@ -38,9 +38,7 @@ const ParametersRef = Type.Object(
 
 const Spec = Type.Object(
   {
-    /**
-     * Controller that manages the Mesh; admission fills in the control plane's own if a Mesh names none (row T000-06).
-     */
+    /** Controller that manages the Mesh; if absent, admission sets the control plane's own (row T000-06). */
     controllerName: Type.Optional(
       Type.String({
         title: 'a domain and a path such as example.com/mesh',
@@ -55,7 +53,7 @@ const Spec = Type.Object(
     description: Type.Optional(Type.String({ maxLength: 64 })),
     namespaceSelector: Type.Optional(Selector),
     mtls: Type.Optional(MeshMtls),
-    /** Read by zones of Kuma only; absent means Everywhere. Their proxies have a MeshIdentity with Exclusive only. */
+    /** Used by Kuma zones only, whose proxies have a MeshIdentity only with Exclusive; absent means Everywhere. */
     meshServices: Type.Optional(
       Optionals({ mode: Type.Enum(['Disabled', 'Everywhere', 'ReachableBackends', 'Exclusive']) }),
     ),
@@ -63,7 +61,7 @@ const Spec = Type.Object(
   { ...strict, examples: [{ description: 'everything of the shop' }] },
 );
 
-/** A mesh, to which services, policies and names belong (GEP-3949; App Mesh v1beta2). */
+/** A mesh: the scope of services, policies and names (GEP-3949; App Mesh v1beta2). */
 export const Mesh = defineKind({
   name: 'Mesh',
   plural: 'meshes',
@@ -85,7 +83,7 @@ export const Mesh = defineKind({
   immutable: ['controllerName', 'awsName'],
   derive: ({ name, spec: { awsName } }) => ({ awsName: typeof awsName === 'string' ? awsName : name }),
   pending: ['Accepted'],
-  checkName: (name, at) => [...checkName(name, at), ...fitsLabel(name, at)],
+  checkName: (name, at) => [...checkName(name, at), ...checkNameLength(name, at)],
   validate: (spec, at) => [
     ...selectorViolations(spec.namespaceSelector, at.field('namespaceSelector')),
     ...checkMeshMtls(spec.mtls, at.field('mtls')),
@@ -101,7 +99,7 @@ export const Mesh = defineKind({
   ],
 });
 
-/** The name is the value of the label `kuma.io/mesh` of every member, and label values have 63 characters. */
-function fitsLabel(name: string, at: FieldPath): Violation[] {
+/** Limits the length: the name is the value of the label `kuma.io/mesh` of every member, and label values have at most 63 characters. */
+function checkNameLength(name: string, at: FieldPath): Violation[] {
   return name.length > 63 ? [at.violation(`must not be longer than 63 characters, has ${name.length}`)] : [];
 }

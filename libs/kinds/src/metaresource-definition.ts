@@ -88,7 +88,7 @@ const { fits } = compileSchema(Spec);
 
 export type MetaresourceDefinitionSpec = Static<typeof Spec>;
 
-/** Declares a kind of policy: its instances are resources as all others from that moment (seed GEP-713; docs/reference/policies.md). */
+/** Declares a kind of policy, whose instances are then resources like all others (seed GEP-713; docs/reference/policies.md). */
 export const MetaresourceDefinition = defineKind({
   name: 'MetaresourceDefinition',
   plural: 'metaresourcedefinitions',
@@ -106,7 +106,7 @@ export const MetaresourceDefinition = defineKind({
   validateAt: (_id, spec, at) => definitionViolations(spec, at),
 });
 
-/** The names of a kind that a definition declares. */
+/** Names of the kind that a definition declares. */
 export type DeclaredNames = Readonly<Record<'name' | 'bareName' | 'plural' | 'shortName', string>>;
 
 type NamedSpec = Pick<MetaresourceDefinitionSpec, 'group' | 'kind' | 'plural'> &
@@ -117,8 +117,8 @@ const SHIPPED_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The names of the kind of a definition. A second kind of one name has its group behind each: a bare name always means the kind that control
- * planes bring, or the one that was declared first (`spec.qualified`). They follow from the spec alone, so that they are the same everywhere.
+ * Returns the names of a definition's kind. If another kind already has the name (`spec.qualified`), each name has the group appended: the
+ * bare name keeps meaning the built-in or first declared kind. Depends on the spec only, so that the names are the same everywhere.
  */
 export function declaredNames({
   group,
@@ -133,26 +133,26 @@ export function declaredNames({
   return { name: kind + behind, bareName: kind, plural: plural + behind, shortName: shortName + behind };
 }
 
-/** The name of the kind of a stored definition, which may break rules; undefined where it says none. */
+/** Returns the kind name of a stored definition, which may be invalid; undefined if it has none. */
 export function declaredName({ group, kind, plural, shortName, qualified }: JsonObject): string | undefined {
   if (typeof kind !== 'string' || typeof group !== 'string' || typeof plural !== 'string') return undefined;
   const isSecond = qualified === true && { qualified };
   return declaredNames({ group, kind, plural, ...(typeof shortName === 'string' && { shortName }), ...isSecond }).name;
 }
 
-/** Maximum length of the name of a second kind: peers, quarantines and resume points accept no longer ones. */
+/** Maximum length of a qualified kind name: peers, quarantines and resume points accept no longer names. */
 const MAX_QUALIFIED_LENGTH = 100;
 
-/** Whether the names of a second kind are short enough to be sent and stored everywhere. */
+/** Whether the qualified names of a kind are short enough to be sent and stored everywhere. */
 export const canBeQualified = (spec: NamedSpec): boolean => {
   const { name, plural } = declaredNames({ ...spec, qualified: true });
   return Math.max(name.length, plural.length) <= MAX_QUALIFIED_LENGTH;
 };
 
-/** Whether a kind is called by its name and group: a second one of its name. */
+/** Whether a kind name is qualified: it has the group appended. */
 export const isQualifiedName = (name: string): boolean => name.includes('.');
 
-/** The class and the strategies that hold follow from the rest (T004-29, T004-30, T004-34), as do the names of a second kind. */
+/** Returns the status derived from the spec: the class, the strategies (T004-29, T004-30, T004-34), and the qualified names. */
 function derivedStatus(spec: JsonObject): JsonObject {
   if (!fits(spec)) return {};
   const definition = readDefinition(spec);
@@ -163,8 +163,8 @@ function derivedStatus(spec: JsonObject): JsonObject {
 }
 
 /**
- * Returns violations for names that belong to others. Conflicts with other definitions do not block a write; a
- * condition reports them (`DefinitionEvaluator`).
+ * Returns violations for reserved names. Conflicts with other definitions do not block a write; a condition reports
+ * them (`DefinitionEvaluator`).
  */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
   const isTooLong = isQualifiedName(declaredNames(spec).name) && !canBeQualified(spec);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { checkName, defineKind, Sync } from '@causeway/resources';
 import { strict } from './schema/schema-parts';
 
-/** A namespace with labels. A namespace can be used without a Namespace resource (docs/design.md §1). */
+/** A namespace with labels. A namespace can be used even if it has no Namespace resource (docs/design.md §1). */
 export const Namespace = defineKind({
   name: 'Namespace',
   plural: 'namespaces',

@@ -18,8 +18,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Lets routes of other namespaces that are bound to a Gateway send to services of its own namespace (T002-36). Routes that
- * are bound to services need none (T002-35).
+ * Allows routes of other namespaces that are bound to a Gateway to name backends in this namespace (T002-36). Routes
+ * that are bound to services need no grant (T002-35).
  */
 export const ReferenceGrant = defineKind({
   name: 'ReferenceGrant',

@@ -9,7 +9,7 @@ const Spec = Type.Object(
   {
     role: NonEmpty,
     subjects: Type.Array(Subject, { minItems: 1, maxItems: 1_024 }),
-    /** Each of these narrows what the role allows; absent means no narrower. */
+    /** Each of these fields restricts the role; absent means no restriction. */
     kinds: Type.Optional(KindNames),
     meshes: Type.Optional(MeshNames),
     namespaces: Type.Optional(NamespaceNames),
@@ -18,8 +18,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Gives a role to users, groups and zones. A zone's own binding in a federated zone gives nothing: it restricts its subjects
- * to what it allows (docs/design.md §6 Roles).
+ * Assigns a role to users, groups and zones. A zone's own binding in a federated zone grants nothing: it restricts its
+ * subjects (docs/design.md §6 Roles).
  */
 export const RoleBinding = defineKind({
   name: 'RoleBinding',

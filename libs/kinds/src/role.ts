@@ -3,7 +3,7 @@ import { checkName, defineKind, Sync } from '@causeway/resources';
 import { NonEmpty, strict } from './schema/schema-parts';
 import { KindNames, MeshNames, NamespaceNames } from './schema/access-parts';
 
-/** Verbs that a rule may allow; `*` is all of them. `revoke` ends enrolments of machines (the kind `Workload`). */
+/** Verbs that a rule may allow; `*` is all of them. `revoke` ends enrolments of hosts (the kind `Workload`). */
 export const verbs = ['get', 'list', 'watch', 'create', 'update', 'delete', 'revoke'] as const;
 
 const Rule = Type.Object(
@@ -21,10 +21,10 @@ const Spec = Type.Object(
   { ...strict, examples: [{ rules: [{ verbs: ['get', 'list', 'watch'], kinds: ['MeshService'] }] }] },
 );
 
-/** The roles that always exist; no Role may have their names (docs/design.md §6 Roles). */
+/** Roles that always exist; no Role may use their names (docs/design.md §6 Roles). */
 export const builtInRoles = ['viewer', 'service-owner', 'mesh-operator', 'admin'] as const;
 
-/** Rights of its holders; RoleBindings assign them (docs/design.md §6 Roles). */
+/** Rights that RoleBindings assign to subjects (docs/design.md §6 Roles). */
 export const Role = defineKind({
   name: 'Role',
   plural: 'roles',

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
 import { Optionals, strict } from './schema/schema-parts';
 
-/** Routes and policies of which one insight gives counts. */
+/** Maximum number of routes and policies with counts in one insight. */
 export const MAX_COUNTED_ROUTES = 100;
 
 const Text = Type.String({ maxLength: 1_024 });
@@ -10,12 +10,12 @@ const Count = Type.Integer({ minimum: 0 });
 const Names = Type.Array(Type.String({ maxLength: 256 }), { maxItems: 3 });
 const Progress = Optionals({ acked: Count, total: Count, waitingFor: Names });
 
-/** The revision of the log of the global up to which all proxies have applied its routes of one kind. */
+/** Revision of the global's log up to which all proxies have applied its routes of one kind. */
 const Applied = Type.Object({ kind: Text, incarnation: Text, revision: Count }, strict);
 
 /**
- * The number of proxies of one dataplane mode that do not support a route. `mode` is also `noEgress`: zones without an egress for what is
- * outside the mesh.
+ * Number of proxies of one dataplane mode that do not support a route. `mode` may also be `noEgress`: zones without an
+ * egress, if the route needs one.
  */
 const Unsupported = Type.Object(
   { mode: Type.String({ maxLength: 64 }), count: Count, tcpPassthrough: Type.Optional(Type.Boolean()) },
@@ -23,8 +23,8 @@ const Unsupported = Type.Object(
 );
 
 /**
- * How many have applied one route. `unable` names some of the proxies that do not support it; `unsupported` counts all of them, and is
- * absent where there are none or the zone is of an older version.
+ * Number of proxies that applied one route. `unable` names some proxies that do not support it. `unsupported` counts
+ * them all; absent if there are none or the zone is older.
  */
 const Counted = Type.Object(
   {
@@ -47,7 +47,7 @@ const Spec = Type.Partial(
 
 export type RouteInsightSpec = Static<typeof Spec>;
 
-/** Reports what the proxies of a zone have applied of the global's routes: written by the leader of the zone, read by that of the global. */
+/** Reports which of the global's routes the proxies of a zone have applied: written by the zone's leader, read by the global's. */
 export const RouteInsight = defineKind({
   name: 'RouteInsight',
   plural: 'routeinsights',

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** Use of a Secret by a resource: certificates, or a private key. */
+/** Expected content of a referenced Secret: certificates, or a private key. */
 type SecretUse = 'certificate' | 'key';
 
 /** A field of a resource that names a Secret of its mesh. */
 export interface SecretReference {
-  /** As users write it: `spec.tls.verification.caCert.secret`. */
+  /** Path of the field in either of the forms that users write: `spec.tls.verification.caCert.secret`. */
   readonly field: string;
   readonly secret: string;
   readonly use: SecretUse;
@@ -17,10 +17,10 @@ interface SecretPath {
 }
 
 /**
- * Fields of kinds that name Secrets: docs/reference/references.md lists them, and `secret-references.spec.ts` walks the
- * registry for others.
+ * Fields that name Secrets, by kind: docs/reference/references.md lists them, and `secret-references.spec.ts` searches
+ * the registry for others.
  */
-const PLACES: Readonly<Record<string, readonly SecretPath[]>> = {
+const SECRET_FIELDS: Readonly<Record<string, readonly SecretPath[]>> = {
   MeshExternalService: [
     { path: ['tls', 'verification', 'caCert'], use: 'certificate' },
     { path: ['tls', 'verification', 'clientCert'], use: 'certificate' },
@@ -32,12 +32,12 @@ const PLACES: Readonly<Record<string, readonly SecretPath[]>> = {
   ],
 };
 
-/** Kinds of which some field names a Secret. */
-export const KINDS_WITH_SECRETS: readonly string[] = Object.keys(PLACES);
+/** Kinds that have a field which names a Secret. */
+export const KINDS_WITH_SECRETS: readonly string[] = Object.keys(SECRET_FIELDS);
 
-/** The Secrets that a resource names, in any form that can be read. Pure. */
+/** Returns the references of a resource to Secrets, in any readable form. Pure. */
 export function secretReferences(kind: string, spec: JsonObject): readonly SecretReference[] {
-  return (PLACES[kind] ?? []).flatMap(({ path, use }) => {
+  return (SECRET_FIELDS[kind] ?? []).flatMap(({ path, use }) => {
     const at = ['spec', ...path].join('.');
     const source = path.reduce<JsonValue | undefined>(
       (value, field) => (isJsonObject(value) ? value[field] : undefined),
@@ -47,7 +47,7 @@ export function secretReferences(kind: string, spec: JsonObject): readonly Secre
   });
 }
 
-/** Both forms: a document of two forms is refused elsewhere, but names both. */
+/** Returns the names in both forms: a document with both is refused elsewhere, but both names are returned. */
 function namesIn(source: JsonValue | undefined): readonly (readonly [field: string, name: string])[] {
   if (!isJsonObject(source)) return [];
   const { secret, secretRef } = source;

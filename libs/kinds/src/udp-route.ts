@@ -5,7 +5,7 @@ import { routeViolations } from './schema/route-rules';
 import { foreignReferences } from './stored/foreign-references';
 
 /**
- * Routes UDP datagrams to a service; it competes with no other kind of route (T002-26) (seed GEP-1426; fields and
+ * Routes UDP datagrams to a service; never conflicts with other kinds of routes (T002-26) (seed GEP-1426; fields and
  * bounds of the Gateway API's standard channel).
  */
 export const UDPRoute = defineKind({
@@ -14,6 +14,6 @@ export const UDPRoute = defineKind({
   validate: routeViolations,
   warn: ({ spec }) => [
     ...foreignReferences(spec),
-    'no proxy obeys a UDPRoute: addresses of services are caught for TCP only; the route is stored, synced and judged',
+    'no proxy applies a UDPRoute: only TCP to addresses of services is intercepted; the route is stored, synced and evaluated',
   ],
 });

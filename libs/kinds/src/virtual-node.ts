@@ -7,13 +7,13 @@ import {
   appMeshStatus,
   AwsName,
   AwsText,
-  distinctListeners,
+  checkDistinctListeners,
   MeshRef,
   refuse,
   refuseAwsName,
   refuseMeshRef,
   TypedRef,
-  withCompilers,
+  mergeViolations,
 } from './app-mesh/parts';
 import { selectorViolations } from './schema/rules';
 import { Optionals, Selector, strict } from './schema/schema-parts';
@@ -35,7 +35,7 @@ const Backend = Type.Object(
 const CloudMapAttribute = Type.Object({ key: AwsText, value: AwsText }, strict);
 const IpPreference = Type.Enum(['IPv4_PREFERRED', 'IPv4_ONLY', 'IPv6_PREFERRED', 'IPv6_ONLY']);
 
-/** Discovery of instances in App Mesh; here they are the Dataplanes that the selector selects, wherever they run. */
+/** Service discovery of App Mesh; here the instances are the selected Dataplanes, wherever they run. */
 const ServiceDiscovery = Optionals({
   dns: Type.Object(
     {
@@ -69,9 +69,9 @@ const Logging = Optionals({
 const Spec = Type.Partial(
   Type.Object({
     awsName: AwsName,
-    /** Absent selects no Dataplane, empty all of the namespace (T003-31). */
+    /** Absent selects no Dataplane; empty selects all of the namespace (T003-31). */
     podSelector: Selector,
-    /** The same by our word (T003-30). */
+    /** The same under this product's name (T003-30). */
     dataplaneSelector: Selector,
     listeners: Type.Array(Listener, { maxItems: 64 }),
     serviceDiscovery: ServiceDiscovery,
@@ -95,36 +95,36 @@ const Spec = Type.Partial(
 
 type NodeSpec = Static<typeof Spec>;
 
-/** The instances of one version of a service, how they are asked, and whom they ask (seed App Mesh v1beta2, T003-01). */
+/** The instances of one version of a service, its listeners, and its backends (seed App Mesh v1beta2, T003-01). */
 export const VirtualNode = defineKind({
   ...appMeshKind('VirtualNode', 'vn'),
   spec: Spec,
   derive: ({ name, namespace, mesh, spec }) => appMeshStatus(spec['awsName'], `${name}_${namespace}`, mesh),
-  validate: (spec, at) => withCompilers(ownViolations(spec, at), nodeViolations(spec, at)),
-  validateAt: ({ namespace }, spec, at) => distinctBackends(spec, namespace, at.field('backends')),
+  validate: (spec, at) => mergeViolations(ownViolations(spec, at), nodeViolations(spec, at)),
+  validateAt: ({ namespace }, spec, at) => checkDistinctBackends(spec, namespace, at.field('backends')),
   warn: ({ spec }) => warnings(spec),
 });
 
 const TLS = 'proxies encrypt by the MeshIdentity of the mesh (docs/guides/mtls.md)';
 
-const atTls = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
+const tlsField = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
 
 function ownViolations(spec: NodeSpec, at: FieldPath): Violation[] {
   return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
-    ...oneSelector(spec, at),
+    ...checkSelectors(spec, at),
     ...selectorViolations(spec.podSelector, at.field('podSelector')),
     ...selectorViolations(spec.dataplaneSelector, at.field('dataplaneSelector')),
-    ...distinctListeners(spec.listeners ?? [], at.field('listeners')),
+    ...checkDistinctListeners(spec.listeners ?? [], at.field('listeners')),
     ...(spec.listeners ?? []).flatMap((listener, i) => listenerViolations(listener, at.field('listeners').index(i))),
     ...(spec.backends ?? []).flatMap((backend, i) => backendRefusals(backend, at.field('backends').index(i))),
-    ...refuse(spec.backendDefaults?.clientPolicy?.tls, atTls(at.field('backendDefaults')), TLS),
+    ...refuse(spec.backendDefaults?.clientPolicy?.tls, tlsField(at.field('backendDefaults')), TLS),
     ...refuse(spec.backendGroups, at.field('backendGroups'), 'list the services in backends'),
     ...refuse(spec.logging, at.field('logging'), 'proxies write no access logs of single nodes'),
   ];
 }
 
-function oneSelector({ podSelector, dataplaneSelector }: NodeSpec, at: FieldPath): Violation[] {
+function checkSelectors({ podSelector, dataplaneSelector }: NodeSpec, at: FieldPath): Violation[] {
   if (podSelector === undefined || dataplaneSelector === undefined) return [];
   return [at.violation('must have only one of podSelector, dataplaneSelector: they mean the same')];
 }
@@ -144,12 +144,12 @@ function backendRefusals({ virtualService }: Static<typeof Backend>, at: FieldPa
   return [
     ...refuse(virtualServiceARN, field.field('virtualServiceARN'), 'name the service with virtualServiceRef'),
     ...refuseAwsName(virtualServiceRef, field.field('virtualServiceRef')),
-    ...refuse(clientPolicy?.tls, atTls(field), TLS),
+    ...refuse(clientPolicy?.tls, tlsField(field), TLS),
   ];
 }
 
-/** Two backends of one service, as the namespace of the node makes it (T003-35). */
-function distinctBackends({ backends = [] }: NodeSpec, own: string, at: FieldPath): Violation[] {
+/** Refuses two backends that mean one service, with the node's namespace as default (T003-35). */
+function checkDistinctBackends({ backends = [] }: NodeSpec, own: string, at: FieldPath): Violation[] {
   const first = new Map<string, number>();
   return backends.flatMap(({ virtualService: { virtualServiceRef: ref } }, i) => {
     const service = `${ref.namespace || own}/${ref.name}`;

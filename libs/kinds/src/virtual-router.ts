@@ -5,13 +5,13 @@ import {
   appMeshKind,
   appMeshStatus,
   AwsName,
-  distinctListeners,
+  checkDistinctListeners,
   MeshRef,
   PortMapping,
   refuseMeshRef,
-  withCompilers,
+  mergeViolations,
 } from './app-mesh/parts';
-import { VirtualRoute, routePlace, routeViolations } from './app-mesh/route';
+import { VirtualRoute, parseRouteProtocol, routeViolations } from './app-mesh/route';
 import { strict } from './schema/schema-parts';
 
 const Listener = Type.Object({ portMapping: PortMapping }, strict);
@@ -44,25 +44,25 @@ const Spec = Type.Object(
 
 type RouterSpec = Static<typeof Spec>;
 
-/** The routes of the VirtualServices that it provides, by which requests go to nodes (seed App Mesh v1beta2, T003-01, T003-18). */
+/** The routes of the VirtualServices that name this router; they send requests to VirtualNodes (seed App Mesh v1beta2, T003-01, T003-18). */
 export const VirtualRouter = defineKind({
   ...appMeshKind('VirtualRouter', 'vr'),
   spec: Spec,
   derive: ({ name, namespace, mesh, spec }) => appMeshStatus(spec['awsName'], `${name}_${namespace}`, mesh),
-  validate: (spec, at) => withCompilers(ownViolations(spec, at), routerViolations(spec, at)),
+  validate: (spec, at) => mergeViolations(ownViolations(spec, at), routerViolations(spec, at)),
   warn: ({ spec: { listeners, routes = [] } }) => routes.flatMap((route, i) => placeWarnings(route, i, listeners)),
 });
 
 function ownViolations(spec: RouterSpec, at: FieldPath): Violation[] {
   return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
-    ...distinctListeners(spec.listeners, at.field('listeners')),
-    ...distinctNames(spec.routes ?? [], at.field('routes')),
+    ...checkDistinctListeners(spec.listeners, at.field('listeners')),
+    ...checkDistinctNames(spec.routes ?? [], at.field('routes')),
     ...(spec.routes ?? []).flatMap((route, i) => routeViolations(route, at.field('routes').index(i))),
   ];
 }
 
-function distinctNames(routes: readonly VirtualRoute[], at: FieldPath): Violation[] {
+function checkDistinctNames(routes: readonly VirtualRoute[], at: FieldPath): Violation[] {
   const first = new Map<string, number>();
   return routes.flatMap(({ name }, i) => {
     const earlier = first.get(name);
@@ -75,7 +75,7 @@ function distinctNames(routes: readonly VirtualRoute[], at: FieldPath): Violatio
 
 /** Warns of a route that no listener can use. */
 function placeWarnings(route: VirtualRoute, i: number, listeners: RouterSpec['listeners']): string[] {
-  const place = routePlace(route);
+  const place = parseRouteProtocol(route);
   if (!place) return [];
   const { protocol, port } = place;
   const isThere = listeners.some(

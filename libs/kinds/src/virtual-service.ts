@@ -13,7 +13,7 @@ import {
 } from './app-mesh/parts';
 import { Optionals, strict } from './schema/schema-parts';
 
-/** Nested, so that later fields of a provider have their place (seed App Mesh v1beta2, "Decouple VirtualRouter"). */
+/** Nested, so that a provider can get further fields (seed App Mesh v1beta2, "Decouple VirtualRouter"). */
 const Provider = Optionals({
   virtualNode: Type.Object({ virtualNodeRef: TypedRef, virtualNodeARN: Type.Optional(AwsText) }, strict),
   virtualRouter: Type.Object({ virtualRouterRef: TypedRef, virtualRouterARN: Type.Optional(AwsText) }, strict),
@@ -24,12 +24,12 @@ const Spec = Type.Partial(Type.Object({ awsName: AwsName, provider: Provider, me
   examples: [{ provider: { virtualRouter: { virtualRouterRef: { name: 'svc-a-router' } } } }],
 });
 
-/** Maximum length of the value of the label by which a VirtualService gets a hostname. */
+/** Maximum length of a label value; a longer `awsName` gives no hostname. */
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Service that clients call: a node, or the routes of a router; without a provider it answers 503 (seed App Mesh
- * v1beta2, T003-01, T003-15).
+ * Service that clients call: a VirtualNode, or the routes of a VirtualRouter; without a provider it answers 503 (seed
+ * App Mesh v1beta2, T003-01, T003-15).
  */
 export const VirtualService = defineKind({
   ...appMeshKind('VirtualService', 'vs'),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { hostAddress } from './schema/rules';
+import { checkHostAddress } from './schema/rules';
 import { NonEmpty, PortNumber, strict } from './schema/schema-parts';
 
 const Networking = Type.Object(
@@ -14,7 +14,7 @@ const Networking = Type.Object(
 
 const Spec = Type.Object(
   {
-    /** The zone of origin; the global sets it whatever the zone sent (docs/reference/kds-wire.md §4.4). */
+    /** Zone of origin; the global overwrites the value that the zone sent (docs/reference/kds-wire.md §4.4). */
     zone: Type.Optional(NonEmpty),
     networking: Networking,
   },
@@ -22,8 +22,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Exit of a zone's proxies from the mesh: as long as a zone has one, they reach MeshExternalServices through it only
- * (docs/guides/proxies.md, A zone egress). Used in its own zone only, so the global sends it to no other.
+ * Exit from the mesh for a zone's proxies: while a zone has one, they reach MeshExternalServices through it only
+ * (docs/guides/proxies.md, A zone egress). The global sends it to no other zone.
  */
 export const ZoneEgress = defineKind({
   name: 'ZoneEgress',
@@ -36,7 +36,7 @@ export const ZoneEgress = defineKind({
   serverOwned: ['zone'],
   spec: Spec,
   validate: ({ networking: { address } }, at) =>
-    address === undefined ? [] : hostAddress(address, at.field('networking').field('address')),
+    address === undefined ? [] : checkHostAddress(address, at.field('networking').field('address')),
   warn: ({ spec: { networking } }) =>
     networking.address === undefined
       ? ['spec.networking: has no address, so no proxy of the zone reaches a service outside the mesh']

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { hostAddress } from './schema/rules';
+import { checkHostAddress } from './schema/rules';
 import { NonEmpty, Optionals, PortNumber, strict, StringMap, Text } from './schema/schema-parts';
 
 const Networking = Type.Object(
@@ -14,7 +14,7 @@ const Networking = Type.Object(
   strict,
 );
 
-/** A service of the zone that no MeshService stands for; only Kuma zones write them. */
+/** A service of the zone without a MeshService; only Kuma zones write such entries. */
 const AvailableService = Optionals({
   tags: StringMap,
   instances: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }),
@@ -24,7 +24,7 @@ const AvailableService = Optionals({
 
 const Spec = Type.Object(
   {
-    /** The zone of origin; the global sets it whatever the zone sent (docs/reference/kds-wire.md §4.4). */
+    /** Zone of origin; the global overwrites the value that the zone sent (docs/reference/kds-wire.md §4.4). */
     zone: Type.Optional(NonEmpty),
     networking: Networking,
     availableServices: Type.Optional(Type.Array(AvailableService, { maxItems: 16_384 })),
@@ -33,8 +33,8 @@ const Spec = Type.Object(
 );
 
 /**
- * Ingress endpoint of a zone, for all meshes, as Kuma has it before MeshZoneAddress (docs/reference/kuma-2.14.md §1).
- * Other zones connect to the advertised pair if it differs from where the proxy listens.
+ * Ingress endpoint of a zone for all meshes, as in Kuma before MeshZoneAddress (docs/reference/kuma-2.14.md §1). Other
+ * zones connect to the advertised address and port, which may differ from where the proxy listens.
  */
 export const ZoneIngress = defineKind({
   name: 'ZoneIngress',
@@ -56,8 +56,8 @@ export const ZoneIngress = defineKind({
 function checkNetworking(networking: Static<typeof Networking>, at: FieldPath): Violation[] {
   const { address, advertisedAddress, advertisedPort } = networking;
   return [
-    ...(address === undefined ? [] : hostAddress(address, at.field('address'))),
-    ...(advertisedAddress === undefined ? [] : hostAddress(advertisedAddress, at.field('advertisedAddress'))),
+    ...(address === undefined ? [] : checkHostAddress(address, at.field('address'))),
+    ...(advertisedAddress === undefined ? [] : checkHostAddress(advertisedAddress, at.field('advertisedAddress'))),
     ...(advertisedAddress !== undefined && advertisedPort === undefined
       ? [at.field('advertisedPort').violation('is required with advertisedAddress', 'required')]
       : []),

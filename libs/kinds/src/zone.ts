@@ -3,7 +3,7 @@ import { checkName, defineKind, Sync } from '@causeway/resources';
 import { nameWarnings } from './schema/rules';
 import { Duration, strict } from './schema/schema-parts';
 
-/** A resource of the zone, named as in documents. */
+/** Name of a quarantined resource, in the form of documents. */
 const Quarantined = Type.Object(
   {
     type: Type.String({ minLength: 1, maxLength: 100 }),
@@ -16,15 +16,15 @@ const Quarantined = Type.Object(
 
 const Spec = Type.Object(
   {
-    /** Absent means true; false withdraws its services from the other zones. */
+    /** Whether other zones get its services; absent means true. */
     enabled: Type.Optional(Type.Boolean()),
     auth: Type.Optional(Type.Enum(['token', 'none'])),
     lost: Type.Optional(
       Type.Object({ policy: Type.Enum(['keep', 'depreferred', 'withdraw']), after: Type.Optional(Duration) }, strict),
     ),
     /**
-     * Quarantined resources. `all`: the zone gets no session. Single resources: the global deletes them and refuses
-     * them. A resource that is removed from the list comes back.
+     * Quarantined resources. `all`: the zone gets no session. A list: the global deletes and refuses these resources;
+     * one that is removed from the list comes back.
      */
     quarantine: Type.Optional(
       Type.Object(
@@ -39,7 +39,7 @@ const Spec = Type.Object(
   { ...strict, examples: [{ enabled: true }] },
 );
 
-/** A zone that may join the mesh; made on the global, or by a zone's first session (docs/design.md §5). */
+/** A zone that may join the mesh; created on the global, or by the zone's first session (docs/design.md §5). */
 export const Zone = defineKind({
   name: 'Zone',
   plural: 'zones',

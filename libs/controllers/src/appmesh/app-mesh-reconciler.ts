@@ -8,7 +8,7 @@ import {
   type Compiled,
   type AppMeshChanges,
 } from '@causeway/appmesh';
-import { MeshNaming, storedSource } from '@causeway/kinds';
+import { MeshNaming, readStoredSource } from '@causeway/kinds';
 import { meshSuffixes, namesHere, type FollowedRoutes } from '@causeway/meshes';
 import {
   identityKey,
@@ -205,7 +205,7 @@ class AppMeshReconciler implements KeyedReconciler {
   /** Takes over a Dataplane or a source; one that cannot be read is as one that is not there. */
   private apply(resource: Resource): Keys {
     if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(toMember(resource)));
-    const source = storedSource(resource);
+    const source = readStoredSource(resource);
     const touched = this.touch(source ? this.table.put(source) : this.table.remove(resource.id));
     return [...touched, identityKey(resource.id)];
   }

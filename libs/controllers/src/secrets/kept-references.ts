@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import {
   certificateBlocks,
-  decodedPem,
+  decodePem,
   privateKeyBlocks,
   secretReferences,
   type SecretReference,
@@ -33,7 +33,7 @@ export function keptUsers(
 }
 
 function getText({ spec }: Pick<Resource, 'spec'>): string {
-  return decodedPem(typeof spec['data'] === 'string' ? spec['data'] : '');
+  return decodePem(typeof spec['data'] === 'string' ? spec['data'] : '');
 }
 
 /** A certificate and its key may stand in one Secret. */
@@ -64,7 +64,7 @@ function certificateBeside(
 function inlineText({ inline, inlineString, insecureInline }: JsonObject): string {
   const value = isJsonObject(insecureInline) ? insecureInline['value'] : undefined;
   const text = inlineString ?? value ?? inline;
-  return typeof text === 'string' ? decodedPem(text) : '';
+  return typeof text === 'string' ? decodePem(text) : '';
 }
 
 function isKeyOf(text: string, certificate: string): boolean {

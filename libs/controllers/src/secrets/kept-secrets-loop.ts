@@ -1,4 +1,11 @@
-import { clientKeySource, KEPT_USERS, KINDS_WITH_SECRETS, Secret, secretsNamed, secretUsers } from '@causeway/kinds';
+import {
+  clientKeySource,
+  RECORDED_USERS,
+  KINDS_WITH_SECRETS,
+  Secret,
+  resolveSecretNames,
+  secretUsers,
+} from '@causeway/kinds';
 import {
   compareText,
   findCondition,
@@ -118,7 +125,7 @@ class KeptSecretsLoop implements ControlLoop {
     for (const kind of KINDS_WITH_SECRETS)
       for (const user of index.ofKind(kind)) {
         const named = (name: string): Resource | undefined =>
-          secretsNamed((id) => index.get(id), ownZone(this.config.cp), { mesh: user.id.mesh, name })[0];
+          resolveSecretNames((id) => index.get(id), ownZone(this.config.cp), { mesh: user.id.mesh, name })[0];
         for (const secret of new Set(keptUsers(user, named))) {
           if (secretUsers(secret) !== undefined) continue;
           const key = identityKey(secret.id);
@@ -152,10 +159,10 @@ class KeptSecretsLoop implements ControlLoop {
       if (isMadeHere(secret, this.config.cp) && spec['usedBy'] === undefined && isJsonArray(users))
         return [keepUsers(secret, users.filter(isJsonObject), this.config.cp, now)];
       const condition = findCondition(status, USERS_KEPT);
-      const isReplaced = status[KEPT_USERS] !== undefined && spec['usedBy'] !== undefined;
+      const isReplaced = status[RECORDED_USERS] !== undefined && spec['usedBy'] !== undefined;
       const isSeen = condition !== undefined && condition['observedGeneration'] !== generation;
       if (!isReplaced && !isSeen) return [];
-      const { [KEPT_USERS]: _, ...replaced } = status;
+      const { [RECORDED_USERS]: _, ...replaced } = status;
       const rest = isReplaced ? replaced : status;
       return [{ type: 'patch', id, expect: revision, status: withoutConditions(rest, [USERS_KEPT]) }];
     });
@@ -180,7 +187,7 @@ function keepUsers(secret: Resource, users: readonly JsonObject[], cp: ControlPl
   const more = users.length > MAX_NAMED ? ` and ${users.length - MAX_NAMED} more` : '';
   const message = `at the upgrade it was given on to who used it: ${users.slice(0, MAX_NAMED).map(formatSecretName).join(', ')}${more}; write spec.usedBy without those that should not`;
   const condition: Condition = { type: USERS_KEPT, status: 'True', reason: 'Upgrade', message, observedGeneration };
-  const status = withCondition({ ...secret.status, ...(!isOwn && { [KEPT_USERS]: users }) }, condition, now);
+  const status = withCondition({ ...secret.status, ...(!isOwn && { [RECORDED_USERS]: users }) }, condition, now);
   return { type: 'patch', id, expect: revision, status, ...(isOwn && { spec: { ...spec, usedBy: users } }) };
 }
 

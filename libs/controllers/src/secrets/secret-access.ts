@@ -1,4 +1,4 @@
-import { namesUser, secretReferences, secretsNamed, secretUsers, type SecretResult } from '@causeway/kinds';
+import { includesUser, secretReferences, resolveSecretNames, secretUsers, type SecretResult } from '@causeway/kinds';
 import { identityKey, type Identity, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { keptUsers } from './kept-references';
@@ -39,12 +39,12 @@ export class SecretAccess {
   }
 
   private named(mesh: string, name: string): readonly Resource[] {
-    return secretsNamed((id) => this.index.get(id), this.zone, { mesh, name });
+    return resolveSecretNames((id) => this.index.get(id), this.zone, { mesh, name });
   }
 
   private answer(user: Identity, spec: Resource['spec'], name: string): SecretResult {
     const found = this.named(user.mesh, name).find(
-      (secret) => namesUser(secretUsers(secret), user) || this.isKeptUnlisted(secret, user, spec),
+      (secret) => includesUser(secretUsers(secret), user) || this.isKeptUnlisted(secret, user, spec),
     );
     const data = found?.spec['data'];
     if (typeof data === 'string') return { ok: true, data };

@@ -31,7 +31,7 @@ const OutlierDetection = Type.Object(
 );
 
 const Requests = Type.Object({ maxRequests: AtLeastOne }, strict);
-/** One of the protocols at most. */
+/** Allows at most one of the protocols. */
 const ConnectionPool = Optionals({
   tcp: Type.Object({ maxConnections: AtLeastOne }, strict),
   http: Type.Object({ maxConnections: AtLeastOne, maxPendingRequests: Type.Optional(AtLeastOne) }, strict),
@@ -48,7 +48,7 @@ const Timeout = Optionals({
 
 const FileCertificate = Type.Object({ certificateChain: FilePath, privateKey: FilePath }, strict);
 const Sds = Type.Object({ secretName: AwsText }, strict);
-/** Validation of a peer's certificate: its source, and the names that it must have. */
+/** Validation of a peer's certificate: the trust source, and the subject alternative names it must contain. */
 const Validation = Optionals({
   trust: Optionals({
     acm: Optionals({ certificateAuthorityARNs: Type.Array(AwsText, { maxItems: 3 }) }),
@@ -60,14 +60,14 @@ const Validation = Optionals({
   }),
 });
 
-/** Refused by name: what encrypts here is the mesh itself (docs/guides/mtls.md). */
+/** In the schema so that its refusal explains itself: the mesh encrypts traffic (docs/guides/mtls.md). */
 const ListenerTls = Optionals({
   certificate: Optionals({ acm: Optionals({ certificateARN: AwsText }), file: FileCertificate, sds: Sds }),
   validation: Validation,
   mode: Type.Enum(['DISABLED', 'PERMISSIVE', 'STRICT']),
 });
 
-/** Refused by name where it has `tls`, which is all that it can have. */
+/** In the schema so that its refusal explains itself: `tls`, its only field, is refused. */
 export const ClientPolicy = Optionals({
   tls: Optionals({
     enforce: Type.Boolean(),
@@ -77,7 +77,7 @@ export const ClientPolicy = Optionals({
   }),
 });
 
-/** Listener at which the Dataplanes of a node accept requests. */
+/** Listener at which the Dataplanes of a VirtualNode accept requests. */
 export const Listener = Type.Object(
   {
     portMapping: PortMapping,

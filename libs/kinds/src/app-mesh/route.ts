@@ -9,7 +9,7 @@ const MatchedPath = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'ma
 const FieldName = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'matched name' });
 const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 });
 
-/** Condition on a header or metadata: one of these; without any it must be present. */
+/** Condition on a header or metadata: one of these; without any, the header must be present. */
 const TextMatch = Optionals({
   exact: MatchedText,
   prefix: MatchedText,
@@ -108,7 +108,7 @@ const TcpBody = Type.Object(
   strict,
 );
 
-/** One route of a VirtualRouter: one protocol, by its name in the seed or by that of later versions (T003-18). */
+/** One route of a VirtualRouter: exactly one protocol, under its name in the seed or in later versions (T003-18). */
 export const VirtualRoute = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 255 }),
@@ -131,15 +131,15 @@ const grpcWords = ['grpc', 'grpcRoute'] as const;
 const tcpWords = ['tcp', 'tcpRoute'] as const;
 const words = [...httpWords, ...grpcWords, ...tcpWords];
 
-/** Returns the facts about a route that the rest of a router needs: its protocol, and its port, if it names one. */
-export function routePlace(
+/** Returns a route's protocol, and its port if it names one. */
+export function parseRouteProtocol(
   route: VirtualRoute,
 ): { readonly protocol: string; readonly port?: number | undefined } | undefined {
   const word = words.find((each) => route[each] !== undefined);
   return word && { protocol: word.replace('Route', ''), port: route[word]?.match?.port };
 }
 
-/** Violations of the rules of one route that its schema cannot say. */
+/** Returns violations of the rules of one route that its schema cannot express. */
 export function routeViolations(route: VirtualRoute, at: FieldPath): Violation[] {
   const given = words.filter((word) => route[word] !== undefined);
   return [
@@ -170,10 +170,10 @@ function httpViolations(match: Static<typeof HttpMatch> | undefined, at: FieldPa
   return [
     ...(prefix === undefined && path === undefined ? [at.violation('must have prefix or path', 'required')] : []),
     ...(prefix === undefined || path === undefined ? [] : [at.violation('must have only one of prefix, path')]),
-    ...slashed(prefix, at.field('prefix')),
-    ...(path ? oneOf(path, ['exact', 'regex'], at.field('path')) : []),
-    ...slashed(path?.exact, at.field('path').field('exact')),
-    ...expression(path?.regex, at.field('path').field('regex')),
+    ...checkLeadingSlash(prefix, at.field('prefix')),
+    ...(path ? checkExactlyOne(path, ['exact', 'regex'], at.field('path')) : []),
+    ...checkLeadingSlash(path?.exact, at.field('path').field('exact')),
+    ...checkExpression(path?.regex, at.field('path').field('regex')),
     ...namedViolations(headers, at.field('headers')),
   ];
 }
@@ -193,25 +193,25 @@ function namedViolations(items: Static<typeof NamedMatches>, at: FieldPath): Vio
     if (!match) return [];
     const field = at.index(i).field('match');
     return [
-      ...oneOf(match, ['exact', 'prefix', 'suffix', 'regex', 'range'], field),
-      ...expression(match.regex, field.field('regex')),
+      ...checkExactlyOne(match, ['exact', 'prefix', 'suffix', 'regex', 'range'], field),
+      ...checkExpression(match.regex, field.field('regex')),
     ];
   });
 }
 
-function oneOf(of: object, fields: readonly string[], at: FieldPath): Violation[] {
+function checkExactlyOne(of: object, fields: readonly string[], at: FieldPath): Violation[] {
   const given = fields.filter((field) => Object.hasOwn(of, field));
   if (given.length === 1) return [];
   return [at.violation(`must have exactly one of ${fields.join(', ')}; has ${given.join(', ') || 'none'}`)];
 }
 
-function slashed(path: string | undefined, at: FieldPath): Violation[] {
+function checkLeadingSlash(path: string | undefined, at: FieldPath): Violation[] {
   return path === undefined || path.startsWith('/')
     ? []
     : [at.violation(`must start with /; got "${path}"`, 'wrong-form')];
 }
 
-function expression(text: string | undefined, at: FieldPath): Violation[] {
+function checkExpression(text: string | undefined, at: FieldPath): Violation[] {
   const compiled = text === undefined ? undefined : compileExpression(text);
   return compiled?.ok === false ? [at.violation(compiled.reason, 'wrong-form')] : [];
 }

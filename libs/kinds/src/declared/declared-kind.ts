@@ -24,7 +24,7 @@ import { Group, KindName, NamespaceName, ObjectName, SectionName } from '../sche
 import { Selector, strict } from '../schema/schema-parts';
 import { declaredSchema } from './declared-schema';
 
-/** Largest policy of a declared kind, bytes of labels and spec. */
+/** Maximum size of a policy of a declared kind: bytes of labels and spec. */
 const POLICY_BYTES = 64 * 1024;
 
 /** Common part of all declared kinds: they are synced as routes are, to Causeway peers only. */
@@ -45,7 +45,7 @@ const TargetRef = Type.Object(
 const TargetRefs = Type.Array(TargetRef, { minItems: 1, maxItems: MAX_TARGET_REFS });
 const Strategy: Schema = { type: 'string', enum: ['atomic', 'patch'] };
 
-/** The kind that the definition called `declaredBy` declares. It must have passed its own rules. */
+/** Returns the kind that the definition named `declaredBy` declares. The definition must be valid. */
 export function declaredKind(declaredBy: string, definition: MetaresourceDefinitionSpec): Kind {
   const { group, writer = 'owner' } = definition;
   const names = declaredNames(definition);
@@ -71,8 +71,8 @@ export function declaredKind(declaredBy: string, definition: MetaresourceDefinit
 }
 
 /**
- * A kind that a peer names and that is not known here, as sync handles it: every declared kind has the same scope and travels by the same
- * rule, so its resources can be sent and stored before and after its definition is known here.
+ * Returns the kind that sync uses for a kind name not declared here. All declared kinds share one scope and one sync
+ * rule, so their resources can be sent and stored before and after their definition is known here.
  */
 export function undeclaredKind(name: string): Kind {
   const plural = name.toLowerCase();
@@ -91,8 +91,8 @@ export function undeclaredKind(name: string): Kind {
 }
 
 /**
- * Checks a spec sent by a peer, which may follow another version of the definition: only its size counts, and its
- * status has the violations.
+ * Checks only the size of a spec sent by a peer: the peer may have another version of the definition. The status of the
+ * resource reports other violations.
  */
 function foreignShape(spec: unknown, at: FieldPath): Violation | undefined {
   if (!isJsonObject(spec)) return at.violation('must be an object', 'wrong-type');
@@ -100,7 +100,7 @@ function foreignShape(spec: unknown, at: FieldPath): Violation | undefined {
   return reason === undefined ? undefined : at.violation(reason, 'too-large');
 }
 
-/** A policy has its targets, and its spec proper bare, under `defaults`, or under `overrides` (T004-20). */
+/** Returns the schema of a policy: its targets, and the declared spec either bare, under `defaults`, or under `overrides` (T004-20). */
 function policySchema(proper: Schema): Schema {
   const { required: _, minProperties: __, maxProperties, ...fields } = proper;
   const wrapped: Schema = { ...proper, properties: { ...proper.properties, strategy: Strategy } };
@@ -119,7 +119,7 @@ function policySchema(proper: Schema): Schema {
   };
 }
 
-/** Checks what a schema cannot express of a bare spec: the fields that its schema requires (T004-20). */
+/** Returns violations for missing required fields of a bare spec, which the schema cannot require (T004-20). */
 function requiredViolations(spec: JsonObject, { required = [] }: Schema, at: FieldPath): readonly Violation[] {
   if (spec['defaults'] !== undefined || spec['overrides'] !== undefined) return [];
   return required

@@ -1,5 +1,11 @@
 import { FieldPath, interpretSchema, Violations } from '@causeway/resources';
-import { declaredSchema, DEFAULT_SCHEMA_BOUNDS, DEEPEST_SCHEMA, MAX_SCHEMAS, schemaKeywords } from './declared-schema';
+import {
+  declaredSchema,
+  DEFAULT_SCHEMA_BOUNDS,
+  MAX_SCHEMA_DEPTH,
+  MAX_SCHEMAS,
+  schemaKeywords,
+} from './declared-schema';
 
 const at = FieldPath.at('schema');
 const faultsOf = (schema: unknown): string[] =>
@@ -176,7 +182,7 @@ describe('the schema of a definition', () => {
 
   it('bounds depth and number of schemas', () => {
     let deep: object = { type: 'string' };
-    for (let i = 0; i < DEEPEST_SCHEMA; i++) deep = object({ a: deep });
+    for (let i = 0; i < MAX_SCHEMA_DEPTH; i++) deep = object({ a: deep });
     expect(faultsOf(deep)).toEqual([expect.stringMatching(/too-deep$/)]);
     const many = object(
       Object.fromEntries(Array.from({ length: MAX_SCHEMAS }, (_, i) => [`f${i}`, { type: 'string' }])),

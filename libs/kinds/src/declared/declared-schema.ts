@@ -13,14 +13,14 @@ import {
 import { RESERVED_FIELDS } from '@causeway/policies';
 import { compileExpression } from '@causeway/routing';
 
-/** Deepest nesting of schemas in a schema. */
-export const DEEPEST_SCHEMA = 12;
-/** Maximum number of schemas in a schema, itself included: fields, items, values of maps, alternatives. */
+/** Maximum depth of nested schemas. */
+export const MAX_SCHEMA_DEPTH = 12;
+/** Maximum number of schemas in one schema, itself included: fields, items, values of maps, alternatives. */
 export const MAX_SCHEMAS = 512;
-/** The bounds of what a schema gives no bound for. */
+/** Bounds that apply if a schema gives none. */
 export const DEFAULT_SCHEMA_BOUNDS = { maxLength: 1_024, maxItems: 128, maxProperties: 128, keyLength: 253 } as const;
 /** The largest bounds that a schema may give. */
-const LARGEST_SCHEMA_BOUNDS = {
+const MAX_SCHEMA_BOUNDS = {
   maxLength: 32_768,
   maxItems: 1_024,
   maxProperties: 1_024,
@@ -31,7 +31,7 @@ const MAX_ALTERNATIVES = 8;
 const MAX_TEXT_LENGTH = 1_024;
 
 const ANNOTATIONS = ['title', 'description', 'examples'] as const;
-/** The keywords of JSON Schema 2020-12 that a definition may use, by the type that they belong to. */
+/** The keywords of JSON Schema 2020-12 that a definition may use, by the type to which they apply. */
 export const schemaKeywords = {
   object: ['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
   array: ['items', 'minItems', 'maxItems'],
@@ -42,22 +42,22 @@ export const schemaKeywords = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type SchemaType = keyof typeof schemaKeywords;
 
-/** A schema as it is enforced, or what is wrong with it. */
+/** A schema in the form that is enforced, or its violations. */
 export interface ReadSchema {
   readonly schema: Schema;
   readonly violations: readonly Violation[];
 }
 
 /**
- * Reads the schema of a spec that users defined: a part of JSON Schema 2020-12 (docs/reference/policies.md). Every text, list and map has
- * a bound, patterns are RE2, and nothing of it becomes code. Linear in the schema.
+ * Reads the schema of a user-defined spec: a subset of JSON Schema 2020-12 (docs/reference/policies.md). Every text,
+ * list and map has a bound, patterns are RE2, and no code is generated from it. Linear in the schema.
  */
 export function declaredSchema(value: unknown, at: FieldPath): ReadSchema {
   const reader = new SchemaReader();
   const schema = reader.read(value, at, 1);
   if (reader.violations.length === 0 && schema.type !== 'object')
     reader.violations.push(
-      at.field('type').violation(`must be "object": a spec has fields${got(schema.type)}`, 'not-one-of'),
+      at.field('type').violation(`must be "object": a spec has fields${formatGot(schema.type)}`, 'not-one-of'),
     );
   const { properties = {} } = schema;
   for (const name of RESERVED_FIELDS.filter((field) => Object.hasOwn(properties, field)))
@@ -79,9 +79,9 @@ class SchemaReader {
     if (this.schemas === MAX_SCHEMAS + 1)
       this.refuse(at, `is one schema more than the ${MAX_SCHEMAS} of one definition`, 'too-many');
     if (this.schemas > MAX_SCHEMAS) return {};
-    if (depth > DEEPEST_SCHEMA)
-      return this.refuse(at, `must not be nested deeper than ${DEEPEST_SCHEMA} schemas`, 'too-deep');
-    if (!isJsonObject(value)) return this.refuse(at, `must be a schema: an object${got(value)}`, 'wrong-type');
+    if (depth > MAX_SCHEMA_DEPTH)
+      return this.refuse(at, `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas`, 'too-deep');
+    if (!isJsonObject(value)) return this.refuse(at, `must be a schema: an object${formatGot(value)}`, 'wrong-type');
     const text = this.annotations(value, at);
     if (value['anyOf'] !== undefined) return { ...text, ...this.alternatives(value, at, depth) };
     if (value['enum'] !== undefined) return { ...text, ...this.values(value, at) };
@@ -129,7 +129,7 @@ class SchemaReader {
     const { anyOf } = value;
     const field = at.field('anyOf');
     if (!isJsonArray(anyOf) || anyOf.length === 0 || anyOf.length > MAX_ALTERNATIVES)
-      return this.refuse(field, `must be a list of 1 to ${MAX_ALTERNATIVES} schemas${got(anyOf)}`, 'wrong-type');
+      return this.refuse(field, `must be a list of 1 to ${MAX_ALTERNATIVES} schemas${formatGot(anyOf)}`, 'wrong-type');
     return { anyOf: anyOf.map((one, i) => this.read(one, field.index(i), depth + 1)) };
   }
 
@@ -140,7 +140,7 @@ class SchemaReader {
     if (!isFine)
       return this.refuse(
         at.field('enum'),
-        `must be a list of 1 to ${MAX_VALUES} texts, numbers, true or false${got(values)}`,
+        `must be a list of 1 to ${MAX_VALUES} texts, numbers, true or false${formatGot(values)}`,
         'wrong-type',
       );
     values.forEach((one, i) => this.fits(one, value['type'], at.field('enum').index(i)));
@@ -151,7 +151,7 @@ class SchemaReader {
     this.only(value, ['type', 'const'], at);
     const { const: only } = value;
     if (!isScalar(only ?? null))
-      return this.refuse(at.field('const'), `must be a text, a number, true or false${got(only)}`, 'wrong-type');
+      return this.refuse(at.field('const'), `must be a text, a number, true or false${formatGot(only)}`, 'wrong-type');
     this.fits(only, value['type'], at.field('const'));
     return { ...this.typeOfValues(value, at), const: only };
   }
@@ -160,15 +160,16 @@ class SchemaReader {
     if (type === undefined) return {};
     return isSchemaType(type)
       ? { type }
-      : this.refuse(at.field('type'), `must be one of ${TYPES}${got(type)}`, 'not-one-of');
+      : this.refuse(at.field('type'), `must be one of ${TYPES}${formatGot(type)}`, 'not-one-of');
   }
 
-  /** Refuses a value of another type than its schema has: nothing would fit. */
+  /** Refuses a value whose type differs from the schema's `type`: no policy could be valid. */
   private fits(value: JsonValue | undefined, type: JsonValue | undefined, at: FieldPath): void {
     if (!isSchemaType(type)) return;
     const isNumber =
       typeof value === 'number' && (type === 'number' || (type === 'integer' && Number.isInteger(value)));
-    if (!isNumber && typeof value !== type) this.refuse(at, `must be of the type ${type}${got(value)}`, 'wrong-type');
+    if (!isNumber && typeof value !== type)
+      this.refuse(at, `must be of the type ${type}${formatGot(value)}`, 'wrong-type');
   }
 
   private typed(value: JsonObject, at: FieldPath, depth: number): Schema {
@@ -179,7 +180,7 @@ class SchemaReader {
         at.field('type'),
         type === undefined
           ? `is required, or enum, const, anyOf; one of ${TYPES}`
-          : `must be one of ${TYPES}${got(type)}`,
+          : `must be one of ${TYPES}${formatGot(type)}`,
         type === undefined ? 'required' : 'not-one-of',
       );
     }
@@ -205,10 +206,10 @@ class SchemaReader {
   private object(value: JsonObject, at: FieldPath, depth: number): Schema {
     const { properties = {}, required, additionalProperties = false } = value;
     if (!isJsonObject(properties))
-      return this.refuse(at.field('properties'), `must be an object of schemas${got(properties)}`, 'wrong-type');
+      return this.refuse(at.field('properties'), `must be an object of schemas${formatGot(properties)}`, 'wrong-type');
     const fields = Object.entries(properties).map(([name, inner]): [string, Schema] => {
       const field = at.field('properties').field(name);
-      if (name.length > LARGEST_SCHEMA_BOUNDS.keyLength || name === '')
+      if (name.length > MAX_SCHEMA_BOUNDS.keyLength || name === '')
         this.refuse(field, 'is no name of a field', 'wrong-form');
       return [name, this.read(inner, field, depth + 1)];
     });
@@ -229,23 +230,23 @@ class SchemaReader {
 
   private required(value: JsonValue | undefined, known: readonly string[], isMap: boolean, at: FieldPath): Schema {
     if (value === undefined) return {};
-    if (!isJsonArray(value) || value.length > LARGEST_SCHEMA_BOUNDS.maxProperties)
-      return this.refuse(at, `must be a list of names of fields${got(value)}`, 'wrong-type');
+    if (!isJsonArray(value) || value.length > MAX_SCHEMA_BOUNDS.maxProperties)
+      return this.refuse(at, `must be a list of names of fields${formatGot(value)}`, 'wrong-type');
     const names = value.filter((name): name is string => typeof name === 'string' && (isMap || known.includes(name)));
     value.forEach((name, i) => {
       if (typeof name !== 'string' || !(isMap || known.includes(name)))
-        this.refuse(at.index(i), `must name a field of properties${got(name)}`, 'not-one-of');
+        this.refuse(at.index(i), `must name a field of properties${formatGot(name)}`, 'not-one-of');
     });
     return { required: names };
   }
 
-  /** The schema of the keys of a map; each has a bound. */
+  /** Returns the schema of the keys of a map, with a maximum length. */
   private names(value: JsonValue | undefined, at: FieldPath): Schema {
     const given = value ?? {};
     if (!isJsonObject(given)) return this.refuse(at, 'must be a schema: an object', 'wrong-type');
     this.only(given, ['type', ...schemaKeywords.string], at);
     if (given['type'] !== undefined && given['type'] !== 'string')
-      this.refuse(at.field('type'), `must be "string"${got(given['type'])}`, 'not-one-of');
+      this.refuse(at.field('type'), `must be "string"${formatGot(given['type'])}`, 'not-one-of');
     return { type: 'string', ...this.annotations(given, at), ...this.text(given, at, 'keyLength') };
   }
 
@@ -259,9 +260,9 @@ class SchemaReader {
 
   private text(value: JsonObject, at: FieldPath, bound: 'maxLength' | 'keyLength'): Schema {
     const { not } = value;
-    const lengths = this.whole(value, ['minLength', 'maxLength'], LARGEST_SCHEMA_BOUNDS[bound], at);
+    const lengths = this.whole(value, ['minLength', 'maxLength'], MAX_SCHEMA_BOUNDS[bound], at);
     if (not !== undefined && (!isJsonObject(not) || Object.keys(not).join() !== 'pattern'))
-      this.refuse(at.field('not'), `must be an object with one field, pattern${got(not)}`, 'wrong-type');
+      this.refuse(at.field('not'), `must be an object with one field, pattern${formatGot(not)}`, 'wrong-type');
     return {
       ...this.ordered({ maxLength: DEFAULT_SCHEMA_BOUNDS[bound], ...lengths }, 'minLength', 'maxLength', at),
       ...this.pattern(value['pattern'], at.field('pattern')),
@@ -269,10 +270,10 @@ class SchemaReader {
     };
   }
 
-  /** The pattern is searched for in the text, as JSON Schema says; `^` and `$` bind it to the ends. */
+  /** Returns the keyword `pattern`. As in JSON Schema it matches anywhere in the text unless anchored with `^` and `$`. */
   private pattern(value: JsonValue | undefined, at: FieldPath): Schema {
     if (value === undefined) return {};
-    if (typeof value !== 'string') return this.refuse(at, `must be a text${got(value)}`, 'wrong-type');
+    if (typeof value !== 'string') return this.refuse(at, `must be a text${formatGot(value)}`, 'wrong-type');
     const alone = compileExpression(value);
     if (!alone.ok) return this.refuse(at, alone.reason, 'wrong-form');
     const anywhere = compileExpression(`(?s:.*)(?:${value})(?s:.*)`);
@@ -286,11 +287,11 @@ class SchemaReader {
     at: FieldPath,
     bound: number | undefined,
   ): Schema {
-    const given = this.whole(value, [least, most], LARGEST_SCHEMA_BOUNDS[most], at);
+    const given = this.whole(value, [least, most], MAX_SCHEMA_BOUNDS[most], at);
     return this.ordered(bound === undefined ? given : { [most]: bound, ...given }, least, most, at);
   }
 
-  /** Refuses a lower bound above the upper one, given or not: nothing would fit. */
+  /** Refuses a lower bound above the upper bound, explicit or default: no value could be valid. */
   private ordered(
     bounds: Schema,
     least: 'minLength' | 'minItems' | 'minProperties' | 'minimum',
@@ -303,7 +304,7 @@ class SchemaReader {
     return bounds;
   }
 
-  /** Whole numbers from 0 to `largest`. */
+  /** Reads keywords whose values are whole numbers from 0 to `largest`. */
   private whole(value: JsonObject, names: readonly string[], largest: number, at: FieldPath): Schema {
     const given = this.numbers(value, names, at);
     for (const [name, number] of Object.entries(given))
@@ -323,7 +324,7 @@ class SchemaReader {
       if (typeof number === 'number' && (name !== 'multipleOf' || number > 0)) return [[name, number]];
       this.refuse(
         at.field(name),
-        `must be a number${name === 'multipleOf' ? ' above 0' : ''}${got(number)}`,
+        `must be a number${name === 'multipleOf' ? ' above 0' : ''}${formatGot(number)}`,
         'wrong-type',
       );
       return [];
@@ -334,8 +335,8 @@ class SchemaReader {
 
 const TYPES = Object.keys(schemaKeywords).join(', ');
 
-/** A value for a message. */
-function got(value: unknown): string {
+/** Formats a value for a message, shortened to 80 characters. */
+function formatGot(value: unknown): string {
   return value === undefined ? '' : `; got ${shortened(JSON.stringify(value), 80)}`;
 }
 

@@ -12,31 +12,31 @@ import { coreKinds } from '../core-kinds';
 import { MetaresourceDefinition } from '../metaresource-definition';
 import { declaredKind } from './declared-kind';
 
-/** Maximum number of kinds that definitions declare in one control plane. */
+/** Maximum number of kinds that definitions can declare in one control plane. */
 export const MAX_DECLARED_KINDS = 128;
 
 /** Parts of a definition that its evaluation reads. */
 export type DefinitionParts = Pick<Resource, 'id' | 'labels' | 'spec' | 'creationOrder'>;
 
-/** Evaluation of a definition among the others. */
+/** Result of evaluating one definition together with the others. */
 export interface EvaluatedDefinition<Definition extends DefinitionParts = Resource> {
   readonly definition: Definition;
-  /** The kind that it declares; undefined where it declares none. */
+  /** The declared kind; undefined if the definition declares none. */
   readonly kind?: Kind;
   readonly reason: 'Accepted' | 'Invalid' | 'Conflicted' | 'TooManyKinds';
-  /** Why it declares no kind; empty if it does. */
+  /** Reason why it declares no kind; empty if it declares one. */
   readonly message: string;
 }
 
 /**
- * Decides which kinds definitions declare. Of two that want one name, what control planes bring wins, then what the global made, then the
- * older; our own kinds win over all. A definition whose spec is the one of the last call keeps its kind. Linear in the definitions that
- * changed; the order in which they are given does not matter.
+ * Decides which kinds definitions declare. Built-in kinds have precedence over all definitions. Among definitions with the same
+ * name, those that control planes bring win, then those created on the global, then the older ones. A definition whose spec did
+ * not change since the last call keeps its kind. Linear in the changed definitions; independent of their order.
  */
 export class DefinitionEvaluator {
   private kinds = new Map<string, { readonly spec: Resource['spec']; readonly kind: Kind | string }>();
 
-  /** Every definition, the ones that win first. */
+  /** Returns every definition with its result, in order of precedence. */
   evaluate<Definition extends DefinitionParts>(
     definitions: Iterable<Definition>,
   ): readonly EvaluatedDefinition<Definition>[] {
@@ -69,7 +69,7 @@ export class DefinitionEvaluator {
   }
 }
 
-/** The kind, or what is wrong with the definition: what came by sync or of another version may break rules. */
+/** Returns the kind, or a message if the definition breaks a rule: synced ones and those of other versions may. */
 function kindOrFault({ id, spec }: DefinitionParts): Kind | string {
   const violations = describeViolations(id, spec);
   if (!MetaresourceDefinition.isSpec(spec)) return violations || 'the spec has another shape than definitions have';
@@ -104,7 +104,7 @@ function computeRank({ spec, labels }: DefinitionParts): number {
   return labels['kuma.io/origin'] === 'zone' ? 2 : 1;
 }
 
-/** An unknown age ranks last, as everywhere. */
+/** Ranks an unknown creation order last, as everywhere. */
 function computeAge({ creationOrder }: DefinitionParts): number {
   return creationOrder || Number.MAX_SAFE_INTEGER;
 }

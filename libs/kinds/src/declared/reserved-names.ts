@@ -1,4 +1,4 @@
-/** Names of our own kinds and of what else users are allowed to do, which do not begin with Mesh. */
+/** Reserved kind names that do not begin with Mesh: built-in kinds, and kinds and activities named in roles. */
 const KINDS = [
   'AuthenticationConfiguration',
   'ConfigMap',
@@ -28,21 +28,21 @@ const KINDS = [
   // Kinds of other meshes.
   'GatewayRoute',
   'VirtualGateway',
-  // Kuma's, which zones of Kuma send.
+  // Kinds of Kuma that its zones send.
   'DataplaneInsight',
   'ZoneIngressInsight',
   'ZoneEgressInsight',
   'ZoneInsight',
   'Config',
   'ExternalService',
-  // Kubernetes' words for what ours have other names for.
+  // Kubernetes kinds whose counterparts have other names here.
   'Service',
   'Route',
   'Pod',
   'ServiceImport',
   'ServiceExport',
   'CustomResourceDefinition',
-  // // Activities, which roles name like kinds.
+  // Activities that roles name like kinds.
   'AccessReview',
   'AuditLog',
   'Configuration',
@@ -60,7 +60,7 @@ const KINDS = [
   'IdentityPathState',
 ];
 
-/** Plurals and short names of our own kinds, and first words of paths of REST. */
+/** Plurals and short names of built-in kinds, and first segments of REST paths. */
 const WORDS = [
   'authn',
   'cm',
@@ -175,8 +175,8 @@ const WORDS = [
 const RESERVED: ReadonlySet<string> = new Set([...KINDS, ...WORDS].map((word) => word.toLowerCase()));
 
 /**
- * Whether no definition may use this word as a kind, plural or short name, in whatever case: it is ours, Kuma's, a path of REST, or
- * begins with Mesh, as all kinds of meshes do. Kinds of a later version that are not listed win over a definition.
+ * Whether a definition must not use this word, in any case, as kind, plural or short name: it is built in, Kuma's, a REST path,
+ * or begins with Mesh, as kinds of all meshes do. Unlisted kinds of a later version have precedence over a definition.
  */
 export function isReservedName(word: string): boolean {
   const lower = word.toLowerCase();

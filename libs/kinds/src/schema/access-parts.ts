@@ -3,11 +3,11 @@ import { NonEmpty } from './schema-parts';
 
 const names = { minItems: 1, maxItems: 256 } as const;
 
-/** Kinds, as documents name them, or `*`. */
+/** Kind names, or `*`. */
 export const KindNames = Type.Array(NonEmpty, names);
 
-/** Meshes. */
+/** Mesh names, or `*`. */
 export const MeshNames = Type.Array(NonEmpty, names);
 
-/** Namespaces. A kind without namespaces is not among them. */
+/** Namespaces, or `*`. Kinds without namespaces never match. */
 export const NamespaceNames = Type.Array(NonEmpty, names);

@@ -1,31 +1,31 @@
 import { X509Certificate } from 'node:crypto';
 
-/** The most certificates of one MeshTrust: each is parsed when it is written. */
+/** Maximum number of certificates in one MeshTrust; each is parsed on every write. */
 export const MAX_CERTIFICATES = 64;
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----[^-]*-----END \1-----/g;
 const CERTIFICATE = 'CERTIFICATE';
 
-/** The certificates of a PEM text as they stand in it; linear in the text. */
-export function certificatesIn(pem: string): readonly string[] {
+/** Returns the certificates of a PEM text in order; linear in the text. */
+export function splitCertificates(pem: string): readonly string[] {
   return [...pem.matchAll(BLOCK)].filter(([, label]) => label === CERTIFICATE).map(([block]) => block);
 }
 
-/** Blocks of a PEM text of which only some count. */
+/** Blocks of a PEM text, split by relevance. */
 export interface PemBlocks {
-  /** The blocks that count, each on lines of its own; empty where there is none. */
+  /** The relevant blocks, each on lines of its own; empty if there are none. */
   readonly pem: string;
   readonly count: number;
   /** The labels of the other blocks, each once. */
   readonly others: readonly string[];
 }
 
-/** The certificates of a PEM text and nothing else of it: no keys, and no text between the blocks. Linear in the text. */
+/** Extracts the certificates of a PEM text, without keys and text between blocks. Linear in the text. */
 export function certificateBlocks(text: string): PemBlocks {
   return readPemBlocks(text, (label) => label === CERTIFICATE);
 }
 
-/** The private keys of a PEM text that are not encrypted, and nothing else of it. Linear in the text. */
+/** Extracts the unencrypted private keys of a PEM text. Linear in the text. */
 export function privateKeyBlocks(text: string): PemBlocks {
   return readPemBlocks(text, (label) => KEYS.includes(label));
 }
@@ -47,12 +47,12 @@ function readPemBlocks(text: string, isWanted: (label: string) => boolean): PemB
 }
 
 /**
- * Returns why a PEM text is no bundle of certificate authorities, or undefined if it is: it has certificates, nothing
- * but certificates, and each can be parsed and may sign others (basicConstraints CA). The validity period is not
- * checked. The reason never repeats the text, which by mistake may be a key.
+ * Returns why a PEM text is not a bundle of certificate authorities; undefined if it is: it contains at least one
+ * certificate and nothing else, and each can be parsed and may sign others (basicConstraints CA). Validity periods are
+ * not checked. The reason never repeats the text, which could be a key.
  */
 export function authorityProblem(pem: string): string | undefined {
-  const certificates = certificatesIn(pem);
+  const certificates = splitCertificates(pem);
   const other = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,64})-----/g)].find(([, label]) => label !== CERTIFICATE);
   if (other) return `must have certificates only; got ${other[1] ?? ''}`;
   if (certificates.length === 0) return 'must have a PEM certificate; got none';

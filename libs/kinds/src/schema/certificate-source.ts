@@ -2,14 +2,14 @@ import { Type, type Static } from 'typebox';
 import { isJsonObject, type FieldPath, type JsonObject, type JsonValue, type Violation } from '@causeway/resources';
 import { NonEmpty, Optionals, Pem, strict } from './schema-parts';
 
-/** Fields of Kuma's form up to 2.14.5: exactly one of them is the source. */
+/** Fields of Kuma's form up to 2.14.5: exactly one of them must be set. */
 const UNTYPED = ['secret', 'inline', 'inlineString'] as const;
 /** The field that belongs to each type of the form of Kuma 2.14.6 and 3. */
 const TYPED = { Secret: 'secretRef', InsecureInline: 'insecureInline' } as const;
 
 /**
- * The source of a certificate or key of a MeshExternalService in either of Kuma's forms (docs/reference/kuma-2.14.md §1): one of `secret`,
- * `inline`, `inlineString`, or a `type` with its field. Files and variables of a proxy's machine are no source here.
+ * Source of a certificate or key of a MeshExternalService in either of Kuma's forms (docs/reference/kuma-2.14.md §1): one of `secret`,
+ * `inline`, `inlineString`, or a `type` with its field. Files and environment variables of the proxy's host are not supported.
  */
 export const CertificateSource = Optionals({
   secret: NonEmpty,
@@ -20,14 +20,14 @@ export const CertificateSource = Optionals({
   insecureInline: Type.Object({ value: Pem }, strict),
 });
 
-/** A source as it is written. */
+/** A source in either form, as written. */
 export type CertificateSourceSpec = Static<typeof CertificateSource>;
 
-/** A source whatever its form: a Secret of the mesh by its name, or the text itself. */
+/** A source in either form, as read: a Secret of the mesh by name, or the text itself. */
 export type ReadSource =
   { readonly type: 'secret'; readonly name: string } | { readonly type: 'inline'; readonly text: string };
 
-/** Violations of a source that is not of exactly one form. */
+/** Returns violations if a source does not have exactly one form. */
 export function checkSource(source: CertificateSourceSpec | undefined, at: FieldPath): Violation[] {
   if (source === undefined) return [];
   const { type } = source;
@@ -49,22 +49,22 @@ export function readSource(source: CertificateSourceSpec | undefined): ReadSourc
   const { secret, inline, inlineString, secretRef, insecureInline } = source;
   const name = secret ?? secretRef?.name;
   if (name !== undefined) return { type: 'secret', name };
-  const text = inlineString ?? insecureInline?.value ?? (inline === undefined ? undefined : decodedPem(inline));
+  const text = inlineString ?? insecureInline?.value ?? (inline === undefined ? undefined : decodePem(inline));
   return text === undefined ? undefined : { type: 'inline', text };
 }
 
-/** PEM that may be base64: Kuma has base64 where it says "inline"; PEM as it is is understood too. */
-export function decodedPem(text: string): string {
+/** Decodes PEM that may be base64: Kuma expects base64 in "inline"; plain PEM is accepted too. */
+export function decodePem(text: string): string {
   return text.includes('-----BEGIN ') ? text : Buffer.from(text, 'base64').toString('utf8');
 }
 
 /** Kuma's two forms of a source. */
 export type SourceForm = 'untyped' | 'typed';
 
-/** The places of sources in the spec of a MeshExternalService, below `tls.verification`. */
+/** Fields of a MeshExternalService that hold sources, below `tls.verification`. */
 const SOURCE_FIELDS = ['caCert', 'clientCert', 'clientKey'] as const;
 
-/** The spec of a MeshExternalService whose trust is readable, with all sources in one form; the same object where nothing differs. */
+/** Returns the spec of a MeshExternalService with all sources in one form; the same object if nothing changes. */
 export function withSourcesIn(form: SourceForm, spec: JsonObject): JsonObject {
   const { tls } = spec;
   const verification = isJsonObject(tls) ? tls['verification'] : undefined;
@@ -80,7 +80,7 @@ export function withSourcesIn(form: SourceForm, spec: JsonObject): JsonObject {
 
 function typedSource({ secret, inline, inlineString }: JsonObject): JsonObject {
   if (typeof secret === 'string') return { type: 'Secret', secretRef: { kind: 'Secret', name: secret } };
-  const value = typeof inline === 'string' ? decodedPem(inline) : (inlineString ?? '');
+  const value = typeof inline === 'string' ? decodePem(inline) : (inlineString ?? '');
   return { type: 'InsecureInline', insecureInline: { value } };
 }
 

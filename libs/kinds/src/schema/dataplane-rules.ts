@@ -6,19 +6,19 @@ import type {
   DataplaneOutbound,
   ReachableBackend,
 } from './dataplane-spec';
-import { hostAddress, ipAddress, memberAddress } from './rules';
+import { checkHostAddress, checkIpAddress, checkMemberAddress } from './rules';
 import { protocols } from './schema-parts';
 
-/** The rules of a Dataplane's networking that a schema cannot express (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
+/** Checks the rules of a Dataplane's networking that a schema cannot express (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
 export function checkNetworking(networking: DataplaneNetworking, at: FieldPath): Violation[] {
   const { inbound = [], outbound = [], transparentProxying } = networking;
   const refs = transparentProxying?.reachableBackends?.refs ?? [];
   const refsAt = at.field('transparentProxying').field('reachableBackends').field('refs');
   return [
-    ...hostAddress(networking.address, at.field('address')),
+    ...checkHostAddress(networking.address, at.field('address')),
     ...(networking.advertisedAddress === undefined
       ? []
-      : hostAddress(networking.advertisedAddress, at.field('advertisedAddress'))),
+      : checkHostAddress(networking.advertisedAddress, at.field('advertisedAddress'))),
     ...checkGateway(networking, at),
     ...inbound.flatMap((item, i) => checkInbound(item, networking.address, at.field('inbound').index(i))),
     ...outbound.flatMap((item, i) => checkOutbound(item, at.field('outbound').index(i))),
@@ -46,9 +46,9 @@ function checkInbound(inbound: InboundSpec, address: string, at: FieldPath): Vio
   const ownAddress = serviceAddress === address || serviceAddress === inbound.address;
   const loops = serviceAddress !== undefined && ownAddress && (servicePort ?? inbound.port) === inbound.port;
   return [
-    ...ipAddress(inbound.address, at.field('address')),
-    ...memberAddress(inbound.address, at.field('address')),
-    ...ipAddress(serviceAddress, at.field('serviceAddress')),
+    ...checkIpAddress(inbound.address, at.field('address')),
+    ...checkMemberAddress(inbound.address, at.field('address')),
+    ...checkIpAddress(serviceAddress, at.field('serviceAddress')),
     ...(loops
       ? [
           at
@@ -57,11 +57,11 @@ function checkInbound(inbound: InboundSpec, address: string, at: FieldPath): Vio
         ]
       : []),
     ...checkInboundTags(inbound.tags, at.field('tags')),
-    ...positiveTimes(inbound.serviceProbe, at.field('serviceProbe')),
+    ...checkPositiveTimes(inbound.serviceProbe, at.field('serviceProbe')),
   ];
 }
 
-function positiveTimes(probe: InboundSpec['serviceProbe'], at: FieldPath): Violation[] {
+function checkPositiveTimes(probe: InboundSpec['serviceProbe'], at: FieldPath): Violation[] {
   if (!probe) return [];
   return (['interval', 'timeout'] as const)
     .filter((field) => probe[field] !== undefined && Number.parseFloat(probe[field]) <= 0)
@@ -70,7 +70,7 @@ function positiveTimes(probe: InboundSpec['serviceProbe'], at: FieldPath): Viola
 
 function checkOutbound(outbound: DataplaneOutbound, at: FieldPath): Violation[] {
   const { backendRef, tags } = outbound;
-  return [...ipAddress(outbound.address, at.field('address')), ...checkTarget(backendRef, tags, at)];
+  return [...checkIpAddress(outbound.address, at.field('address')), ...checkTarget(backendRef, tags, at)];
 }
 
 function checkTarget(
@@ -112,7 +112,7 @@ function hasEntries(object: object | undefined): boolean {
   return object !== undefined && Object.keys(object).length > 0;
 }
 
-/** The admin endpoint of the proxy listens on 127.0.0.1, where applications and outbounds may listen too. */
+/** Refuses an admin port that an inbound or outbound on 127.0.0.1 uses: the proxy's admin endpoint listens there too. */
 function checkAdmin(networking: DataplaneNetworking, at: FieldPath): Violation[] {
   const port = networking.admin?.port;
   if (port === undefined) return [];
@@ -134,7 +134,7 @@ function onLoopback(address: string): boolean {
   return address === '127.0.0.1' || address === '0.0.0.0';
 }
 
-/** Violations of a Dataplane's zone listeners: reachable addresses, unique names, unique pairs of address and port (docs/reference/kuma-rest.md §3.7). */
+/** Checks a Dataplane's zone listeners: reachable addresses, unique names, unique pairs of address and port (docs/reference/kuma-rest.md §3.7). */
 function checkListeners(networking: DataplaneNetworking, at: FieldPath): Violation[] {
   const { listeners = [], inbound = [], address } = networking;
   const names = new Set(inbound.map((item) => item.name || String(item.port)));
@@ -143,7 +143,7 @@ function checkListeners(networking: DataplaneNetworking, at: FieldPath): Violati
   return listeners.flatMap((listener, i) => {
     const socket = formatSocket(listener.address, listener.port);
     const violations = [
-      ...hostAddress(listener.address, at.index(i).field('address')),
+      ...checkHostAddress(listener.address, at.index(i).field('address')),
       ...checkSocket(listener, { inbound: inboundSockets.has(socket), other: taken.get(socket) }, at.index(i)),
       ...(listener.name !== undefined && names.has(listener.name)
         ? [
@@ -181,7 +181,7 @@ type Tags = Readonly<Record<string, string>>;
 const SERVICE = 'kuma.io/service';
 const PROTOCOL = 'kuma.io/protocol';
 
-/** Violations of tag syntax: names, empty values, characters (docs/reference/kuma-rest.md §3.7). */
+/** Checks tag syntax: names, empty values, characters (docs/reference/kuma-rest.md §3.7). */
 function checkTagSyntax(tags: Tags, at: FieldPath): Violation[] {
   return Object.entries(tags).flatMap(([key, value]) => {
     const field = at.field(key);
@@ -194,33 +194,33 @@ function checkTagSyntax(tags: Tags, at: FieldPath): Violation[] {
   });
 }
 
-/** Violations of an inbound's tags: syntax, a service if there are tags, a known protocol. */
+/** Checks an inbound's tags: syntax, a service if there are tags, a known protocol. */
 function checkInboundTags(tags: Tags | undefined, at: FieldPath): Violation[] {
   if (!tags) return [];
   const protocol = tags[PROTOCOL];
   return [
     ...checkTagSyntax(tags, at),
-    ...needsService(tags, at),
+    ...requireServiceTag(tags, at),
     ...(protocol === undefined || protocols.some((known) => known === protocol)
       ? []
       : [at.field(PROTOCOL).violation(`must be one of ${protocols.join(', ')}; got "${protocol}"`)]),
   ];
 }
 
-/** Violations of a gateway's tags: syntax, a service if there are tags, no protocol except tcp. */
+/** Checks a gateway's tags: syntax, a service if there are tags, no protocol except tcp. */
 function checkGatewayTags(tags: Tags | undefined, at: FieldPath): Violation[] {
   if (!tags) return [];
   const protocol = tags[PROTOCOL];
   return [
     ...checkTagSyntax(tags, at),
-    ...needsService(tags, at),
+    ...requireServiceTag(tags, at),
     ...(protocol === undefined || protocol === 'tcp'
       ? []
       : [at.field(PROTOCOL).violation(`must be tcp on a gateway; got "${protocol}"`)]),
   ];
 }
 
-function needsService(tags: Tags, at: FieldPath): Violation[] {
+function requireServiceTag(tags: Tags, at: FieldPath): Violation[] {
   if (Object.keys(tags).length === 0 || tags[SERVICE] !== undefined) return [];
   return [at.field(SERVICE).violation('is required where there are tags', 'required')];
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { HTTP_ROLE } from '@causeway/resources';
 import {
   FreeMap,
-  MANY,
+  MAX_ITEMS,
   NonEmpty,
   Optionals,
   PortNumber,
@@ -10,10 +10,10 @@ import {
   strict,
   StringMap,
   Text,
-  VERY_MANY,
+  MAX_REFERENCES,
 } from './schema-parts';
 
-/** Durations as protobuf's JSON writes them. */
+/** A duration in protobuf's JSON form, such as 1.5s. */
 const Seconds = Type.String({
   title: 'seconds such as 10s or 0.5s',
   maxLength: 32,
@@ -31,7 +31,7 @@ const ServiceProbe = Optionals({
 const Inbound = Type.Object(
   {
     port: PortNumber,
-    /** Port at which the application listens; absent = as `port`. */
+    /** Port at which the application listens; absent means `port`. */
     servicePort: Type.Optional(PortNumber),
     address: Type.Optional(NonEmpty),
     serviceAddress: Type.Optional(NonEmpty),
@@ -92,26 +92,26 @@ const ReachableBackend = Type.Object(
   strict,
 );
 
-/** 0 disables the redirection of one direction. */
+/** Port to which connections are redirected; 0 disables the redirection of one direction. */
 const RedirectPort = Type.Integer({ minimum: 0, maximum: 65535 });
 
 const TransparentProxying = Optionals({
   redirectPortInbound: RedirectPort,
   redirectPortOutbound: RedirectPort,
-  directAccessServices: Type.Array(Text, { maxItems: VERY_MANY }),
-  reachableServices: Type.Array(Text, { maxItems: VERY_MANY }),
+  directAccessServices: Type.Array(Text, { maxItems: MAX_REFERENCES }),
+  reachableServices: Type.Array(Text, { maxItems: MAX_REFERENCES }),
   ipFamilyMode: Type.Enum(['UnSpecified', 'DualStack', 'IPv4', 'IPv6']),
-  reachableBackends: Optionals({ refs: Type.Array(ReachableBackend, { maxItems: VERY_MANY }) }),
+  reachableBackends: Optionals({ refs: Type.Array(ReachableBackend, { maxItems: MAX_REFERENCES }) }),
 });
 
 const Networking = Type.Object(
   {
     address: NonEmpty,
     advertisedAddress: Type.Optional(NonEmpty),
-    inbound: Type.Optional(Type.Array(Inbound, { maxItems: MANY })),
-    outbound: Type.Optional(Type.Array(Outbound, { maxItems: VERY_MANY })),
+    inbound: Type.Optional(Type.Array(Inbound, { maxItems: MAX_ITEMS })),
+    outbound: Type.Optional(Type.Array(Outbound, { maxItems: MAX_REFERENCES })),
     gateway: Type.Optional(Gateway),
-    listeners: Type.Optional(Type.Array(Listener, { maxItems: MANY })),
+    listeners: Type.Optional(Type.Array(Listener, { maxItems: MAX_ITEMS })),
     transparentProxying: Type.Optional(TransparentProxying),
     admin: Type.Optional(Type.Object({ port: PortNumber }, strict)),
   },
@@ -127,7 +127,7 @@ const Metrics = Type.Object(
   strict,
 );
 
-/** Path that a prober of Kubernetes requests. */
+/** Path that a Kubernetes probe requests. */
 const ProbePath = Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'new path' });
 
 const Probes = Type.Object(
@@ -135,7 +135,7 @@ const Probes = Type.Object(
     port: PortNumber,
     endpoints: Type.Optional(
       Type.Array(Type.Object({ inboundPort: PortNumber, inboundPath: ProbePath, path: ProbePath }, strict), {
-        maxItems: MANY,
+        maxItems: MAX_ITEMS,
       }),
     ),
   },
@@ -143,15 +143,15 @@ const Probes = Type.Object(
 );
 
 /**
- * Every field of Kuma 2.14's Dataplane (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1), and the services that the
- * credential of its machine grants, which the control plane writes: it serves no other (docs/reference/enrolments.md).
+ * Every field of Kuma 2.14's Dataplane (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1), and the services that
+ * the host's credential grants, written by the control plane: the Dataplane serves no others (docs/reference/enrolments.md).
  */
 export const DataplaneSpec = Type.Object(
   {
     networking: Networking,
     metrics: Type.Optional(Metrics),
     probes: Type.Optional(Probes),
-    grantedServices: Type.Optional(Type.Array(NonEmpty, { maxItems: MANY })),
+    grantedServices: Type.Optional(Type.Array(NonEmpty, { maxItems: MAX_ITEMS })),
   },
   {
     ...strict,

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { FieldPath, Violation } from '@causeway/resources';
 import { GoDuration, NonEmpty, Optionals, strict } from './schema-parts';
 
-/** A duration as Kuma's certificates have it: Go's, or days and years. */
+/** A duration as Kuma's certificates use it: Go's format, or days and years. */
 const Lifetime = Type.Union([
   GoDuration,
   Type.String({ title: 'days or years such as 1d, 10y', maxLength: 32, pattern: '^[0-9]{1,5}[dy]$' }),
@@ -11,7 +11,7 @@ const Lifetime = Type.Union([
 const Backend = Type.Object(
   {
     name: NonEmpty,
-    /** `builtin`: an authority that the global makes. */
+    /** `builtin`: an authority that the global creates. */
     type: NonEmpty,
     mode: Type.Optional(Type.Enum(['STRICT', 'PERMISSIVE'])),
     dpCert: Type.Optional(Optionals({ rotation: Optionals({ expiration: Lifetime }), requestTimeout: GoDuration })),
@@ -22,8 +22,8 @@ const Backend = Type.Object(
 );
 
 /**
- * One authority for all zones, as Kuma 2.14 has it, for zones of Kuma whose proxies have no MeshIdentity. Nothing of it
- * holds while `enabledBackend` is empty.
+ * One authority for all zones, as in Kuma 2.14, for Kuma zones whose proxies have no MeshIdentity. Without effect while
+ * `enabledBackend` is empty.
  */
 export const MeshMtls = Optionals({
   enabledBackend: Type.String({ maxLength: 253 }),
@@ -33,7 +33,7 @@ export const MeshMtls = Optionals({
 
 type MeshMtlsSpec = Static<typeof MeshMtls>;
 
-/** Kuma's rules (docs/reference/kuma-2.14.md §1), and: no other type than `builtin`, for which no settings exist here. */
+/** Checks Kuma's rules (docs/reference/kuma-2.14.md §1), and that the only type is `builtin`, without settings. */
 export function checkMeshMtls(mtls: MeshMtlsSpec | undefined, at: FieldPath): Violation[] {
   const { enabledBackend = '', backends = [] } = mtls ?? {};
   const known = backends.map(({ name }) => name);
@@ -57,7 +57,7 @@ export function checkMeshMtls(mtls: MeshMtlsSpec | undefined, at: FieldPath): Vi
   ];
 }
 
-/** Its name is part of the names of Secrets. */
+/** Whether a backend's name can be part of Secret names. */
 function isBackendName(name: string): boolean {
   return name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name);
 }

@@ -17,7 +17,7 @@ export const GATEWAY_API = 'gateway.networking.k8s.io';
 
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 
-/** Fields of references, with the bounds of the Gateway API. A group may carry a version, which means nothing (T002-09). */
+/** Fields of references, with the bounds of the Gateway API. A version in a group is ignored (T002-09). */
 export const Group = Type.String({
   title: 'a group such as kuma.io, or empty',
   maxLength: 253,
@@ -64,7 +64,7 @@ const objectRef = {
   port: Type.Optional(PortNumber),
 };
 
-/** A service or a listener that a route binds to. */
+/** Reference to the service or listener to which a route binds. */
 export const ParentRef = Type.Object({ ...objectRef, sectionName: Type.Optional(SectionName) }, strict);
 export const ParentRefs = Type.Array(ParentRef, { maxItems: 32 });
 
@@ -72,10 +72,10 @@ export const Hostnames = Type.Array(Hostname, { maxItems: 16 });
 
 const weight = { weight: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })) };
 
-/** Destinations of connections: references and their weights, 1 unless given. */
+/** References to the destinations of connections, with weights; 1 unless set. */
 const Backends = Type.Array(Type.Object({ ...objectRef, ...weight }, strict), { minItems: 1, maxItems: 16 });
 
-/** The one rule of a route that does not look into connections, and the rest of its schema. */
+/** The only rule of a route of whole connections, and the rest of the route's schema. */
 export const ConnectionRule = Type.Object({ name: Type.Optional(SectionName), backendRefs: Backends }, strict);
 export const ConnectionRules = Type.Array(ConnectionRule, { minItems: 1, maxItems: 1 });
 export const connectionRoute = {
@@ -160,11 +160,11 @@ const GrpcFilter = Type.Object(
   strict,
 );
 
-/** Steps of an HTTPRoute, and of a GRPCRoute; a list has 16 at most. */
+/** Filters of an HTTPRoute and of a GRPCRoute, at most 16. */
 export const HttpFilters = Type.Array(HttpFilter, { maxItems: 16 });
 export const GrpcFilters = Type.Array(GrpcFilter, { maxItems: 16 });
 
-/** Backends of an HTTPRoute, and of a GRPCRoute: with filters of their own. */
+/** Backends of an HTTPRoute and of a GRPCRoute, with their own filters. */
 export const HttpBackends = Type.Array(
   Type.Object({ ...objectRef, ...weight, filters: Type.Optional(HttpFilters) }, strict),
   { maxItems: 16 },
@@ -187,7 +187,7 @@ const valueMatch = (longest: number) =>
     { maxItems: 16 },
   );
 
-/** Matches of headers, and of query parameters. */
+/** Matches of headers and of query parameters. */
 export const HeaderMatches = valueMatch(4_096);
 export const QueryMatches = valueMatch(1_024);
 
@@ -203,14 +203,14 @@ export const MethodMatch = Optionals({
   method: MatchedText,
 });
 
-/** A duration as GEP-2257 writes it. */
+/** A duration in the format of GEP-2257. */
 export const GatewayDuration = Type.String({
   title: 'a duration such as 500ms, 10s, 1h30m',
   maxLength: 32,
   pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$',
 });
 
-/** Common part of the declarations of all kinds of routes. */
+/** Returns the parts of a declaration that all kinds of routes share. */
 export function routeKind<Name extends RouteKind>(name: Name) {
   const shortName = name.toLowerCase();
   const apiVersion = `${GATEWAY_API}/v1`;

@@ -1,26 +1,26 @@
 import type { RouteSpec } from '@causeway/routing';
 import type { FieldPath, Violation } from '@causeway/resources';
 
-/** Maximum number of matches of one route, over all its rules. */
+/** Maximum number of matches in all rules of one route. */
 const MAX_MATCHES = 128;
 
 /**
- * Returns violations that all kinds of routes can have besides their schemas: ambiguous parents, and ambiguous names of
- * rules.
+ * Returns the violations that schemas cannot express for routes of any kind: ambiguous parents and ambiguous rule
+ * names.
  */
 export function routeViolations(spec: RouteSpec, at: FieldPath): Violation[] {
   const matches = (spec.rules ?? []).reduce((sum, rule) => sum + (rule.matches?.length ?? 0), 0);
   return [
-    ...distinctParents(spec, at.field('parentRefs')),
-    ...distinctRuleNames(spec, at.field('rules')),
+    ...checkDistinctParents(spec, at.field('parentRefs')),
+    ...checkDistinctRuleNames(spec, at.field('rules')),
     ...(matches > MAX_MATCHES
       ? [at.field('rules').violation(`must have at most ${MAX_MATCHES} matches in all; have ${matches}`, 'too-many')]
       : []),
   ];
 }
 
-/** Two parentRefs of one object need a sectionName or port each, and not the same (T002-47). */
-function distinctParents({ parentRefs = [] }: RouteSpec, at: FieldPath): Violation[] {
+/** Refuses two parentRefs of the same object unless both have a sectionName or port and these differ (T002-47). */
+function checkDistinctParents({ parentRefs = [] }: RouteSpec, at: FieldPath): Violation[] {
   const objects = new Map<string, number>();
   const places = new Map<string, number>();
   return parentRefs.flatMap((ref, i) => {
@@ -38,7 +38,7 @@ function distinctParents({ parentRefs = [] }: RouteSpec, at: FieldPath): Violati
   });
 }
 
-function distinctRuleNames({ rules = [] }: RouteSpec, at: FieldPath): Violation[] {
+function checkDistinctRuleNames({ rules = [] }: RouteSpec, at: FieldPath): Violation[] {
   const seen = new Map<string, number>();
   return rules.flatMap(({ name }, i) => {
     if (name === undefined) return [];
@@ -52,7 +52,7 @@ function distinctRuleNames({ rules = [] }: RouteSpec, at: FieldPath): Violation[
   });
 }
 
-/** Warns of `hostnames`, which mean nothing for routes that are bound to services (T002-33). */
+/** Warns of `hostnames`, which have no effect for routes that are bound to services (T002-33). */
 export function hostnameWarnings({ hostnames = [], parentRefs = [] }: RouteSpec): string[] {
   const bindsToService = parentRefs.some(({ kind }) => kind !== undefined && kind !== 'Gateway');
   return hostnames.length > 0 && bindsToService

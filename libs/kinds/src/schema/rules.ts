@@ -1,7 +1,7 @@
 import { isIP, isMemberAddress } from '@causeway/ipam';
 import { isDnsLabel, type FieldPath, type LabelSelector, type Violation } from '@causeway/resources';
 
-/** Violations where two items have the same `key`; items without a key are ignored. */
+/** Returns a violation for each item whose `key` an earlier item has; items without a key are ignored. */
 function distinct<T>(
   items: readonly T[],
   key: (item: T) => string | number | undefined,
@@ -26,8 +26,8 @@ interface NamedPort {
   readonly name?: string | undefined;
 }
 
-/** Violations where two ports have the same number or name. */
-export function distinctPorts(ports: readonly NamedPort[], at: FieldPath): Violation[] {
+/** Returns violations if two ports have the same number or name. */
+export function checkDistinctPorts(ports: readonly NamedPort[], at: FieldPath): Violation[] {
   return [
     ...distinct(
       ports,
@@ -42,7 +42,7 @@ export function distinctPorts(ports: readonly NamedPort[], at: FieldPath): Viola
   ];
 }
 
-/** A warning for a name that is legal here, and not for Kuma or as one label of a hostname (docs/design.md §1, Names). */
+/** Warns of a name that is valid here, but not in Kuma or as one label of a hostname (docs/design.md §1, Names). */
 export function nameWarnings(name: string): string[] {
   if (isDnsLabel(name)) return [];
   return [
@@ -50,7 +50,7 @@ export function nameWarnings(name: string): string[] {
   ];
 }
 
-/** The labels of a selector, from `labels` or `matchLabels`; both at once are a violation (docs/design.md §4). */
+/** Returns the labels of a selector from `labels` or `matchLabels`; both together are a violation (docs/design.md §4). */
 export function selectorLabels(selector: {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
@@ -58,8 +58,8 @@ export function selectorLabels(selector: {
   return selector.labels ?? selector.matchLabels ?? {};
 }
 
-/** A violation if a selector has both `labels` and `matchLabels`. */
-export function oneWordForLabels(
+/** Returns a violation if a selector has both `labels` and `matchLabels`. */
+export function checkLabelFields(
   selector: { readonly labels?: unknown; readonly matchLabels?: unknown } | undefined,
   at: FieldPath,
 ): Violation[] {
@@ -67,7 +67,7 @@ export function oneWordForLabels(
   return [at.violation('must have only one of labels, matchLabels: they mean the same')];
 }
 
-/** Violations where an expression lacks the values that its operator needs, or has values that it does not take. */
+/** Returns violations if an expression lacks the values that its operator needs, or has values that it must not have. */
 export function selectorViolations(selector: LabelSelector | undefined, at: FieldPath): Violation[] {
   return (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, i) => {
     const field = at.field('matchExpressions').index(i).field('values');
@@ -78,31 +78,31 @@ export function selectorViolations(selector: LabelSelector | undefined, at: Fiel
   });
 }
 
-/** Violations unless the address is an IP address or host name that other machines can reach. */
-export function hostAddress(address: string, at: FieldPath): Violation[] {
+/** Returns a violation unless the address is an IP address or host name that other hosts can reach. */
+export function checkHostAddress(address: string, at: FieldPath): Violation[] {
   if (address === '0.0.0.0' || address === '::') return [at.violation(`must not be 0.0.0.0 or ::; got "${address}"`)];
-  if (isIP(address)) return memberAddress(address, at);
+  if (isIP(address)) return checkMemberAddress(address, at);
   if (isDomainName(address)) return [];
   return [at.violation(`must be an IP address or a host name; got \"${address}\"`, 'wrong-form')];
 }
 
-/** Violations where nothing of a mesh may be at an address: whoever is led there reaches what its own machine has. */
-export function memberAddress(address: string | undefined, at: FieldPath): Violation[] {
+/** Returns a violation for link-local and cloud metadata addresses: each host has its own service there, not the mesh's. */
+export function checkMemberAddress(address: string | undefined, at: FieldPath): Violation[] {
   return address === undefined || isMemberAddress(address)
     ? []
     : [at.violation(`must be no link-local address and none of cloud metadata; got "${address}"`, 'not-allowed')];
 }
 
-/** Violations unless the address is absent or an IP address. */
-export function ipAddress(address: string | undefined, at: FieldPath): Violation[] {
+/** Returns a violation unless the address is absent or an IP address. */
+export function checkIpAddress(address: string | undefined, at: FieldPath): Violation[] {
   return address === undefined || isIP(address)
     ? []
     : [at.violation(`must be an IP address; got \"${address}\"`, 'wrong-form')];
 }
 
 /**
- * True for a host name that can be resolved. Upper case and underscores are allowed because they are in use; digits
- * alone at the end are not, because what ends so is a mistyped address (RFC 3696 §2).
+ * Whether a text is a resolvable host name. Upper case and underscores are allowed because they are in use; a last
+ * label of digits only is not, because it is a mistyped IP address (RFC 3696 §2).
  */
 export function isDomainName(text: string): boolean {
   return (

@@ -3,21 +3,21 @@ import type { FieldPath, Violation } from '@causeway/resources';
 import { strict } from './schema-parts';
 import { SecretUsers } from './secret-users';
 
-/** Like in Kubernetes, a secret may hold the certificates of many authorities. */
+/** Maximum size as in Kubernetes: a secret may hold the certificates of many authorities. */
 export const secretBounds = { bytes: 1024 * 1024 } as const;
 
 const Data = Type.String({ minLength: 1, maxLength: secretBounds.bytes });
 
-/** The spec of a secret of no mesh: programs of the control plane use it, no resource names it. */
+/** Spec of a secret outside meshes, used by the control plane only; no resource can name it. */
 export const GlobalSecretSpec = Type.Object({ data: Data }, { ...strict, examples: [{ data: 'c2VjcmV0Cg==' }] });
 
-/** The spec of a secret of a mesh. */
+/** Spec of a secret of a mesh. */
 export const SecretSpec = Type.Object(
   { data: Data, usedBy: Type.Optional(SecretUsers) },
   { ...strict, examples: [{ data: 'c2VjcmV0Cg==', usedBy: [{ kind: 'MeshExternalService', name: 'api' }] }] },
 );
 
-/** A violation where the value is not base64 (RFC 4648 §4; line breaks are allowed); it never repeats the value. */
+/** Returns a violation if the value is not base64 (RFC 4648 §4; line breaks are allowed). The violation never repeats the value. */
 export function base64Problem(spec: { readonly data: string }, at: FieldPath): Violation[] {
   const text = spec.data.replace(/[\r\n]/g, '');
   if (/^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0) return [];

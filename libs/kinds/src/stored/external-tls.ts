@@ -1,34 +1,34 @@
 import { FieldPath, isJsonObject, type JsonObject, type JsonValue, type SpecOf } from '@causeway/resources';
 import { certificateBlocks, privateKeyBlocks } from '../schema/certificate-rules';
-import { decodedPem, readSource, type CertificateSourceSpec, type ReadSource } from '../schema/certificate-source';
+import { decodePem, readSource, type CertificateSourceSpec, type ReadSource } from '../schema/certificate-source';
 import { MeshExternalService } from '../mesh-external-service';
 import { withoutNulls } from './without-nulls';
 
-/** A field of a MeshExternalService, and what is wrong with it. */
+/** Problem of one field of a MeshExternalService. */
 export interface ExternalProblem {
   readonly field: string;
   readonly reason: string;
 }
 
-/** TLS towards a server outside the mesh. */
+/** TLS settings for connections to a server outside the mesh. */
 export interface ExternalTls {
-  /** Empty: the host of each endpoint. */
+  /** Server name (SNI); empty means the host of each endpoint. */
   readonly serverName: string;
   readonly verify: ServerCheck;
-  /** The certificate by which the server knows the mesh. */
+  /** Client certificate that the proxies present to the server. */
   readonly client?: { readonly certificate: string; readonly key: string };
   readonly version: { readonly min: TlsVersion; readonly max: TlsVersion };
   readonly allowRenegotiation: boolean;
 }
 
-/** How a server is verified. */
+/** Verification of a server's certificate. */
 export type ServerCheck =
   | { readonly type: 'none' }
   | {
       readonly type: 'authority';
-      /** PEM; `system`: the authorities that the proxy's machine trusts. */
+      /** Trusted authorities in PEM; `system` means those of the proxy's host. */
       readonly authority: string;
-      /** One of these must be in the certificate; empty: the server name; `any`: not looked at. */
+      /** Names of which the certificate must contain one; empty means the server name, `any` skips the check. */
       readonly names: readonly AltName[] | 'any';
     };
 
@@ -39,14 +39,14 @@ export interface AltName {
 
 export type TlsVersion = 'TLSAuto' | 'TLS10' | 'TLS11' | 'TLS12' | 'TLS13';
 
-/** Result of looking up a Secret for a resource: its data in base64, or why the resource does not get it. */
+/** Result of a Secret lookup for a resource: its data in base64, or the reason why the resource does not get it. */
 export type SecretResult =
   { readonly ok: true; readonly data: string } | { readonly ok: false; readonly reason: string };
 
-/** Asks for a Secret of the service's mesh by name. */
+/** Looks up a Secret of the service's mesh by name. */
 export type SecretLookup = (name: string) => SecretResult;
 
-/** TLS towards a server outside the mesh. */
+/** Result of reading the TLS settings of a server outside the mesh. */
 export type ExternalTrust =
   | { readonly type: 'plain' }
   | {
@@ -54,10 +54,10 @@ export type ExternalTrust =
       readonly tls: ExternalTls;
       /** Source of the key of the client certificate: `Secret NAME`, or `inline`; undefined without one. */
       readonly clientKey?: string;
-      /** Ignored content of its sources. */
+      /** Problems of content that is ignored. */
       readonly dropped: readonly ExternalProblem[];
     }
-  /** It cannot be spoken to: nothing goes out unprotected, or to a server that is not checked as was asked for. */
+  /** No connection is possible: none is made without TLS, or to a server that cannot be verified as configured. */
   | ({ readonly type: 'problem' } & ExternalProblem);
 
 type TlsDocument = NonNullable<SpecOf<typeof MeshExternalService>['tls']>;
@@ -66,18 +66,18 @@ type Pem = { readonly pem: string; readonly dropped: readonly ExternalProblem[] 
 const AT = 'spec.tls.verification';
 
 /**
- * Returns why the trust of a stored MeshExternalService has a form that this version does not know; undefined if it has
- * not. Everything below `tls` restricts which servers are trusted, so an unknown field, value or form closes: it is
- * never read as absent.
+ * Returns why this version cannot read the trust of a stored MeshExternalService; undefined if it can. Every field
+ * below `tls` restricts the trusted servers, so unknown fields, values and forms deny connections: they are never
+ * treated as absent.
  */
 export function unreadableTrust({ tls }: JsonObject): ExternalProblem | undefined {
-  const read = wellFormed(tls);
+  const read = readTlsDocument(tls);
   return read && 'reason' in read ? read : undefined;
 }
 
-/** Reads how a server is spoken to. Linear in the spec and the Secrets that it names. */
+/** Reads how to connect to a server. Linear in the spec and the Secrets that it names. */
 export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLookup): ExternalTrust {
-  const document = wellFormed(stored);
+  const document = readTlsDocument(stored);
   if (!document) return { type: 'plain' };
   if ('reason' in document) return { type: 'problem', ...document };
   const { clientCert, clientKey, serverName = '' } = document.verification ?? {};
@@ -105,7 +105,7 @@ export function readExternalTrust({ tls: stored }: JsonObject, secret: SecretLoo
 
 /** Returns the source of the key of the client certificate of a stored MeshExternalService, as in `ExternalTrust`. */
 export function clientKeySource({ tls }: JsonObject): string | undefined {
-  const document = wellFormed(tls);
+  const document = readTlsDocument(tls);
   const source = document && !('reason' in document) ? readSource(document.verification?.clientKey) : undefined;
   return source && formatSourceName(source);
 }
@@ -114,8 +114,8 @@ function formatSourceName(source: ReadSource): string {
   return source.type === 'secret' ? `Secret ${source.name}` : 'inline';
 }
 
-/** The TLS of a service where it is on; undefined where it is off. */
-function wellFormed(stored: JsonValue | undefined): TlsDocument | ExternalProblem | undefined {
+/** Returns the TLS settings of a service; undefined if TLS is off. */
+function readTlsDocument(stored: JsonValue | undefined): TlsDocument | ExternalProblem | undefined {
   if (stored === undefined || stored === null) return undefined;
   const tls = withoutNulls(stored);
   if (isJsonObject(tls) && tls['enabled'] === false) return undefined;
@@ -130,7 +130,7 @@ interface ReadCheck {
   readonly dropped: readonly ExternalProblem[];
 }
 
-/** Names of a certificate that no authority vouches for say nothing, so `SkipCA` looks at none. */
+/** Reads the verification. `SkipCA` checks no names: without a trusted authority they prove nothing. */
 function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): ReadCheck | ExternalProblem {
   const { mode = 'Secured', caCert, subjectAltNames = [] } = verification;
   if (mode === 'SkipAll' || mode === 'SkipCA') return { verify: { type: 'none' }, dropped: [] };
@@ -144,7 +144,7 @@ function readCheck({ verification = {} }: TlsDocument, secret: SecretLookup): Re
   return { verify: { type: 'authority', authority, names: mode === 'SkipSAN' ? 'any' : names }, dropped };
 }
 
-/** The blocks of a source that count: certificates, or the one key. Undefined where there is no source. */
+/** Returns the relevant PEM blocks of a source: certificates, or the one key. Undefined if there is no source. */
 function findPem(
   document: CertificateSourceSpec | undefined,
   name: 'caCert' | 'clientCert' | 'clientKey',
@@ -155,7 +155,7 @@ function findPem(
   const field = `${AT}.${name}`;
   const found = source.type === 'secret' ? secret(source.name) : ({ ok: true, data: source.text } as const);
   if (!found.ok) return { field, reason: found.reason };
-  const text = decodedPem(found.data);
+  const text = decodePem(found.data);
   const isKey = name === 'clientKey';
   const { pem, count, others } = isKey ? privateKeyBlocks(text) : certificateBlocks(text);
   if (isKey)

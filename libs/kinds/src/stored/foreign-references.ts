@@ -1,12 +1,12 @@
 import { FieldPath, isJsonArray, isJsonObject, ownField, type JsonValue } from '@causeway/resources';
 import { foreignReference } from '@causeway/routing';
 
-/** Deepest place of a reference in a route: `rules[].filters[].requestMirror.backendRef`. */
-const DEEPEST = 8;
+/** Maximum depth of a reference in a route: `rules[].filters[].requestMirror.backendRef`. */
+const MAX_DEPTH = 8;
 
 /**
- * Returns the references of a route, or the ends of a ReferenceGrant, with an unknown group and kind, each as `FIELD:
- * what is wrong`. Stored content is not trusted: other forms are skipped. Linear in the spec.
+ * Returns the references of a route, or of a ReferenceGrant, whose group and kind are unknown, each as `FIELD:
+ * problem`. Stored content is not trusted: other forms are skipped. Linear in the spec.
  */
 export function foreignReferences(spec: unknown): readonly string[] {
   const found: string[] = [];
@@ -21,7 +21,7 @@ export function foreignReferences(spec: unknown): readonly string[] {
     if (fault !== undefined) found.push(`${at.toString()}: ${fault}`);
   };
   const walk = (value: unknown, at: FieldPath, depth: number): void => {
-    if (depth > DEEPEST) return;
+    if (depth > MAX_DEPTH) return;
     if (Array.isArray(value)) return value.forEach((item, i) => walk(item, at.index(i), depth + 1));
     if (!isJsonObject(value)) return;
     for (const [key, inner] of Object.entries(value)) {
@@ -40,7 +40,7 @@ export function foreignReferences(spec: unknown): readonly string[] {
   return found;
 }
 
-/** The fields that hold references. */
+/** Fields that hold references, with the role of the target. */
 const ROLES: Readonly<Record<string, 'parent' | 'backend' | undefined>> = {
   parentRefs: 'parent',
   backendRefs: 'backend',

@@ -1,13 +1,13 @@
 import type { Identity, JsonValue, Resource } from '@causeway/resources';
 
-/** The names under which Kuma stores the certificates and keys of its authorities: given to no service. */
+/** Names under which Kuma stores certificates and keys of its authorities: no service gets these Secrets. */
 const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
 
 /**
- * The Secrets that a name in a resource of a mesh may mean, in the order in which they are asked: the global's, then those of `zone`, which
- * is empty on the global.
+ * Returns the Secrets that a name in a resource of a mesh can mean, in order of lookup: the global's, then those of
+ * `zone`. `zone` is empty on the global.
  */
-export function secretsNamed(
+export function resolveSecretNames(
   get: (id: Identity) => Resource | undefined,
   zone: string,
   { mesh, name }: Pick<Identity, 'mesh' | 'name'>,
@@ -16,10 +16,10 @@ export function secretsNamed(
   return [...new Set(['', zone])].flatMap((of) => get({ kind: 'Secret', mesh, zone: of, namespace: '', name }) ?? []);
 }
 
-/** The status field of a Secret's copy with the users that this zone found when it was upgraded. */
-export const KEPT_USERS = 'usedBy';
+/** Status field of a Secret's copy that lists the users found in this zone when it was upgraded. */
+export const RECORDED_USERS = 'usedBy';
 
-/** The users of a Secret: those that it lists, or, of a copy that came without a list, those that were kept at the upgrade. */
+/** Returns the users of a Secret: those in its spec or, for a copy without a list, those recorded at the upgrade. */
 export function secretUsers({ spec, status }: Pick<Resource, 'spec' | 'status'>): JsonValue | undefined {
-  return spec['usedBy'] ?? status?.[KEPT_USERS];
+  return spec['usedBy'] ?? status?.[RECORDED_USERS];
 }

@@ -1,26 +1,26 @@
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
-import { MANY, protocols } from '../schema/schema-parts';
+import { MAX_ITEMS, protocols } from '../schema/schema-parts';
 
-/** A port of a service as it is stored; what cannot be read is left out, for another zone may have sent the service. */
+/** A port of a stored service. Unreadable parts are left out, because the service may come from another zone. */
 export interface ServicePort {
   readonly number: number;
-  /** Its name; its number as text where it has none, or one that another port has. */
+  /** Name of the port; its number as text if it has no name or shares its name with another port. */
   readonly section: string;
   readonly target: number | string;
   readonly protocol: (typeof protocols)[number];
 }
 
-/** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones; of two with one number the first counts. */
+/** Returns the ports in `spec.ports` of services in the mesh, or in `spec.match` of external ones; of several with one number only the first. */
 export function servicePorts({ spec }: Pick<Resource, 'spec'>): readonly ServicePort[] {
   const { ports, match } = spec;
-  const listed = isJsonArray(ports) ? ports.slice(0, MANY) : [match];
+  const listed = isJsonArray(ports) ? ports.slice(0, MAX_ITEMS) : [match];
   const found = new Map<number, ServicePort>();
   const sections = new Set<string>();
   for (const port of listed) {
     const number = isJsonObject(port) ? port['port'] : undefined;
     if (!isJsonObject(port) || !isPort(number) || found.has(number)) continue;
     const { name, targetPort, appProtocol, protocol } = port;
-    // A number as a name would be another port's section.
+    // Skips numbers used as names: they could be another port's section.
     const named = typeof name === 'string' && name !== '' && !/^\d+$/.test(name) && !sections.has(name);
     const section = named ? name : `${number}`;
     sections.add(section);

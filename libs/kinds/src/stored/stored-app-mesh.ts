@@ -10,10 +10,15 @@ const [nodes, routers, services] = [VirtualNode, VirtualRouter, VirtualService].
 type StoredParts = Pick<Resource, 'id' | 'creationOrder' | 'generation' | 'spec'>;
 
 /**
- * Reads a stored VirtualNode, VirtualRouter or VirtualService for compilation. Stored content is checked again:
- * undefined for one that does not fit its schema, and for other kinds. Linear in the document; never throws.
+ * Reads a stored VirtualNode, VirtualRouter or VirtualService for compilation. Stored content is validated again;
+ * returns undefined if it does not fit its schema, and for other kinds. Linear in the document; never throws.
  */
-export function storedSource({ id, creationOrder, generation, spec: given }: StoredParts): VirtualSource | undefined {
+export function readStoredSource({
+  id,
+  creationOrder,
+  generation,
+  spec: given,
+}: StoredParts): VirtualSource | undefined {
   const own = { id, creationOrder, generation };
   const spec = withoutNulls(given);
   if (!isJsonObject(spec)) return undefined;

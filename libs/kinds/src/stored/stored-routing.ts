@@ -35,7 +35,7 @@ import { ConnectionRule, ParentRef } from '../schema/route-parts';
 import { servicePorts } from './service-ports';
 import { withoutNulls } from './without-nulls';
 
-/** Maximum lengths of lists that are read: another zone or an older store may have longer ones than kinds allow. */
+/** Maximum lengths of lists: those from another zone or an older store may be longer than kinds allow. */
 const MAX_RULES = 16;
 const MAX_PARENTS = 32;
 const MAX_HOSTNAMES = 1_024;
@@ -45,10 +45,10 @@ const MAX_GRANTED = 16;
 type Fit<T> = { readonly value: T } | { readonly violation: Violation };
 
 const [http, grpc, connection] = [compileSchema(HttpRule), compileSchema(GrpcRule), compileSchema(ConnectionRule)];
-const fitConnection = (rule: JsonValue, at: FieldPath): Fit<RouteRule> => fit(connection, rule, at);
+const fitConnection = (rule: JsonValue, at: FieldPath): Fit<RouteRule> => validateItem(connection, rule, at);
 const fitRule: Readonly<Record<RouteKind, (rule: JsonValue, at: FieldPath) => Fit<RouteRule>>> = {
-  HTTPRoute: (rule, at) => fit(http, rule, at),
-  GRPCRoute: (rule, at) => fit(grpc, rule, at),
+  HTTPRoute: (rule, at) => validateItem(http, rule, at),
+  GRPCRoute: (rule, at) => validateItem(grpc, rule, at),
   TLSRoute: fitConnection,
   TCPRoute: fitConnection,
   UDPRoute: fitConnection,
@@ -59,7 +59,7 @@ const [fromSchema, toSchema] = [compileSchema(From), compileSchema(To)];
 const RULES = FieldPath.at('spec').field('rules');
 
 /**
- * Reads a stored route for routing. Stored content is checked again: a rule that does not fit its schema is in
+ * Reads a stored route for routing. Stored content is validated again: a rule that does not validateItem its schema goes to
  * `unreadable`, an invalid parentRef or host name is left out. Linear in the document; never throws.
  */
 export function storedRoute({ id, creationOrder, generation, labels, spec }: Resource): Route | undefined {
@@ -72,7 +72,7 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
     creationOrder,
     generation,
     spec: {
-      parentRefs: fitting(parentSchema, ownField(spec, 'parentRefs'), MAX_PARENTS),
+      parentRefs: filterFitting(parentSchema, ownField(spec, 'parentRefs'), MAX_PARENTS),
       hostnames: readList(ownField(spec, 'hostnames'), MAX_HOSTNAMES).filter((name) => typeof name === 'string'),
       ...(rules && { rules }),
     },
@@ -104,7 +104,7 @@ function listRules(kind: RouteKind, given: JsonValue | undefined) {
 
 const ruleSchemas: Readonly<Partial<Record<RouteKind, TSchema>>> = { HTTPRoute: HttpRule, GRPCRoute: GrpcRule };
 
-/** Rules whose filters would write what no resource may write, with the first such text of each. */
+/** Returns the rules whose filters would write forbidden text, each with its first violation. */
 function forbiddenRules(kind: RouteKind, rules: readonly RouteRule[] = []): ReadonlyMap<number, Violation> {
   const schema = ruleSchemas[kind];
   const found = new Map<number, Violation>();
@@ -117,15 +117,15 @@ function forbiddenRules(kind: RouteKind, rules: readonly RouteRule[] = []): Read
 }
 
 /**
- * Returns the problem of a written text. Matches that no request can satisfy are harmless. No proxy changes Host, and
- * each reports that (docs/reference/xds-translation.md).
+ * Returns the problem of text that a filter writes. Text in matches is harmless. Writing Host is no problem here: no
+ * proxy changes it, and each reports that (docs/reference/xds-translation.md).
  */
 function writtenProblem(role: HttpRole, text: string): string | undefined {
   const isHost = role === 'changed header' && text.toLowerCase() === 'host';
   return isHost || !isWritten(role) ? undefined : httpProblem(role, text);
 }
 
-/** A stored MeshService or MeshMultiZoneService as routing reads it; undefined for other kinds (T002-16). */
+/** Reads a stored MeshService or MeshMultiZoneService for routing; undefined for other kinds (T002-16). */
 export function storedService({ id, labels, spec }: Resource): Service | undefined {
   if (id.kind !== 'MeshService' && id.kind !== 'MeshMultiZoneService') return undefined;
   const selector = ownField(spec, 'selector');
@@ -136,38 +136,38 @@ export function storedService({ id, labels, spec }: Resource): Service | undefin
   return { id, displayName: labelValue(labels, Label.displayName) || id.name, ports, headless };
 }
 
-/** A stored Gateway as routing reads it: listeners that do not fit their schema are left out. */
+/** Reads a stored Gateway for routing; listeners that do not validateItem their schema are left out. */
 export function storedGateway({ id, spec }: Resource): RoutingGateway {
-  return { id, listeners: fitting(listenerSchema, ownField(spec, 'listeners'), MAX_LISTENERS) };
+  return { id, listeners: filterFitting(listenerSchema, ownField(spec, 'listeners'), MAX_LISTENERS) };
 }
 
-/** A stored ReferenceGrant as routing reads it: entries that do not fit their schema grant nothing. */
+/** Reads a stored ReferenceGrant for routing; entries that do not validateItem their schema grant nothing. */
 export function storedGrant({ id, spec }: Resource): RoutingGrant {
   return {
     id,
-    from: fitting(fromSchema, ownField(spec, 'from'), MAX_GRANTED),
-    to: fitting(toSchema, ownField(spec, 'to'), MAX_GRANTED),
+    from: filterFitting(fromSchema, ownField(spec, 'from'), MAX_GRANTED),
+    to: filterFitting(toSchema, ownField(spec, 'to'), MAX_GRANTED),
   };
 }
 
 const readList = (value: JsonValue | undefined, most: number): readonly JsonValue[] =>
   isJsonArray(value) ? value.slice(0, most) : [];
 
-/** The items of a list that fit their schema. */
-function fitting<S extends TSchema>(schema: CompiledSchema<S>, value: JsonValue | undefined, most: number) {
+/** Returns the items of a list that validateItem their schema. */
+function filterFitting<S extends TSchema>(schema: CompiledSchema<S>, value: JsonValue | undefined, most: number) {
   return readList(value, most).flatMap((item): Static<S>[] => {
-    const found = fit(schema, item, RULES);
+    const found = validateItem(schema, item, RULES);
     return 'value' in found ? [found.value] : [];
   });
 }
 
-/** A value without the nulls by which peers say that a field is absent, or what is wrong with it. */
-function fit<S extends TSchema>(schema: CompiledSchema<S>, given: JsonValue, at: FieldPath): Fit<Static<S>> {
+/** Returns a value without the nulls that peers send for absent fields, or its violation. */
+function validateItem<S extends TSchema>(schema: CompiledSchema<S>, given: JsonValue, at: FieldPath): Fit<Static<S>> {
   if (schema.fits(given)) return { value: given };
   const value = withoutNulls(given);
   if (schema.fits(value)) return { value };
   const found = new Violations(1);
   schema.check(value, at, found);
-  const [violation = at.violation('does not fit its schema', 'invalid')] = found.first;
+  const [violation = at.violation('does not validateItem its schema', 'invalid')] = found.first;
   return { violation };
 }

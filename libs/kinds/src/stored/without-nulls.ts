@@ -1,10 +1,10 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** No document of a kind is nested so deeply. */
-const DEEPEST = 32;
+/** Maximum depth: no document of a kind is nested deeper. */
+const MAX_DEPTH = 32;
 
-/** A value without the nulls by which peers say that a field is absent. Linear in it; what is nested too deeply stays as it is. */
-export function withoutNulls(value: JsonValue, depth = DEEPEST): JsonValue {
+/** Returns a value without the nulls that peers send for absent fields. Linear in it; values nested deeper than `depth` stay as they are. */
+export function withoutNulls(value: JsonValue, depth = MAX_DEPTH): JsonValue {
   if (depth === 0) return value;
   if (isJsonArray(value)) return value.map((item) => withoutNulls(item, depth - 1));
   if (!isJsonObject(value)) return value;

@@ -1,5 +1,5 @@
 import { listInbounds, type DataplaneResource } from '@causeway/dataplanes';
-import { foreignServiceAddress, isOwnServiceAddress, protocols } from '@causeway/kinds';
+import { serviceAddressViolation, isOwnServiceAddress, protocols } from '@causeway/kinds';
 import { FieldPath, labelValue } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import { socketAddress, type SocketAddress } from '../model/ingress-endpoint';
@@ -61,7 +61,7 @@ export function foreignInbounds(dataplane: DataplaneResource): readonly RefusedR
       const i = inbounds.findLastIndex(
         ({ address = dataplane.spec.networking.address, port }) => address === at.address && port === at.port,
       );
-      const violations = [foreignServiceAddress(process.address, AT.index(i))];
+      const violations = [serviceAddressViolation(process.address, AT.index(i))];
       return { type: RESOURCE_TYPES.listener, name: inboundListenerName(at), violations, isDeclared: true };
     });
 }
