@@ -2,19 +2,19 @@ import { isIP, isIPv4 } from 'node:net';
 import { parseUpstream } from './forward/upstream-address';
 import { parseDnsName } from './wire/dns-name';
 
-/** Which queries for other names are forwarded, and to which resolvers. */
+/** Settings for forwarding queries for other names. */
 export interface ForwardConfig {
-  /** Off: every query for another name is refused. */
+  /** If false, every query for another name is refused. */
   readonly enabled: boolean;
   /** `address` or `address:port` (`[v6]:port`); empty = the nameservers of `resolverFile`. */
   readonly upstreams: readonly string[];
-  /** The resolver configuration (resolv.conf) that is read if no upstreams are given. */
+  /** Resolver configuration (resolv.conf) that is read if there are no upstreams. */
   readonly resolverFile: string;
-  /** Forward also for clients outside private and loopback ranges. This makes the server an open resolver. */
+  /** Also forward for clients outside private and loopback ranges, which makes the server an open resolver. */
   readonly publicClients: boolean;
-  /** ms for one try at one upstream. */
+  /** Timeout of one attempt at one upstream, ms. */
   readonly timeout: number;
-  /** Tries for one query, each at the next upstream. */
+  /** Maximum number of attempts for one query, each at the next upstream. */
   readonly tries: number;
   /** Maximum number of pending queries, in total and of one client. */
   readonly pending: number;
@@ -23,31 +23,31 @@ export interface ForwardConfig {
 
 /** Limits that keep one client from harming the others. */
 export interface DnsLimits {
-  /** Queries of one client in one second; 0 = no limit. */
+  /** Maximum number of queries of one client per second; 0 = no limit. */
   readonly ratePerClient: number;
   readonly tcpConnections: number;
   readonly tcpConnectionsPerClient: number;
-  /** ms without a whole query after which a TCP connection is closed. */
+  /** Idle timeout of a TCP connection without a complete query, ms. */
   readonly tcpIdle: number;
 }
 
 /** DNS settings of a zone. */
 export interface DnsConfig {
-  /** Time for which clients may cache an answer, positive or negative. In ms; answers carry whole seconds. */
+  /** Time for which clients may cache an answer, positive or negative, ms; answers carry whole seconds. */
   readonly ttl: number;
-  /** The server is authoritative for these names and everything below them, besides the literal suffixes of the generators. */
+  /** Suffixes of the names for which the server is authoritative, besides the literal suffixes of the generators. */
   readonly suffixes: readonly string[];
-  /** `<hostname>.<directSuffix>` has the addresses of a service's instances; empty = there are no such names. */
+  /** `<hostname>.<directSuffix>` has the addresses of a service's instances; empty disables these names. */
   readonly directSuffix: string;
   /** Ranges of VIPs (CIDR). The server is authoritative for the reverse names of their addresses. */
   readonly ranges: readonly string[];
-  /** The mesh named first wins if several meshes have one hostname; meshes that are not named follow by name. */
+  /** Precedence of meshes with the same hostname: listed meshes first, in this order, then the others by name. */
   readonly meshOrder: readonly string[];
   readonly forward: ForwardConfig;
   readonly limits: DnsLimits;
 }
 
-/** The settings of a server whose caller gives none. */
+/** Settings that apply if a caller gives none. */
 export const DEFAULT_DNS_CONFIG: DnsConfig = {
   ttl: 5_000,
   suffixes: ['mesh.local'],
@@ -67,13 +67,13 @@ export const DEFAULT_DNS_CONFIG: DnsConfig = {
   limits: { ratePerClient: 50_000, tcpConnections: 1_000, tcpConnectionsPerClient: 100, tcpIdle: 10_000 },
 };
 
-/** Settings of a caller; every other field is as in `DEFAULT_DNS_CONFIG`. */
+/** Settings given by a caller; every absent field is as in `DEFAULT_DNS_CONFIG`. */
 export interface DnsSettings extends Partial<Omit<DnsConfig, 'forward' | 'limits'>> {
   readonly forward?: Partial<ForwardConfig>;
   readonly limits?: Partial<DnsLimits>;
 }
 
-/** The settings with the defaults of `DEFAULT_DNS_CONFIG`. */
+/** Returns the settings completed with those of `DEFAULT_DNS_CONFIG`. */
 export function completeDnsConfig(settings: DnsSettings): DnsConfig {
   return {
     ...DEFAULT_DNS_CONFIG,
@@ -84,8 +84,8 @@ export function completeDnsConfig(settings: DnsSettings): DnsConfig {
 }
 
 /**
- * Returns why `ttl` does not fit `cooldown`, both in ms. An answer may be cached for at most half the cooldown of freed
- * addresses, so that no client connects to a service by an address that now belongs to another one (docs/design.md §4).
+ * Returns why `ttl` is too long for `cooldown`, both in ms: an answer may be cached for at most half the cooldown of freed
+ * addresses, so that no client connects to an address that meanwhile belongs to another service (docs/design.md §4).
  */
 export function checkDnsTtl(ttl: number, cooldown: number): string[] {
   if (ttl * 2 <= cooldown) return [];
@@ -106,7 +106,7 @@ export function checkUpstreams(upstreams: readonly string[]): string[] {
   );
 }
 
-/** Returns the problems of listen addresses, one line each. All of them are opened at one port. */
+/** Returns the problems of listen addresses, one line each. All of them share one port. */
 export function checkAddresses(addresses: readonly string[]): string[] {
   if (addresses.length === 0) return ['must name at least one address'];
   return addresses.flatMap((address, i) => {
@@ -117,7 +117,7 @@ export function checkAddresses(addresses: readonly string[]): string[] {
   });
 }
 
-/** A socket on `::` accepts both families. */
+/** Whether a socket on `wildcard` also accepts packets for `address`: one on `::` accepts both families. */
 function covers(wildcard: string, address: string): boolean {
   return wildcard === '::' || (wildcard === '0.0.0.0' && isIPv4(address));
 }

@@ -1,19 +1,19 @@
 import { rcodeName, typeName } from './wire/codes';
 
-/** Why a query or a connection got no answer. */
+/** Reason why a query or a connection got no answer. */
 export type DropReason = 'malformed' | 'rate' | 'connections';
 
 /** Result of a forwarded query; `limit`: too many were pending. */
 export type ForwardResult = 'answered' | 'failed' | 'limit';
 
-/** Types below this number are counted one by one, all others together. */
+/** Record types below this number have a counter each; all others share one. */
 const TYPES_COUNTED = 256;
 const OTHER = 0;
 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** A histogram of times, in the form that Prometheus reads. */
+/** A histogram of durations in Prometheus' form. */
 export class LatencyHistogram {
   private readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
   private total = 0;
@@ -47,11 +47,11 @@ export class LatencyHistogram {
   }
 }
 
-/** Counts queries by type and response code, and times answers. Cheap enough to be called for every query. */
+/** Counts queries by type and response code, and measures latencies. Cheap enough to be called for every query. */
 export class DnsMetrics {
-  /** Times of a sample of the answers of our own. */
+  /** Latencies of a sample of the authoritative answers. */
   readonly ownLatency = new LatencyHistogram();
-  /** Times of all forwarded queries. */
+  /** Latencies of all forwarded queries. */
   readonly forwardLatency = new LatencyHistogram();
   private readonly answerCounts = new Map<number, number>();
   private readonly dropCounts: Record<DropReason, number> = { malformed: 0, rate: 0, connections: 0 };
@@ -72,7 +72,7 @@ export class DnsMetrics {
     this.dropCounts[reason] += 1;
   }
 
-  /** Queries answered so far, by type and response code. */
+  /** Number of queries answered so far, by type and response code. */
   answers(): { readonly type: string; readonly result: string; readonly count: number }[] {
     return [...this.answerCounts].map(([slot, count]) => {
       const type = slot % TYPES_COUNTED;
@@ -84,12 +84,12 @@ export class DnsMetrics {
     });
   }
 
-  /** Queries and connections that got no answer, by reason. */
+  /** Number of queries and connections without an answer, by reason. */
   drops(): { readonly reason: string; readonly count: number }[] {
     return Object.entries(this.dropCounts).map(([reason, count]) => ({ reason, count }));
   }
 
-  /** Forwarded queries, by result. */
+  /** Number of forwarded queries, by result. */
   forwardResults(): { readonly result: string; readonly count: number }[] {
     return Object.entries(this.forwardCounts).map(([result, count]) => ({ result, count }));
   }

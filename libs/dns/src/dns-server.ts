@@ -19,7 +19,7 @@ import { parseDnsName } from './wire/dns-name';
 /** Dependencies of a DNS server. */
 export interface DnsServerOptions {
   readonly index: IndexReader;
-  /** The zone that answers. */
+  /** Zone whose names the server answers. */
   readonly zone: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,11 +32,11 @@ export interface DnsServerOptions {
 /** A zone's DNS server. */
 export interface DnsServer {
   /**
-   * Answers on UDP and TCP at one port of `host`; port 0 takes a port that is free for both. Resolves to the port when
-   * the names of the index are loaded. Can be called for several addresses. Rejects when the port is taken.
+   * Listens on UDP and TCP at one port of `host`; port 0 chooses a port that is free for both. Resolves to the port
+   * when the names of the index are loaded. Can be called for several addresses. Rejects if the port is in use.
    */
   bind(host: string, port: number): Promise<number>;
-  /** Closes all listeners and connections and stops following the index. */
+  /** Closes all listeners and connections, and stops following the index. */
   close(): Promise<void>;
   /** Returns the server's answer and the reason. The default type is A; for an address it is PTR. */
   lookup(name: string, type?: string): JsonObject;
@@ -53,7 +53,7 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
     bind: async (host, port) => {
       await orAborted(names.whenLoaded(), closing.signal);
       const bound = await listeners.open(host, port);
-      // The upstreams are loaded after the port is known, because a configured upstream may be this server.
+      // Loads the upstreams after the port is known, because a configured upstream may be this server.
       await upstreams.load();
       return bound;
     },

@@ -15,9 +15,9 @@ export const DNS_SERVER = injectionToken<DnsServer>('DnsServer');
 /** DNS options of a zone. */
 interface DnsModuleOptions {
   readonly server: DnsServerOptions;
-  /** All of them at one port. */
+  /** Listen addresses; all share one port. */
   readonly addresses: readonly string[];
-  /** 0 takes one that is free at the first address. */
+  /** Port; 0 chooses one that is free at the first address. */
   readonly port: number;
 }
 
@@ -27,7 +27,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DnsModuleOptio
   .setClassMethodName('forRoot')
   .build();
 
-/** The UDP and TCP ports of the server: open from bootstrap until the application begins to end. */
+/** UDP and TCP ports of the server, open from bootstrap until the application begins to shut down. */
 class DnsListeners implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     @Inject(DNS_SERVER) private readonly dns: DnsServer,
@@ -50,7 +50,7 @@ class DnsListeners implements OnApplicationBootstrap, BeforeApplicationShutdown 
   }
 }
 
-/** A zone's DNS server. The index that it answers from must stand in a module that its options import. */
+/** DNS server of a zone. The imports of its options must provide the index. */
 @Module({
   providers: [
     provideFrom(DNS_SERVER, { options: OPTIONS }, ({ options }) => createDnsServer(options.server)),

@@ -5,7 +5,7 @@ import type { Resolvers } from './forward/resolvers';
 import type { Listeners } from './listen/listeners';
 import type { FollowedNames } from './table/followed-names';
 
-/** One metric that is read when Prometheus scrapes; the shape that `@causeway/telemetry` takes. */
+/** One metric that is read when Prometheus scrapes; has the type that `@causeway/telemetry` expects. */
 export interface DnsMetric {
   readonly name: string;
   readonly help: string;
@@ -30,7 +30,7 @@ export interface DnsMetricSources {
   readonly forwarder: Forwarder;
 }
 
-/** The metrics of the DNS server: queries, drops, names, conflicts, upstreams and latencies. */
+/** Returns the metrics of the DNS server: queries, drops, names, conflicts, upstreams and latencies. */
 export function metricDefinitions(sources: DnsMetricSources): readonly DnsMetric[] {
   return [...queryMetrics(sources), ...nameMetrics(sources), ...forwardMetrics(sources)];
 }

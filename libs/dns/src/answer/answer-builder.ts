@@ -16,7 +16,7 @@ const MAX_NAME_LENGTH = 253;
 
 /** Builds encoded answers from names and services; the records are encoded by dns-packet. */
 export class AnswerBuilder {
-  /** Number of answers built so far, which is the number of misses of the caches in the name table. */
+  /** Number of answers built so far: misses of the answer caches in the name table. */
   built = 0;
   private readonly ttl: number;
 
@@ -28,31 +28,31 @@ export class AnswerBuilder {
     this.ttl = Math.floor(ttl / 1_000);
   }
 
-  /** A or AAAA, by the family of the service's address. */
+  /** A or AAAA record, depending on the family of the service's address. */
   address(host: HostEntry): EncodedAnswer {
     return this.finish(Rcode.NOERROR, { answers: this.answerAddresses(host).map(encodeAboutQuestion) });
   }
 
-  /** TXT: the service that holds the name, for people who debug. */
+  /** TXT record: the service that holds the name, for debugging. */
   description(host: HostEntry): EncodedAnswer {
     return this.finish(Rcode.NOERROR, { answers: [encodeAboutQuestion(this.text(host))] });
   }
 
-  /** ANY: all records of the name. */
+  /** Answer to ANY: all records of the name. */
   everything(host: HostEntry): EncodedAnswer {
     return this.finish(Rcode.NOERROR, {
       answers: [...this.answerAddresses(host), this.text(host)].map(encodeAboutQuestion),
     });
   }
 
-  /** PTR: all hostnames of the address. */
+  /** PTR records: all hostnames of the address. */
   pointers(reverse: ReverseEntry): EncodedAnswer {
     const hostnames = reverse.named.flatMap(({ hostnames: held }) => held.map(({ hostname }) => hostname));
     const records = hostnames.map((data): Answer => ({ type: 'PTR', name: '.', ttl: this.ttl, data }));
     return this.finish(Rcode.NOERROR, { answers: records.map(encodeAboutQuestion) });
   }
 
-  /** SRV of one port, with the address as additional record. */
+  /** SRV record of one port, with the address as additional record. */
   service(host: HostEntry, port: number): EncodedAnswer {
     const data = { priority: 0, weight: 0, port, target: host.hostname };
     return this.finish(Rcode.NOERROR, {
@@ -79,7 +79,7 @@ export class AnswerBuilder {
     return this.finish(Rcode.NOERROR, { answers: addresses.map((ip) => encodeAboutQuestion(this.ipRecord('.', ip))) });
   }
 
-  /** A negative answer with the SOA that says how long it may be cached (RFC 2308). */
+  /** A negative answer; its SOA limits how long it may be cached (RFC 2308). */
   negative(apex: Apex, rcode: number): EncodedAnswer {
     return this.finish(rcode, { authorities: [encodeRecord(this.soa(apex, apex.serial))] });
   }
@@ -123,7 +123,7 @@ export class AnswerBuilder {
   }
 }
 
-/** The name server of a suffix is `ns.<suffix>`; that of a hostname outside all suffixes is the hostname. */
+/** Returns the name server of an apex: `ns.<suffix>`, or the hostname itself if it is outside all suffixes. */
 function formatNameServer(apex: Apex): string {
   const name = `ns.${apex.text}`;
   return apex.isSuffix && name.length <= MAX_NAME_LENGTH ? name : apex.text;

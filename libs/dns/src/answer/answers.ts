@@ -6,18 +6,18 @@ import { firstLabel, parentName, type DnsName } from '../wire/dns-name';
 import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
 import type { AnswerBuilder } from './answer-builder';
 import type { DirectNames } from './direct-names';
-import { findPort, hostAbove, isServiceLabel, portLabel } from './port-names';
+import { findPort, findHostAbove, isServiceLabel, portLabel } from './port-names';
 
 /** Sources of the answers. */
 export interface AnswerSources {
-  /** Its table is another one after a reload. */
+  /** Names; a reload replaces the table. */
   readonly names: Names;
   readonly builder: AnswerBuilder;
   readonly serial: () => number;
   readonly direct?: DirectNames;
 }
 
-/** Authoritative answers. Each encoded answer is cached in the entry of its name until that entry changes. */
+/** Builds authoritative answers. Each encoded answer is cached in the entry of its name until that entry changes. */
 export class Answers {
   private readonly refused = codeOnly(Rcode.REFUSED);
   private readonly notAuth = codeOnly(Rcode.NOTAUTH);
@@ -25,10 +25,10 @@ export class Answers {
 
   constructor(private readonly sources: AnswerSources) {}
 
-  /** The answer; undefined if this server is not authoritative for the name. */
+  /** Returns the answer; undefined if this server is not authoritative for the name. */
   find(name: DnsName, type: number): EncodedAnswer | undefined {
     if (type >= Type.IXFR && type <= Type.MAILA) return this.transfer(name, type);
-    if (this.sources.direct?.covers(name)) return this.ofDirect(this.sources.direct, name, type);
+    if (this.sources.direct?.covers(name)) return this.answerDirectName(this.sources.direct, name, type);
     const host = this.sources.names.table.host(name);
     if (host) return this.ofHost(host, type);
     const reverse = this.sources.names.table.reverse(name);
@@ -36,11 +36,11 @@ export class Answers {
       if (type !== Type.PTR && type !== Type.ANY) return this.empty(this.getApex(reverse));
       return (reverse.ptr ??= this.sources.builder.pointers(reverse));
     }
-    return this.ofOther(name, type);
+    return this.answerOtherName(name, type);
   }
 
   private ofHost(host: HostEntry, type: number): EncodedAnswer {
-    // Nearly all queries end here. The code below reads memory that is not in the CPU's cache for random names.
+    // Nearly all queries return here. The code below reads memory that is not in the CPU's cache for random names.
     if (type === Type.A && host.a) return host.a;
     if (type === Type.AAAA && host.aaaa) return host.aaaa;
     const { builder: records } = this.sources;
@@ -59,36 +59,36 @@ export class Answers {
       default:
     }
     const apex = this.getApex(host);
-    return apex.name === host.name ? this.ofApex(apex, type) : this.empty(apex);
+    return apex.name === host.name ? this.answerApex(apex, type) : this.empty(apex);
   }
 
-  /** Names past the proxies. Their suffix is one of the authority. */
-  private ofDirect(direct: DirectNames, name: DnsName, type: number): EncodedAnswer | undefined {
+  /** Answers names under the direct suffix, which `authority` contains. */
+  private answerDirectName(direct: DirectNames, name: DnsName, type: number): EncodedAnswer | undefined {
     const apex = this.sources.names.authority.findApex(name);
-    if (apex?.name === name) return this.ofApex(apex, type);
-    if (!apex || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return this.ofOther(name, type);
+    if (apex?.name === name) return this.answerApex(apex, type);
+    if (!apex || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return this.answerOtherName(name, type);
     const found = direct.find(name, type);
     if (found === 'missing') return this.missing(apex);
     return found === 'empty' ? this.empty(apex) : found;
   }
 
-  /** Names that are no hostname: an apex, a port of a hostname, an empty non-terminal, a name that does not exist. */
-  private ofOther(name: DnsName, type: number): EncodedAnswer | undefined {
+  /** Answers names that are no hostname: an apex, a port of a hostname, an empty non-terminal, a name that does not exist. */
+  private answerOtherName(name: DnsName, type: number): EncodedAnswer | undefined {
     const { names, builder: records } = this.sources;
     const { authority, table } = names;
     const apex = authority.findApex(name);
-    if (apex?.name === name) return this.ofApex(apex, type);
-    // Below a suffix only names of ports depend on a hostname above; searching it is the largest cost of an NXDOMAIN.
-    const above = apex && !isServiceLabel(name) ? undefined : hostAbove(name, table);
-    if (above) return this.underHost(above, name, type);
+    if (apex?.name === name) return this.answerApex(apex, type);
+    // Below a suffix only port names depend on a hostname above; searching for it is the largest cost of an NXDOMAIN.
+    const above = apex && !isServiceLabel(name) ? undefined : findHostAbove(name, table);
+    if (above) return this.answerBelowHost(above, name, type);
     if (!apex) return undefined;
     if (firstLabel(name) === 'ns' && parentName(name) === apex.name)
       return records.nameServer(type) ?? this.empty(apex);
     return table.hasNamesBelow(name) ? this.empty(apex) : this.missing(apex);
   }
 
-  /** A name below a hostname: `_port._tcp.hostname` (RFC 2782), or a name that does not exist. */
-  private underHost(host: HostEntry, name: DnsName, type: number): EncodedAnswer {
+  /** Answers a name below a hostname: `_port._tcp.hostname` (RFC 2782), or a name that does not exist. */
+  private answerBelowHost(host: HostEntry, name: DnsName, type: number): EncodedAnswer {
     const apex = this.getApex(host);
     if (parentName(name) === host.name && firstLabel(name) === '_tcp') return this.empty(apex);
     const label = portLabel(name, host);
@@ -98,7 +98,7 @@ export class Answers {
     return host.cached(`SRV ${port}`, () => this.sources.builder.service(host, port));
   }
 
-  private ofApex(apex: Apex, type: number): EncodedAnswer {
+  private answerApex(apex: Apex, type: number): EncodedAnswer {
     const { builder: records, serial } = this.sources;
     if (type === Type.SOA) return records.startOfAuthority(apex, serial());
     if (type === Type.NS) return records.nameServers(apex);
@@ -110,7 +110,7 @@ export class Answers {
     return this.sources.names.table.hasNamesBelow(name) ? this.empty(apex) : this.missing(apex);
   }
 
-  /** NOERROR without records. */
+  /** Returns NOERROR without records. */
   private empty(apex: Apex): EncodedAnswer {
     this.refresh(apex);
     return (apex.noData ??= this.sources.builder.negative(apex, Rcode.NOERROR));
@@ -129,7 +129,7 @@ export class Answers {
     apex.nxDomain = undefined;
   }
 
-  /** The apex above an entry; an entry outside all suffixes is its own apex. */
+  /** Returns the apex above an entry; an entry outside all suffixes is its own apex. */
   private getApex(entry: TableEntry): Apex {
     const { authority } = this.sources.names;
     if (entry.apex && entry.apexVersion === authority.version) return entry.apex;

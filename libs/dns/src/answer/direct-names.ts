@@ -6,7 +6,7 @@ import type { HostEntry } from '../table/table-entries';
 import { Rcode, Type } from '../wire/codes';
 import { firstLabel, formatDnsName, parentName, type DnsName } from '../wire/dns-name';
 import { codeOnly, encodeAboutQuestion, encodeRecord, joinSections, type EncodedAnswer } from '../wire/encoded-answer';
-import { hostAbove, portLabel } from './port-names';
+import { findHostAbove, portLabel } from './port-names';
 
 /** An instance of a service at its own address. */
 export interface DirectEndpoint {
@@ -14,7 +14,7 @@ export interface DirectEndpoint {
   readonly address: string;
   readonly port: number;
   readonly ready: boolean;
-  /** Whether it takes plain text; otherwise it takes mTLS of the mesh only. */
+  /** Whether it accepts plaintext; otherwise it accepts the mesh's mTLS only. */
   readonly plaintext: boolean;
 }
 
@@ -27,18 +27,18 @@ export interface DirectPort {
 
 /** Source of the instances of services. */
 export interface EndpointSource {
-  /** Differs after every change of what `findPorts` gives. */
+  /** Changes whenever the result of `findPorts` may have changed. */
   version(): number;
-  /** The instances that need no proxy to be reached from this zone, port by port; undefined while they are not known. */
+  /** Returns the instances that clients in this zone can reach without a proxy, port by port; undefined while they are not loaded. */
   findPorts(service: Identity): readonly DirectPort[] | undefined;
 }
 
-/** Maximum number of endpoints of one answer: with their names they fill half a packet over TCP. */
+/** Maximum number of endpoints in one answer: with their names they fill half a TCP packet. */
 const MAX_ENDPOINTS = 256;
 /** Maximum number of cached answers between two changes. */
 const MAX_REMEMBERED = 4_096;
 
-/** Encoded records of an answer; each client gets them in another order. */
+/** Encoded records of an answer; their order rotates from client to client. */
 interface Records {
   readonly answers: readonly Buffer[];
   readonly additionals: readonly Buffer[];
@@ -50,9 +50,9 @@ type DirectName =
   | { readonly type: 'port' | 'instance'; readonly host: HostEntry; readonly label: string };
 
 /**
- * Names that lead past the proxies (docs/guides/without-proxy.md): `<hostname>.<suffix>` has the addresses of the ready instances of
- * the service that holds the hostname, `_port._tcp.<hostname>.<suffix>` their ports too. Hostnames of services under the suffix are
- * never answered, so that no service can stand in for another one.
+ * Resolves names that bypass the proxies (docs/guides/without-proxy.md): `<hostname>.<suffix>` has the addresses of the
+ * ready instances of the service that holds the hostname, `_port._tcp.<hostname>.<suffix>` also their ports. Hostnames
+ * that services claim under the suffix are never answered, so that no service can impersonate another one.
  */
 export class DirectNames {
   private readonly unknown = codeOnly(Rcode.SERVFAIL);
@@ -60,7 +60,7 @@ export class DirectNames {
   private version = -1;
   private turn = 0;
 
-  /** `suffix`: empty = there are no such names. `ttl` in s. */
+  /** An empty `suffix` disables direct names. `ttl` in s. */
   constructor(
     private readonly suffix: DnsName,
     private readonly sources: {
@@ -70,7 +70,7 @@ export class DirectNames {
     },
   ) {}
 
-  /** Whether a name is the suffix or below it. */
+  /** Whether a name equals the suffix or is below it. */
   covers(name: DnsName): boolean {
     if (this.suffix === '' || !name.endsWith(this.suffix)) return false;
     let at = name;
@@ -78,7 +78,7 @@ export class DirectNames {
     return at === this.suffix;
   }
 
-  /** The answer to a name that it covers; `empty`: the name has no such record; `missing`: there is no such name. */
+  /** Returns the answer to a covered name; `empty`: the name has no such record; `missing`: the name does not exist. */
   find(name: DnsName, type: number): EncodedAnswer | 'empty' | 'missing' {
     const inner = this.inner(name);
     const found = this.read(inner);
@@ -91,7 +91,7 @@ export class DirectNames {
     const { answers, additionals } = this.recordsFor(name, type, () => this.records(found, ports, type));
     if (answers.length === 0) return 'empty';
     this.turn = (this.turn + 1) % MAX_ENDPOINTS;
-    return joinSections(Rcode.NOERROR, { answers: rotated(answers, this.turn), additionals });
+    return joinSections(Rcode.NOERROR, { answers: rotate(answers, this.turn), additionals });
   }
 
   /** Explains the answer for a name under its suffix. */
@@ -109,7 +109,7 @@ export class DirectNames {
     return `it is ${service}; ${counted}${tls === 0 ? '' : `; ${tls} of them take TLS of the mesh only: plain text is refused`}`;
   }
 
-  /** The service whose hostname is part of a name that it covers. */
+  /** Returns the service whose hostname is part of a covered name. */
   findHost(name: DnsName): HostEntry | undefined {
     return this.read(this.inner(name))?.host;
   }
@@ -122,7 +122,7 @@ export class DirectNames {
     const { table } = this.sources.names;
     const host = table.host(inner);
     if (host) return { type: 'service', host };
-    const above = hostAbove(inner, table);
+    const above = findHostAbove(inner, table);
     if (!above) return undefined;
     const label = portLabel(inner, above);
     if (label !== undefined) return { type: 'port', host: above, label };
@@ -164,7 +164,7 @@ export class DirectNames {
   private services(host: HostEntry, { instances }: DirectPort): Records {
     const { ttl } = this.sources;
     const targets = new Map<string, { readonly target: string; readonly at: DirectEndpoint }>();
-    for (const at of ready(instances)) {
+    for (const at of filterReady(instances)) {
       const target = isIP(at.address) === 0 ? at.address : this.instanceName(host, at.address);
       if (target !== undefined) targets.set(`${target} ${at.port}`, { target, at });
     }
@@ -179,7 +179,7 @@ export class DirectNames {
     };
   }
 
-  /** Undefined where it would be longer than names may be. */
+  /** Returns the name of an instance; undefined if it would exceed the maximum length of a name. */
   private instanceName({ hostname }: HostEntry, ip: string): string | undefined {
     const name = `${instanceLabel(ip)}.${hostname}.${formatDnsName(this.suffix)}`;
     return name.length > MAX_NAME_LENGTH ? undefined : name;
@@ -193,21 +193,21 @@ export class DirectNames {
 const MAX_NAME_LENGTH = 253;
 const NO_RECORDS: Records = { answers: [], additionals: [] };
 
-/** The label of an instance before the hostname of its service: `ip-10-0-0-7`. */
+/** Returns the label of an instance, which precedes the hostname of its service: `ip-10-0-0-7`. */
 function instanceLabel(ip: string): string {
   return `ip-${ip.toLowerCase().replace(/[.:]/g, '-')}`;
 }
 
-function ready(instances: readonly DirectEndpoint[]): readonly DirectEndpoint[] {
+function filterReady(instances: readonly DirectEndpoint[]): readonly DirectEndpoint[] {
   return instances.filter((instance) => instance.ready);
 }
 
 function readyAddresses(ports: readonly DirectPort[]): readonly string[] {
-  const ips = ports.flatMap(({ instances }) => ready(instances)).map(({ address }) => address);
+  const ips = ports.flatMap(({ instances }) => filterReady(instances)).map(({ address }) => address);
   return [...new Set(ips)].filter((ip) => isIP(ip) !== 0).slice(0, MAX_ENDPOINTS);
 }
 
-/** Of the instance with this label, ready or not: a client may have its name from an answer a moment ago. */
+/** Returns the addresses of the instance with this label, ready or not: a client may still use the name from an earlier answer. */
 function listAddresses(ports: readonly DirectPort[], label: string): readonly string[] {
   const found = ports.flatMap(({ instances }) => instances.filter(({ address }) => instanceLabel(address) === label));
   return [...new Set(found.map(({ address }) => address))].filter((ip) => isIP(ip) !== 0);
@@ -217,8 +217,8 @@ function findPort(ports: readonly DirectPort[], label: string): DirectPort | und
   return ports.find(({ port, name }) => String(port) === label || name.toLowerCase() === label);
 }
 
-/** The same records, another one first: many clients take the first. */
-function rotated(records: readonly Buffer[], by: number): readonly Buffer[] {
+/** Rotates records: many clients use the first one. */
+function rotate(records: readonly Buffer[], by: number): readonly Buffer[] {
   const first = by % records.length;
   return first === 0 ? records : [...records.slice(first), ...records.slice(0, first)];
 }

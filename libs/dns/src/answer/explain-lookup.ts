@@ -10,7 +10,7 @@ import type { EncodedAnswer } from '../wire/encoded-answer';
 import { writeReply } from '../wire/reply';
 import type { Answers } from './answers';
 import type { DirectNames } from './direct-names';
-import { findPort, hostAbove, portLabel } from './port-names';
+import { findPort, findHostAbove, portLabel } from './port-names';
 
 /** Sources of an explanation. */
 export interface ExplainSources {
@@ -18,11 +18,11 @@ export interface ExplainSources {
   readonly answers: Answers;
   readonly names: Names;
   readonly direct?: DirectNames;
-  /** The resolvers that get queries for other names; none = such queries are refused. */
+  /** Resolvers that get queries for other names; without any, such queries are refused. */
   readonly upstreams: { list(): readonly { readonly label: string }[] };
 }
 
-/** The question that a user means: an address without a type means PTR of its reverse name, any other name means A. */
+/** Reads a user's question: an address without a type means PTR of its reverse name, any other name without a type means A. */
 export function readLookup(name: string, type?: string): { readonly name: string; readonly type: string } {
   if (type === undefined && isIP(name) !== 0) return { name: formatDnsName(reverseName(name)), type: 'PTR' };
   return { name, type: type ?? 'A' };
@@ -51,7 +51,7 @@ export function explainLookup(
     result: rcodeName(found.rcode),
     authoritative: true,
     ...(suffix === undefined ? {} : { suffix }),
-    reason: reasonFor({ name, type, empty: found.answers === 0 }, from),
+    reason: explainReason({ name, type, empty: found.answers === 0 }, from),
     answers: listRecords(name, type, found),
   };
 }
@@ -67,7 +67,7 @@ function notAuthoritative(upstreams: readonly string[]): JsonObject {
   return { result: 'FORWARDED', authoritative: false, reason, answers: [], upstreams };
 }
 
-/** All services that hold the hostname; the first one answers. */
+/** Lists all services that hold the hostname; the first one is in the answer. */
 function listHolders(
   name: DnsName,
   { names: { table }, direct }: ExplainSources,
@@ -84,8 +84,8 @@ function listHolders(
   };
 }
 
-/** Explains the answer for a name of this server, in words; `empty`: there is no record of the type. */
-function reasonFor(
+/** Explains in words the answer for a name of this server; `empty`: it has no record of the type. */
+function explainReason(
   asked: { readonly name: DnsName; readonly type: number; readonly empty: boolean },
   { names: { table, authority }, direct }: ExplainSources,
 ): string {
@@ -100,7 +100,7 @@ function reasonFor(
     const owners = reverse.named.map(({ service }) => describeIdentity(service.id)).join(', ');
     return `${reverse.ip} is the address of ${owners}${empty ? '; its reverse name has PTR records only' : ''}`;
   }
-  const above = hostAbove(name, table);
+  const above = findHostAbove(name, table);
   if (above) return underHostReason(above, asked);
   const suffix = authority.findApex(name);
   if (suffix?.name === name) return `it is a suffix of ours${empty ? ' and has SOA and NS records only' : ''}`;
@@ -131,18 +131,18 @@ function underHostReason(
   const port = findPort(host, label);
   if (port !== undefined)
     return `it is port ${port} of ${host.hostname}${empty ? '; a port has SRV records only' : ''}`;
-  const ports = (host.holders[0]?.service.ports ?? []).map(portText);
+  const ports = (host.holders[0]?.service.ports ?? []).map(formatPort);
   return `${host.hostname} has no port "${label}"; its ports are: ${ports.join(', ')}`;
 }
 
-/** The number of a port, and its name if that is not the number. */
-function portText({ number, name }: HostPort): string {
+/** Formats a port: its number, and its name if that differs. */
+function formatPort({ number, name }: HostPort): string {
   return name === '' || name === String(number) ? String(number) : `${number} ${name}`;
 }
 
-/** The answer records in presentation form, decoded from the packet that a client would get. */
+/** Lists the answer records in presentation form, decoded from the packet that a client would get. */
 function listRecords(name: DnsName, type: number, found: EncodedAnswer): JsonObject[] {
-  const query = queryFor(name, type);
+  const query = buildQuery(name, type);
   const packet = writeReply(query, found, { end: query.length, edns: undefined, udp: false, recursion: false });
   return (decode(packet).answers ?? []).map((answer) => ({
     name: answer.name,
@@ -152,8 +152,8 @@ function listRecords(name: DnsName, type: number, found: EncodedAnswer): JsonObj
   }));
 }
 
-/** A query packet with one question of class IN. */
-function queryFor(name: DnsName, type: number): Buffer {
+/** Builds a query packet with one question of class IN. */
+function buildQuery(name: DnsName, type: number): Buffer {
   const header = Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
   const end = Buffer.from([0, type >> 8, type & 0xff, 0, 1]);
   return Buffer.concat([header, Buffer.from(name, 'latin1'), end]);

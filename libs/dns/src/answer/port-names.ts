@@ -4,12 +4,12 @@ import { firstLabel, parentName, type DnsName } from '../wire/dns-name';
 
 const UNDERSCORE = 95;
 
-/** True for `_x.y`: the names of ports and protocols begin with an underscore. */
+/** True for `_x.y`: the labels of ports and protocols begin with an underscore. */
 export function isServiceLabel(name: DnsName): boolean {
   return name.charCodeAt(1) === UNDERSCORE;
 }
 
-/** The text of `port` in `_port._tcp.<host>` (RFC 2782); undefined for every other name. */
+/** Returns the text of `port` in `_port._tcp.<host>` (RFC 2782); undefined for every other name. */
 export function portLabel(name: DnsName, host: HostEntry): string | undefined {
   if (!isServiceLabel(name)) return undefined;
   const protocol = parentName(name);
@@ -17,14 +17,14 @@ export function portLabel(name: DnsName, host: HostEntry): string | undefined {
   return firstLabel(name).slice(1);
 }
 
-/** The port of the service behind `host` whose number or name is `label`. */
+/** Returns the port of the service behind `host` whose number or name is `label`. */
 export function findPort(host: HostEntry, label: string): number | undefined {
   const ports = host.holders[0]?.service.ports ?? [];
   return ports.find(({ number, name }) => String(number) === label || (name !== '' && name === label))?.number;
 }
 
-/** The nearest hostname above `name` that a service holds. */
-export function hostAbove(name: DnsName, table: NameTable): HostEntry | undefined {
+/** Returns the nearest hostname above `name` that a service holds. */
+export function findHostAbove(name: DnsName, table: NameTable): HostEntry | undefined {
   for (let at = parentName(name); at !== ''; at = parentName(at)) {
     const host = table.host(at);
     if (host) return host;

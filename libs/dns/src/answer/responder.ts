@@ -6,7 +6,7 @@ import { readQuestion, type Question } from '../wire/question';
 import { writeReply } from '../wire/reply';
 import type { Answers } from './answers';
 
-/** The client that sent a packet, and by which transport. */
+/** Client that sent a packet, and its transport. */
 export interface DnsClient {
   readonly udp: boolean;
   /** The client's IP address. */
@@ -15,13 +15,13 @@ export interface DnsClient {
 
 /** Resolves the names for which this server is not authoritative. */
 export interface RecursiveResolver {
-  /** True if this client may have other names resolved (the bit RA). */
+  /** True if the server offers recursion to this client (the bit RA). */
   isOfferedTo(client: DnsClient): boolean;
-  /** The reply; undefined if the query must be refused. */
+  /** Returns the reply; undefined if the query must be refused. */
   resolve(packet: Buffer, question: Question, client: DnsClient): Promise<Buffer> | undefined;
 }
 
-/** The packet to send, a promise of it, or undefined if nothing is sent. */
+/** The packet to send, a promise of it, or undefined if there is no reply. */
 export type ReplyResult = Buffer | Promise<Buffer> | undefined;
 
 /** Dependencies of a responder. */
@@ -32,10 +32,10 @@ export interface ResponderParts {
   readonly clock: Clock;
 }
 
-/** One of this many own answers is timed: reading the clock costs more than the answer. */
+/** Every 16th authoritative answer is timed: reading the clock costs more than the answer. */
 const SAMPLE = 16;
 
-/** Turns the packet of a query into the packet of its reply. */
+/** Builds the reply packet for a query packet. */
 export class Responder {
   private readonly refused = codeOnly(Rcode.REFUSED);
   private readonly badVersion = codeOnly(Rcode.BADVERS);
@@ -46,7 +46,7 @@ export class Responder {
     private readonly parts: ResponderParts,
   ) {}
 
-  /** The reply; undefined for packets that are not queries and for clients above the rate limit. */
+  /** Returns the reply; undefined for packets that are not queries and for clients above the rate limit. */
   respond(packet: Buffer, client: DnsClient): ReplyResult {
     const { rateLimit, metrics, clock } = this.parts;
     if (!rateLimit.admits(client.address)) {
@@ -79,7 +79,7 @@ export class Responder {
     );
   }
 
-  /** The answer that needs no upstream; undefined for names of others. */
+  /** Returns an answer that needs no upstream; undefined for names of other servers. */
   private find(question: Question): EncodedAnswer | undefined {
     if (question.edns && question.edns.version > 0) return this.badVersion;
     if (question.class !== Class.IN && question.class !== Class.ANY) return this.refused;
@@ -113,7 +113,7 @@ export class RateLimit {
   private counts = new Map<string, number>();
   private timer: Timer | undefined;
 
-  /** `limit`: queries of one address in one second; 0 = no limit. */
+  /** `limit`: maximum number of queries of one address per second; 0 = no limit. */
   constructor(
     private readonly limit: number,
     private readonly clock: Clock,
@@ -124,7 +124,7 @@ export class RateLimit {
     if (this.limit === 0) return true;
     const count = (this.counts.get(address) ?? 0) + 1;
     if (count > this.limit) return false;
-    // Forged addresses must not fill the memory; clients that do not fit are not limited.
+    // Forged addresses must not exhaust memory; clients beyond the maximum are not limited.
     if (count > 1 || this.counts.size < MAX_CLIENTS) this.counts.set(address, count);
     this.timer ??= this.clock.after(WINDOW, () => this.nextWindow());
     return true;

@@ -1,21 +1,21 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '@causeway/runtime';
-import { FrameReader, frame } from '../wire/tcp-frames';
+import { FrameReader, frameMessage } from '../wire/tcp-frames';
 import type { UpstreamAddress } from './upstream-address';
 import { answersQuery, type UpstreamQuery } from './upstream-messages';
 
-/** Timeout of an upstream, and its clock. */
+/** Timeout of a query to an upstream, and its clock. */
 export interface QueryTimeout {
   readonly clock: Clock;
-  /** ms */
+  /** In ms. */
   readonly timeout: number;
 }
 
 /**
- * Asks over UDP from a socket that is made for this query: its port is random, and because it is connected it receives
- * only from this upstream. Packets that do not answer the query are ignored. Rejects after the timeout, or as soon as
- * the system reports that the port is closed.
+ * Sends a query over UDP from a new socket: its port is random, and because it is connected it receives from this
+ * upstream only. Ignores packets that do not answer the query. Rejects after the timeout, or as soon as the system
+ * reports a closed port.
  */
 export function askUdp(upstream: UpstreamAddress, query: UpstreamQuery, limit: QueryTimeout): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export function askUdp(upstream: UpstreamAddress, query: UpstreamQuery, limit: Q
   });
 }
 
-/** Asks over TCP with a connection for this query. Rejects after the timeout or if the connection fails. */
+/** Sends a query over TCP on a new connection. Rejects after the timeout or if the connection fails. */
 export function askTcp(upstream: UpstreamAddress, query: UpstreamQuery, limit: QueryTimeout): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: upstream.address, port: upstream.port, noDelay: true });
@@ -50,7 +50,7 @@ export function askTcp(upstream: UpstreamAddress, query: UpstreamQuery, limit: Q
     const timer = limit.clock.after(limit.timeout, () => done(() => reject(noAnswer(limit))));
     socket.on('error', (error) => done(() => reject(error)));
     socket.on('close', () => done(() => reject(new Error('the connection was closed without an answer'))));
-    socket.on('connect', () => socket.write(frame(query.packet)));
+    socket.on('connect', () => socket.write(frameMessage(query.packet)));
     socket.on('data', (chunk: Buffer) => {
       const answer = reader.read(chunk).find((each) => answersQuery(each, query));
       if (answer) done(() => resolve(answer));

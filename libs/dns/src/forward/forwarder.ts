@@ -8,7 +8,7 @@ import { codeOnly } from '../wire/encoded-answer';
 import type { Question } from '../wire/question';
 import { writeReply, type ReplyFormat } from '../wire/reply';
 import { askTcp, askUdp } from './ask-upstream';
-import { isTruncated, isWorthAnotherTry, replyFromUpstream, upstreamQuery } from './upstream-messages';
+import { isTruncated, isWorthAnotherTry, replyFromUpstream, buildUpstreamQuery } from './upstream-messages';
 import type { Resolver, Resolvers } from './resolvers';
 
 /** Dependencies of a forwarder. */
@@ -16,13 +16,13 @@ export interface ForwarderOptions {
   readonly config: ForwardConfig;
   readonly upstreams: Resolvers;
   readonly clock: Clock;
-  /** Called once for each forwarded query with its result and its time in ms. */
+  /** Called once for each forwarded query with its result and duration in ms. */
   readonly onSettled: (result: ForwardResult, took: number) => void;
 }
 
 /**
- * Forwards queries for other names to the upstreams (docs/design.md §6). Equal queries that are pending at one time share
- * one upstream query, so a stampede costs one query, and so does a loop in which an upstream asks this server.
+ * Forwards queries for other names to the upstreams (docs/design.md §6). Equal pending queries share one upstream
+ * query, so a stampede, or a loop in which an upstream asks this server, costs one query.
  */
 export class Forwarder {
   private readonly privateClients = new PrivateClients();
@@ -31,7 +31,7 @@ export class Forwarder {
 
   constructor(private readonly options: ForwarderOptions) {}
 
-  /** Number of upstream queries under way. */
+  /** Number of pending upstream queries. */
   get pending(): number {
     return this.underWay.size;
   }
@@ -44,9 +44,9 @@ export class Forwarder {
     );
   }
 
-  /** The upstream's answer; undefined if the query is not forwarded. Never rejects: a failure is SERVFAIL. */
+  /** Returns the upstream's answer; undefined if the query is not forwarded. Never rejects: a failure is SERVFAIL. */
   resolve(packet: Buffer, question: Question, client: DnsClient): Promise<Buffer> | undefined {
-    // A client that does not set RD wants what this server knows itself, which is nothing.
+    // A client that does not set RD wants only this server's own names, and the name is not one of them.
     const wanted = (packet.readUInt8(2) & 0x01) !== 0;
     return wanted && this.isOfferedTo(client) ? this.forward(packet, question, client) : undefined;
   }
@@ -64,7 +64,7 @@ export class Forwarder {
     return answer ? replyFromUpstream(answer, packet, shape) : servfail(packet, shape);
   }
 
-  /** Joins an equal query under way or begins one; undefined above the limits. */
+  /** Joins an equal pending query or starts one; undefined above the limits. */
   private admit(packet: Buffer, question: Question, { address }: DnsClient): Promise<Buffer | undefined> | undefined {
     const { pending, pendingPerClient } = this.options.config;
     const own = this.perClient.get(address) ?? 0;
@@ -86,7 +86,7 @@ export class Forwarder {
     else this.perClient.delete(address);
   }
 
-  /** Asks one upstream after the other until one answers; if none answers, the last refusal. */
+  /** Queries one upstream after the other until one answers; otherwise returns the last refusal. */
   private async tryUpstreams(packet: Buffer, question: Question): Promise<Buffer | undefined> {
     const { upstreams, config } = this.options;
     const order = upstreams.inOrder();
@@ -108,15 +108,15 @@ export class Forwarder {
 
   private async askUpstream(upstream: Resolver, packet: Buffer, question: Question): Promise<Buffer> {
     const { clock, config } = this.options;
-    // Every try has a new id and a new port, which an attacker who forges answers has to guess anew.
-    const query = upstreamQuery(packet, question);
+    // Every attempt has a new id and a new port, which an attacker who forges answers must guess again.
+    const query = buildUpstreamQuery(packet, question);
     const answer = await askUdp(upstream, query, { clock, timeout: config.timeout });
     if (!isTruncated(answer)) return answer;
     return askTcp(upstream, query, { clock, timeout: config.timeout });
   }
 }
 
-/** Equal for queries that one answer fits: name, type, class, and the client's RD, AD, CD, EDNS and DO. */
+/** Returns a key that is equal for queries with the same answer: name, type, class, and the client's RD, AD, CD, EDNS and DO. */
 function queryKey(packet: Buffer, { name, type, class: cls, edns }: Question): string {
   const flags = (packet.readUInt8(2) & 1) | (packet.readUInt8(3) & 0x30);
   return `${type} ${cls} ${flags} ${edns ? Number(edns.dnssec) : '-'} ${name}`;
@@ -146,7 +146,7 @@ export function isPrivate(address: string): boolean {
 
 const MAX_REMEMBERED = 4_096;
 
-/** `isPrivate` with a small cache: it is called for every reply, and the same clients ask again and again. */
+/** `isPrivate` with a small cache: it is called for every reply, mostly for the same clients. */
 class PrivateClients {
   private known = new Map<string, boolean>();
 

@@ -6,9 +6,9 @@ import { parseUpstream, readResolverFile, type UpstreamAddress } from './upstrea
 /** A resolver to which queries are forwarded, with its health. */
 export interface Resolver extends UpstreamAddress {
   readonly label: string;
-  /** Failures since the last answer. */
+  /** Number of failures since the last answer. */
   failures: number;
-  /** End of the cooldown by the clock's `elapsed`; until then other upstreams are asked first. 0 = healthy. */
+  /** End of the cooldown by the clock's `elapsed`; until then other upstreams are queried first. 0 = healthy. */
   coolingUntil: number;
   answered: number;
   failed: number;
@@ -23,19 +23,19 @@ export interface UpstreamSources {
   readonly isOwnAddress: (address: string, port: number) => boolean;
 }
 
-/** ms after which the list is read again. */
+/** Interval at which the list is read again, ms. */
 const REREAD = 10_000;
 const FAILURES_TO_COOLDOWN = 2;
 const MAX_COOLDOWN = 30_000;
 
-/** The resolvers for other names: the configured ones, else those of the resolver configuration; never this server. */
+/** Resolvers for other names: the configured ones, else those of the resolver configuration; never this server. */
 export class Resolvers {
   private all: Resolver[] = [];
   private readAt = -Infinity;
 
   constructor(private readonly sources: UpstreamSources) {}
 
-  /** Reads the list. A resolver configuration that cannot be read leaves the list as it is; if it is empty, with a warning. */
+  /** Reads the list. If the resolver configuration cannot be read, keeps the list, and warns if it is empty. */
   async load(): Promise<void> {
     const { config, clock } = this.sources;
     this.readAt = clock.elapsed();
@@ -49,7 +49,7 @@ export class Resolvers {
     return this.all;
   }
 
-  /** The order in which to ask: healthy upstreams as listed, then those in cooldown, the earliest end first. */
+  /** Returns the order of queries: healthy upstreams as listed, then those in cooldown, the earliest end first. */
   inOrder(): readonly Resolver[] {
     const now = this.sources.clock.elapsed();
     if (now - this.readAt > REREAD) void this.load();

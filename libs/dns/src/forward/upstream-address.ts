@@ -17,7 +17,7 @@ export function parseUpstream(text: string): UpstreamAddress | undefined {
   return { address, port };
 }
 
-/** The `nameserver` lines of a resolver configuration (resolv.conf(5)), in order, each once. */
+/** Returns the `nameserver` lines of a resolver configuration (resolv.conf(5)), in order, each once. */
 export function readResolverFile(content: string): UpstreamAddress[] {
   const found = new Map<string, UpstreamAddress>();
   for (const line of content.split('\n')) {

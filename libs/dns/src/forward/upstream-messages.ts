@@ -4,10 +4,10 @@ import { Rcode } from '../wire/codes';
 import type { Question } from '../wire/question';
 import { OUR_UDP_SIZE, sizeLimit, writeReply, type ReplyFormat } from '../wire/reply';
 
-/** A query to an upstream: it has an id of its own and nothing that concerns only the client and this server. */
+/** A query to an upstream: it has its own id and nothing that concerns only the client and this server. */
 export interface UpstreamQuery {
   readonly packet: Buffer;
-  /** End of the question. */
+  /** Offset of the end of the question. */
   readonly end: number;
 }
 
@@ -16,12 +16,12 @@ const OPT_LENGTH = 11;
 const ID_SPACE = 65_536;
 const RECURSION_AVAILABLE = 0x80;
 
-/** The upstream query for a client's question. It has EDNS if the client's query has. */
-export function upstreamQuery(asked: Buffer, question: Question): UpstreamQuery {
+/** Builds the upstream query for a client's question. It has EDNS if the client's query has. */
+export function buildUpstreamQuery(asked: Buffer, question: Question): UpstreamQuery {
   const { end, edns } = question;
   const packet = Buffer.alloc(end + (edns ? OPT_LENGTH : 0));
   packet.writeUInt16BE(randomInt(ID_SPACE), 0);
-  // RD, AD and CD are the client's; TC and Z are not forwarded.
+  // RD, AD and CD are copied from the client; TC and Z are not.
   packet[2] = asked.readUInt8(2) & 0x01;
   packet[3] = asked.readUInt8(3) & 0x30;
   packet.writeUInt16BE(1, 4);
@@ -53,7 +53,7 @@ export function isWorthAnotherTry(answer: Buffer): boolean {
   return rcode === Rcode.SERVFAIL || rcode === Rcode.REFUSED || rcode === Rcode.NOTIMP;
 }
 
-/** The reply to the client: the upstream's answer with the client's id and spelling, or cut with TC if it does not fit. */
+/** Builds the reply to the client: the upstream's answer with the client's id and spelling, truncated with TC if it does not fit. */
 export function replyFromUpstream(answer: Buffer, packet: Buffer, shape: ReplyFormat): Buffer {
   const rcode = answer.readUInt8(3) & 0x0f;
   if (answer.length > sizeLimit(shape.edns, shape.udp)) {

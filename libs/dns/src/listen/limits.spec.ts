@@ -1,7 +1,7 @@
 import { FakeClock } from '@causeway/runtime/testing';
 import { ask } from '../../../../test/dns/ask';
 import { DnsZone, service } from '../../../../test/dns/dns-zone';
-import { FrameReader, frame } from '../wire/tcp-frames';
+import { FrameReader, frameMessage } from '../wire/tcp-frames';
 import { RateLimit } from '../answer/responder';
 
 describe('the rate of one client', () => {
@@ -49,7 +49,7 @@ describe('the rate of one client', () => {
 
 describe('frames', () => {
   const packets = [Buffer.from('one'), Buffer.alloc(0), Buffer.alloc(700, 7)];
-  const stream = Buffer.concat(packets.map(frame));
+  const stream = Buffer.concat(packets.map(frameMessage));
 
   test.each([1, 2, 3, 5, 100, stream.length])('come out as they went in, in pieces of %i', (size) => {
     const reader = new FrameReader();

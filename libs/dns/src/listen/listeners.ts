@@ -13,7 +13,7 @@ export interface ListenersOptions {
   readonly metrics: DnsMetrics;
 }
 
-/** Both transports at one address and port. */
+/** UDP and TCP at one address and port. */
 interface DnsListener {
   readonly host: string;
   readonly port: number;
@@ -30,7 +30,7 @@ export class Listeners {
 
   constructor(private readonly options: ListenersOptions) {}
 
-  /** Opens both transports at one port; port 0 takes one that is free for both. Resolves to the port. */
+  /** Opens UDP and TCP at one port; port 0 chooses one that is free for both. Resolves to the port. */
   async open(host: string, port: number): Promise<number> {
     for (let tries = 1; ; tries++) {
       const tcp = await TcpListener.open({ host, port }, this.tcpOptions());
@@ -57,7 +57,7 @@ export class Listeners {
     return this.all.reduce((sum, { tcp }) => sum + tcp.connections, 0);
   }
 
-  /** Addresses at which other machines reach this server. A wildcard stands for the addresses of this machine. */
+  /** Returns the addresses at which other hosts reach this server. A wildcard stands for the addresses of this host. */
   addresses(): string[] {
     return [...new Set(this.all.flatMap(({ host }) => reachableAt(host)))];
   }

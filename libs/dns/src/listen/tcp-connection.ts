@@ -1,23 +1,23 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
-import { FrameReader, frame } from '../wire/tcp-frames';
+import { FrameReader, frameMessage } from '../wire/tcp-frames';
 import type { PacketHandler } from './udp-listener';
 
 /** Dependencies of a connection. */
 export interface TcpConnectionOptions {
   readonly respond: PacketHandler;
   readonly clock: Clock;
-  /** ms without a whole query after which the connection is closed. */
+  /** Idle timeout without a complete query, ms. */
   readonly idle: number;
 }
 
 const MAX_PENDING = 100;
 
-/** One connection. Queries are pipelined, and answers are sent in the order in which they are ready (RFC 7766 §6.2). */
+/** One connection. Queries are pipelined, and answers are sent as they become ready (RFC 7766 §6.2). */
 export class TcpConnection {
   private readonly reader = new FrameReader();
   private readonly address: string;
-  /** Number of queries whose answer is a promise. */
+  /** Number of queries whose answer is still a promise. */
   private pending = 0;
   private timer: Timer;
 
@@ -33,7 +33,7 @@ export class TcpConnection {
     socket.once('close', () => this.timer.cancel());
   }
 
-  /** Closes the connection at once. */
+  /** Closes the connection immediately. */
   end(): void {
     this.socket.destroy();
   }
@@ -49,7 +49,7 @@ export class TcpConnection {
 
   private answer(packet: Buffer): void {
     const reply = this.options.respond(packet, { udp: false, address: this.address });
-    // A packet that gets no answer is not DNS: the bytes after it cannot be trusted.
+    // A packet that gets no answer is not DNS, so the rest of the stream cannot be trusted.
     if (reply === undefined) return this.end();
     if (Buffer.isBuffer(reply)) return this.send(reply);
     this.pending += 1;
@@ -61,10 +61,10 @@ export class TcpConnection {
   }
 
   private send(answer: Buffer): void {
-    if (this.socket.writable) this.socket.write(frame(answer));
+    if (this.socket.writable) this.socket.write(frameMessage(answer));
   }
 
-  /** Reads more queries only while the client reads its answers. */
+  /** Pauses reading while the client does not read its answers. */
   private pauseOrResume(): void {
     if (this.socket.writableNeedDrain || this.pending >= MAX_PENDING) this.socket.pause();
     else this.socket.resume();

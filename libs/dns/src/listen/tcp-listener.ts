@@ -14,7 +14,7 @@ export interface TcpListenerOptions {
   readonly onRefused: () => void;
 }
 
-/** A TCP socket that accepts connections (RFC 7766) up to a limit in all and a limit of one client. */
+/** A TCP socket that accepts connections (RFC 7766) up to a limit in total and per client. */
 export class TcpListener {
   private readonly open = new Set<TcpConnection>();
   private readonly perClient = new Map<string, number>();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { DnsClient, ReplyResult } from '../answer/responder';
 
-/** Handles a packet of a listener. */
+/** Handles one packet of a listener. */
 export type PacketHandler = (packet: Buffer, client: DnsClient) => ReplyResult;
 
 const RECEIVE_BUFFER = 1024 * 1024;
@@ -43,7 +43,7 @@ export class UdpListener {
   }
 
   private receive(packet: Buffer, from: RemoteInfo): void {
-    // Nobody listens on port 0; only a forged packet comes from there.
+    // Nobody listens on port 0: the packet is forged.
     if (from.port === 0) return;
     const reply = this.respond(packet, { udp: true, address: from.address });
     if (reply === undefined) return;
@@ -55,15 +55,15 @@ export class UdpListener {
     try {
       this.socket.send(answer, to.port, to.address);
     } catch {
-      // The socket was closed meanwhile.
+      // The socket has been closed in the meantime.
     }
   }
 }
 
 /**
- * A lookup that takes every address as it is. Node sends each destination through its resolver, which costs one turn of
- * the event loop. All clients are of the socket's family, so the address is not looked at: checking it would cost as much
- * as writing the answer.
+ * Returns a lookup that accepts every address unchanged: Node resolves each destination, which costs one turn of the
+ * event loop. All clients have the socket's family, so the address is not checked; a check would cost as much as
+ * writing the answer.
  */
 function lookupLiteral(family: 4 | 6) {
   return (
@@ -77,6 +77,6 @@ function enlargeReceiveBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER);
   } catch {
-    // The system allows less; the socket keeps the default.
+    // The system's limit is lower; the socket keeps the default.
   }
 }

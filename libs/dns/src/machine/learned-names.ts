@@ -10,25 +10,23 @@ import { firstLabel, formatDnsName, parentName, type DnsName } from '../wire/dns
 import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
 import { writeReply } from '../wire/reply';
 
-/** Names that are asked for one by one, elsewhere: not all of them are known. */
+/** Source of names that are requested one by one from a server: only some of them are known. */
 export interface LearnedNameSource {
   /**
-   * Returns the service with a hostname, in lower case; `pending`: not known yet; undefined: there is none. The first
-   * call starts the request.
+   * Returns the service with a hostname in lower case; `pending`: not known yet; undefined: no service has it. The
+   * first call sends the request.
    */
   get(hostname: string): NamedService | 'pending' | undefined;
-  /** Resolves when a hostname is no longer pending, or after a while. Never rejects. */
+  /** Resolves when a hostname is no longer pending, or after a timeout. Never rejects. */
   settled(hostname: string): Promise<void>;
-  /** Calls `listener` with hostnames whose answer may differ, until the returned function is called. */
+  /** Calls `listener` with hostnames whose answer may have changed, until the returned function is called. */
   subscribe(listener: (hostnames: readonly string[]) => void): () => void;
 }
 
 const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
-/**
- * Maximum number of hostnames in the table; the one learned first is evicted, and learned again when it is asked for.
- */
+/** Maximum number of hostnames in the table; the oldest is evicted, and requested again by the next query. */
 const MAX_LEARNED = 16_384;
-/** Maximum number of names that are waited for at once. */
+/** Maximum number of queries that wait for a pending name. */
 const MAX_PENDING = 500;
 
 export interface LearnedNamesParts {
@@ -37,31 +35,31 @@ export interface LearnedNamesParts {
   readonly authority: Authority;
   readonly answers: Answers;
   readonly metrics: DnsMetrics;
-  /** Resolves all names that are under no suffix. */
+  /** Resolves all names outside the suffixes. */
   readonly others: RecursiveResolver;
 }
 
 /**
- * Answers by names of a source: those that are known at once, others as soon as the source knows them. The table has what was asked for
- * and is known.
+ * Answers queries by the names of a source: known names immediately, others once the source knows them. The table holds
+ * the known names that were queried.
  */
 export class LearnedNames implements RecursiveResolver {
   private readonly failed = codeOnly(Rcode.SERVFAIL);
   private readonly byHostname = new Map<string, NamedService>();
-  /** The hostnames of each service, and what of it is in the table. */
+  /** The hostnames of each service, and its current entry in the table. */
   private readonly byService = new Map<string, { readonly hostnames: Set<string>; shown: NamedService | undefined }>();
   private waiting = 0;
 
   constructor(private readonly parts: LearnedNamesParts) {}
 
-  /** Follows the source until the returned function is called. */
+  /** Subscribes to the source until the returned function is called. */
   follow(): () => void {
     return this.parts.source.subscribe((hostnames) => {
       for (const hostname of hostnames) if (this.byHostname.has(hostname)) this.learn(hostname);
     });
   }
 
-  /** Returns the answer; undefined if it must be waited for, or if another resolver is to be asked. */
+  /** Returns the answer; undefined if it is pending, or if another resolver must be queried. */
   find(name: DnsName, type: number): EncodedAnswer | undefined {
     const hostname = this.hostnameIn(name);
     if (hostname !== undefined && this.learn(hostname) === 'pending') return undefined;
@@ -87,7 +85,7 @@ export class LearnedNames implements RecursiveResolver {
     return settled.then(() => reply(this.find(question.name, question.type) ?? this.failed));
   }
 
-  /** The hostname that a name under a suffix asks about, or of whose port; undefined where there can be none. */
+  /** Returns the hostname in a name under a suffix, or in the name of one of its ports; undefined if there is none. */
   private hostnameIn(name: DnsName): string | undefined {
     const { authority } = this.parts;
     const apex = authority.findApex(name);
@@ -97,7 +95,7 @@ export class LearnedNames implements RecursiveResolver {
     return HOSTNAME.test(hostname) ? hostname : undefined;
   }
 
-  /** Updates the table by the source's answer for a hostname. */
+  /** Updates the table with the source's answer for a hostname. */
   private learn(hostname: string): NamedService | 'pending' | undefined {
     const found = this.parts.source.get(hostname);
     const before = this.byHostname.get(hostname);
@@ -115,7 +113,7 @@ export class LearnedNames implements RecursiveResolver {
     return found;
   }
 
-  /** A service has a hostname, as `now` says, or has it no longer. */
+  /** Adds a hostname to a service's entry, or removes it if `now` is undefined. */
   private replace(key: string, hostname: string, now: NamedService | undefined): void {
     const { table } = this.parts;
     const entry = this.byService.get(key) ?? { hostnames: new Set<string>(), shown: undefined };

@@ -14,20 +14,20 @@ import { Authority, configuredSuffixes } from '../table/authority';
 import { NameTable } from '../table/name-table';
 import { LearnedNames, type LearnedNameSource } from './learned-names';
 
-/** Dependencies of the DNS server of a machine. */
+/** Dependencies of the DNS server of a host. */
 export interface MachineDnsOptions {
   readonly source: LearnedNameSource;
-  /** The zone of the machine, for explanations. */
+  /** Zone of the host, for explanations. */
   readonly zone: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Names under `suffixes` are those of the source; others go to the upstreams. */
+  /** Names under `suffixes` are resolved by the source; others by the upstreams. */
   readonly config: DnsSettings;
 }
 
 /**
- * Creates the DNS server of a machine: as that of a zone, for names that are learned when they are asked for. It
- * answers no queries before `bind`.
+ * Creates the DNS server of a host. It works like that of a zone, but requests each name from the source on the first
+ * query. It answers no queries before `bind`.
  */
 export function createMachineDns({ source, zone, clock, logger, config: settings }: MachineDnsOptions): DnsServer {
   const config = completeDnsConfig(settings);

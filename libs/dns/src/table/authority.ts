@@ -4,10 +4,10 @@ import type { DnsConfig } from '../dns-config';
 import { formatDnsName, nibbles, parentName, parseDnsName, type DnsName } from '../wire/dns-name';
 import type { EncodedAnswer } from '../wire/encoded-answer';
 
-/** The top of a tree of names for which the server is authoritative: a suffix, or a hostname outside all suffixes. */
+/** The apex of a zone of names for which the server is authoritative: a suffix, or a hostname outside all suffixes. */
 export class Apex {
   readonly text: string;
-  /** The serial of the SOA in the two cached answers below. */
+  /** Serial of the SOA in the two cached answers below. */
   serial = -1;
   noData: EncodedAnswer | undefined;
   nxDomain: EncodedAnswer | undefined;
@@ -21,11 +21,11 @@ export class Apex {
 }
 
 /**
- * The suffixes for which the server is authoritative: the configured ones, and of each generator the literal text after
- * its last placeholder if that text has two labels or more. A suffix below another suffix belongs to the outer one.
+ * The suffixes for which the server is authoritative: the configured ones and, for each generator, the literal text
+ * after its last placeholder if it has at least two labels. A suffix below another suffix belongs to the outer one.
  */
 export class Authority {
-  /** Raised when the set of suffixes changes. */
+  /** Incremented when the set of suffixes changes. */
   version = 0;
   private readonly apexes = new Map<DnsName, Apex>();
   /** Number of settings and generators that produce each suffix. */
@@ -49,14 +49,14 @@ export class Authority {
     }
   }
 
-  /** The outermost suffix that `name` equals or is below. */
+  /** Returns the outermost suffix that equals `name` or is above it. */
   findApex(name: DnsName): Apex | undefined {
     let found: Apex | undefined;
     for (let at = name; at !== ''; at = parentName(at)) found = this.apexes.get(at) ?? found;
     return found;
   }
 
-  /** The outermost suffixes as text. */
+  /** Returns the outermost suffixes as text. */
   suffixes(): string[] {
     return [...this.apexes.keys()].filter((name) => this.findApex(name)?.name === name).map(formatDnsName);
   }
@@ -78,7 +78,7 @@ export class Authority {
   }
 }
 
-/** The suffix that all names of a template share: the text after the first dot that follows the last placeholder. */
+/** Returns the suffix that all names of a template share: the text after the first dot that follows the last placeholder. */
 export function literalSuffix(text: string): DnsName | undefined {
   const parsed = parseTemplate(text);
   if (!parsed.ok || parsed.template.parts.every((part) => part.type === 'literal')) return undefined;
@@ -90,7 +90,7 @@ export function literalSuffix(text: string): DnsName | undefined {
 
 const MAX_ZONES_PER_RANGE = 256;
 
-/** The suffixes that no generator changes: the configured ones, that of direct names and the reverse zones of the VIP ranges. */
+/** Returns the suffixes that no generator changes: the configured ones, that of direct names and the reverse zones of the VIP ranges. */
 export function configuredSuffixes(
   config: Pick<DnsConfig, 'suffixes' | 'ranges'> & Partial<Pick<DnsConfig, 'directSuffix'>>,
 ): DnsName[] {
@@ -99,8 +99,8 @@ export function configuredSuffixes(
 }
 
 /**
- * The reverse zones of a range: `241.in-addr.arpa` for 241.0.0.0/8. A prefix that ends inside a label gives several
- * zones, or none if there would be more than `MOST_ZONES_OF_A_RANGE`.
+ * Returns the reverse zones of a range: `241.in-addr.arpa` for 241.0.0.0/8. A prefix that ends inside a label gives
+ * several zones, or none if there would be too many.
  */
 export function reverseSuffixes(cidr: string): string[] {
   const [ip = '', length = ''] = cidr.split('/');

@@ -3,14 +3,14 @@ import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import { DerivedTable, fillInSlices, type Derivation, type IndexEvent, type IndexReader } from '@causeway/store';
 import { Authority } from './authority';
 import { NameTable } from './name-table';
-import { NAMED_KINDS, namedService, sameAnswers } from './named-service';
+import { NAMED_KINDS, readNamedService, sameAnswers } from './named-service';
 import type { DnsName } from '../wire/dns-name';
 
 const GENERATOR = 'HostnameGenerator';
 /** Maximum number of hostnames that a log line about conflicts lists. */
 const SHOWN = 5;
 
-/** The names that a server answers for. */
+/** Names for which a server answers. */
 export interface Names {
   readonly table: NameTable;
   readonly authority: Authority;
@@ -21,7 +21,7 @@ export interface FollowedNamesOptions {
   readonly index: IndexReader;
   /** The order of precedence of meshes. */
   readonly meshOrder: readonly string[];
-  /** Configured suffixes. */
+  /** The configured suffixes. */
   readonly suffixes: readonly DnsName[];
   readonly logger: Logger;
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
@@ -29,14 +29,14 @@ export interface FollowedNamesOptions {
 }
 
 /**
- * The names of the services of an index, kept equal to it until `close`. While they are read anew, answers come from the former names: a
- * partial table would deny names that exist.
+ * The names of the services of an index, kept up to date until `close`. During a reload, answers come from the previous
+ * table: a partial table would deny names that exist.
  */
 export class FollowedNames implements Names {
-  /** As they are served now: kept here, for each query reads them. */
+  /** The current table; a field, because every query reads it. */
   table: NameTable;
   authority: Authority;
-  /** The serial of all SOAs; raised with every change of an answer. */
+  /** Serial of all SOAs; incremented with every change of an answer. */
   serial = 0;
   /** Number of changes of services applied since the start. */
   changes = 0;
@@ -52,7 +52,7 @@ export class FollowedNames implements Names {
     if (this.derived.hasLoaded) this.changed();
   }
 
-  /** Resolves when the names of the index were read once. Never, where `close` comes first. */
+  /** Resolves when the names of the index have been read once; never if `close` comes first. */
   whenLoaded(): Promise<void> {
     return this.derived.whenLoaded();
   }
@@ -69,7 +69,7 @@ export class FollowedNames implements Names {
       *fill({ table, authority }) {
         for (const generator of index.ofKind(GENERATOR)) yield applyGenerator(authority, generator.id, generator);
         for (const kind of NAMED_KINDS)
-          for (const service of index.ofKind(kind)) yield table.add(namedService(service));
+          for (const service of index.ofKind(kind)) yield table.add(readNamedService(service));
       },
       apply: (names, event) => this.apply(names, event),
     };
@@ -88,8 +88,8 @@ export class FollowedNames implements Names {
 
   private applyService(table: NameTable, before: Resource | undefined, after: Resource | undefined): boolean {
     if (before && after && sameAnswers(before, after)) return false;
-    if (before) table.remove(namedService(before));
-    if (after) table.add(namedService(after));
+    if (before) table.remove(readNamedService(before));
+    if (after) table.add(readNamedService(after));
     this.changes += 1;
     if (after?.origin.traceparent !== undefined) this.trace(after);
     return true;
@@ -102,7 +102,7 @@ export class FollowedNames implements Names {
 
   private changed(): void {
     ({ table: this.table, authority: this.authority } = this.derived.served);
-    // Serials have 32 bits (RFC 1982). A reload may begin at a lower revision; the serial changes all the same.
+    // Serials have 32 bits (RFC 1982). A reload may start at a lower revision; the serial changes nevertheless.
     this.serial = (this.options.index.point?.revision ?? 0) % 2 ** 32;
     this.reportConflicts();
   }

@@ -7,12 +7,12 @@ import { HostEntry, ReverseEntry, type MeshOrder } from './table-entries';
 export class NameTable {
   private readonly hosts = new Map<DnsName, HostEntry>();
   private readonly reverses = new Map<DnsName, ReverseEntry>();
-  /** Empty non-terminals: how many hostnames and reverse names are below a name. */
+  /** Empty non-terminals: the number of hostnames and reverse names below a name. */
   private readonly under = new Map<DnsName, number>();
   private readonly disputed = new Set<HostEntry>();
   private readonly order: MeshOrder;
 
-  /** `meshOrder`: the order of precedence of meshes; meshes that it does not name follow by name. */
+  /** `meshOrder`: the order of precedence of meshes; unlisted meshes follow by name. */
   constructor(meshOrder: readonly string[]) {
     const ranks = new Map(meshOrder.map((mesh, i) => [mesh, i]));
     const computeRank = (mesh: string): number => ranks.get(mesh) ?? meshOrder.length;
@@ -24,7 +24,7 @@ export class NameTable {
     return this.hosts.size;
   }
 
-  /** Hostnames that services of several meshes hold. */
+  /** Returns hostnames that services of several meshes hold. */
   conflicts(): ReadonlySet<HostEntry> {
     return this.disputed;
   }
@@ -42,7 +42,7 @@ export class NameTable {
     return this.under.has(name);
   }
 
-  /** Idempotent: adding an unchanged service again changes nothing. */
+  /** Adds a service. Idempotent: adding it again unchanged has no effect. */
   add(named: NamedService): void {
     const { service, hostnames } = named;
     for (const { hostname, generators } of hostnames) {

@@ -16,7 +16,7 @@ export interface HostPort {
   readonly name: string;
 }
 
-/** A service without its hostnames, as DNS answers need it. */
+/** The parts of a service that DNS answers contain, without its hostnames. */
 export interface DnsService {
   readonly id: Identity;
   /** Empty while the service has no address. */
@@ -38,11 +38,11 @@ export interface NamedService {
 }
 
 /**
- * Maximum number of ports of one service that get SRV records: the maximum that a kind allows. Further ports of a
- * stored service are ignored.
+ * Maximum number of ports of one service with SRV records: the maximum that a kind allows. Further ports of a stored
+ * service are ignored.
  */
 const MAX_PORTS = 1_024;
-/** Longer lists are rarely equal, and interning them would fill the memory. */
+/** Longer lists are rarely equal; interning them would waste memory. */
 const MAX_INTERNED_LENGTH = 32;
 
 /** Maximum number of values that an `Interner` keeps. */
@@ -69,8 +69,8 @@ const GENERATORS = new Interner<readonly string[]>();
 /** Kinds that have hostnames. */
 export const NAMED_KINDS: readonly string[] = Object.values(SERVICE_KINDS);
 
-/** Reads a service as the controllers of the zone wrote it. A malformed part counts as absent. */
-export function namedService(resource: Resource): NamedService {
+/** Reads a service as the control loops of the zone wrote it. Malformed parts are ignored. */
+export function readNamedService(resource: Resource): NamedService {
   const status = resource.status ?? {};
   const vip = isJsonObject(status['vip']) ? status['vip']['ip'] : undefined;
   const ip = typeof vip === 'string' ? vip : '';
@@ -84,18 +84,18 @@ export function namedService(resource: Resource): NamedService {
   return { service, hostnames: readHostnames(status['addresses']) };
 }
 
-/** True if both states of a service give the same answers: then the change does not touch the table. */
+/** True if both versions of a service give the same answers, so that the table need not change. */
 export function sameAnswers(a: Resource, b: Resource): boolean {
   if (a.status === b.status && a.spec === b.spec) return true;
-  const left = namedService(a);
-  const right = namedService(b);
+  const left = readNamedService(a);
+  const right = readNamedService(b);
   return (
     left.service.ip === right.service.ip &&
     JSON.stringify([left.hostnames, left.service.ports]) === JSON.stringify([right.hostnames, right.service.ports])
   );
 }
 
-/** True if both are the same service, whatever their addresses. */
+/** True if both are the same service, even with different addresses. */
 export function sameService(a: DnsService, b: DnsService): boolean {
   return compareIdentities(a.id, b.id) === 0;
 }
@@ -115,7 +115,7 @@ function readHostnames(addresses: JsonValue | undefined): ServiceHostname[] {
   return [...held].map(([hostname, generators]) => ({ hostname, generators: GENERATORS.intern(generators) }));
 }
 
-/** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones. */
+/** Reads the ports in `spec.ports` of services in the mesh, or in `spec.match` of external ones. */
 function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly HostPort[] {
   const listed = isJsonArray(ports) ? ports.slice(0, MAX_PORTS) : [match];
   const read = listed.flatMap((port) => {

@@ -4,7 +4,7 @@ import type { EncodedAnswer } from '../wire/encoded-answer';
 import type { Apex } from './authority';
 import { sameService, type DnsService, type NamedService } from './named-service';
 
-/** A name in the table. Its apex is looked up at the first query, and again when `apexVersion` is not the authority's. */
+/** A name in the table. Its apex is looked up at the first query, and again after `apexVersion` changed in the authority. */
 export interface TableEntry {
   readonly name: DnsName;
   apex: Apex | undefined;
@@ -17,12 +17,12 @@ export interface Holder {
   readonly generators: readonly string[];
 }
 
-/** Compares two meshes that have one hostname; negative if `a` wins. */
+/** Compares two meshes with the same hostname; negative if `a` wins. */
 export type MeshOrder = (a: string, b: string) => number;
 
-/** A hostname that some service holds, with its encoded answers. Every change of the entry drops the answers. */
+/** A hostname that some service holds, with its encoded answers. Every change of the entry discards the answers. */
 export class HostEntry implements TableEntry {
-  /** The first holder answers. Never empty while the entry is in the table. */
+  /** Holders of the hostname; the first is in the answer. Never empty while the entry is in the table. */
   holders: readonly Holder[] = [];
   apex: Apex | undefined;
   apexVersion = -1;
@@ -53,7 +53,7 @@ export class HostEntry implements TableEntry {
     this.dropCached();
   }
 
-  /** The cached answer under `key`; `make` builds it the first time. */
+  /** Returns the cached answer under `key`; `make` builds it the first time. */
   cached(key: string, make: () => EncodedAnswer): EncodedAnswer {
     const known = this.cachedAnswers?.get(key);
     if (known) return known;
@@ -70,7 +70,7 @@ export class HostEntry implements TableEntry {
   }
 }
 
-/** An address and the services that have it: one service, unless another system handed the address out. */
+/** An address and the services that have it: normally one, several if another system assigned the address. */
 export class ReverseEntry implements TableEntry {
   named: readonly NamedService[] = [];
   ptr: EncodedAnswer | undefined;

@@ -1,5 +1,5 @@
 /**
- * Record types by number: those that this server handles (RFC 1035 §3.2.2, 2782, 3596, 6891), and others that programs
+ * Numbers of record types: those that this server handles (RFC 1035 §3.2.2, 2782, 3596, 6891), and others that programs
  * and users query by name.
  */
 export const Type = {

@@ -2,8 +2,8 @@ import { isIPv4 } from 'node:net';
 
 /**
  * A domain name in wire format, in lower case and without the root's zero octet: length, label, length, label. It is a
- * string so that it can be a map key. Unlike dotted text it is unambiguous for labels that contain a dot. The root is the
- * empty string.
+ * string, so that it can be a map key. Unlike dotted text it is unambiguous for labels that contain a dot. The root is
+ * the empty string.
  */
 export type DnsName = string;
 
@@ -18,7 +18,7 @@ export function parseDnsName(text: string): DnsName | undefined {
   return join(plain.toLowerCase().split('.'));
 }
 
-/** Dotted text without a trailing dot; the root is `.`, octets that are not printable are `\ddd`. */
+/** Formats a name as dotted text without a trailing dot; the root is `.`, unprintable octets are `\ddd`. */
 export function formatDnsName(wire: DnsName): string {
   if (wire === '') return '.';
   const labels: string[] = [];
@@ -27,17 +27,17 @@ export function formatDnsName(wire: DnsName): string {
   return labels.join('.');
 }
 
-/** The name without its first label; the parent of the root is the root. */
+/** Returns the name without its first label; the parent of the root is the root. */
 export function parentName(wire: DnsName): DnsName {
   return wire === '' ? '' : wire.slice(1 + wire.charCodeAt(0));
 }
 
-/** The first label; empty for the root. */
+/** Returns the first label; empty for the root. */
 export function firstLabel(wire: DnsName): string {
   return wire === '' ? '' : wire.slice(1, 1 + wire.charCodeAt(0));
 }
 
-/** The owner name of the PTR records of an address (RFC 1035 §3.5, 3596 §2.5); `ip` must be an address. */
+/** Returns the owner name of the PTR records of an address (RFC 1035 §3.5, 3596 §2.5); `ip` must be an address. */
 export function reverseName(ip: string): DnsName {
   const labels = isIPv4(ip)
     ? [...ip.split('.').reverse(), 'in-addr', 'arpa']
@@ -45,7 +45,7 @@ export function reverseName(ip: string): DnsName {
   return join(labels) ?? '';
 }
 
-/** The 32 hexadecimal digits of an IPv6 address in order. */
+/** Returns the 32 hexadecimal digits of an IPv6 address in order. */
 export function nibbles(ip: string): string[] {
   const [head = '', tail] = withoutDottedEnd(ip).split('::');
   const left = head === '' ? [] : head.split(':');
@@ -54,7 +54,7 @@ export function nibbles(ip: string): string[] {
   return [...left, ...gap, ...right].flatMap((group) => [...group.toLowerCase().padStart(4, '0')]);
 }
 
-/** Writes into a buffer, because a string made by concatenation keeps all its parts in memory. */
+/** Uses a buffer, because a string made by concatenation keeps all its parts in memory. */
 function join(labels: readonly string[]): DnsName | undefined {
   let end = 0;
   for (const label of labels) {

@@ -1,8 +1,8 @@
 import { encode, type Answer } from 'dns-packet';
 
 /**
- * Everything of an answer that follows the question, encoded once and copied behind the header and question of each
- * client. Records about the queried name point to the question, so the answer has the client's spelling.
+ * The part of an answer after the question, encoded once and copied behind the header and question of each client.
+ * Records about the queried name point to the question, so the answer has the client's spelling.
  */
 export interface EncodedAnswer {
   readonly rcode: number;
@@ -12,7 +12,7 @@ export interface EncodedAnswer {
   readonly authorities: number;
   readonly additionals: number;
   readonly body: Buffer;
-  /** Start of the additional records in `body`; they are left out if they do not fit. */
+  /** Offset of the additional records in `body`; they are left out if they do not fit. */
   readonly core: number;
 }
 
@@ -32,7 +32,7 @@ export function codeOnly(rcode: number): EncodedAnswer {
   return { rcode, authoritative: false, answers: 0, authorities: 0, additionals: 0, body: EMPTY, core: 0 };
 }
 
-/** An authoritative answer of encoded records. */
+/** Joins encoded records to an authoritative answer. */
 export function joinSections(rcode: number, sections: Sections): EncodedAnswer {
   const { answers = [], authorities = [], additionals = [] } = sections;
   const main = Buffer.concat([...answers, ...authorities]);
@@ -53,12 +53,12 @@ export function encodeAboutQuestion(record: Answer): Buffer {
   return Buffer.concat([TO_QUESTION, encoded.subarray(1)]);
 }
 
-/** Encodes a record about the name that it carries. */
+/** Encodes a record with its own name as owner. */
 export function encodeRecord(record: Answer): Buffer {
   return encode({ type: 'response', answers: [record] }).subarray(HEADER);
 }
 
-/** The first 255 octets of `text`: the most that a character-string holds (RFC 1035 §3.3). */
+/** Returns the first 255 octets of `text`: the maximum of a character-string (RFC 1035 §3.3). */
 export function characterString(text: string): string {
   return text.slice(0, 255);
 }

@@ -6,14 +6,14 @@ export interface Question {
   readonly name: DnsName;
   readonly type: number;
   readonly class: number;
-  /** End of the question section: octets 12 to here are echoed unchanged. */
+  /** Offset of the end of the question section: octets from 12 to here are echoed unchanged. */
   readonly end: number;
   readonly edns: Edns | undefined;
 }
 
 /** The client's EDNS(0) options (RFC 6891). */
 export interface Edns {
-  /** The largest UDP packet that the client takes. */
+  /** Maximum size of a UDP packet that the client accepts. */
   readonly size: number;
   readonly version: number;
   /** DNSSEC OK; echoed (RFC 3225 §3). */
@@ -26,13 +26,13 @@ export type ReadQuestion = Question | { readonly rcode: number; readonly end: nu
 const HEADER = 12;
 const MAX_NAME_LENGTH = 255;
 const OPT_LENGTH = 11;
-/** Type, class, time to live and length of the data. */
+/** Length of type, class, time to live and data length. */
 const RECORD_LENGTH = 10;
 const POINTER = 0xc0;
 
 /**
  * Reads a query. Responses (QR) and packets shorter than a header are dropped, so that two servers never answer each
- * other in a loop. Exactly one question is read; of the sections that follow it only OPT counts.
+ * other in a loop. Exactly one question is read; of the other sections only OPT is used.
  */
 export function readQuestion(packet: Buffer): ReadQuestion {
   if (packet.length < HEADER) return 'drop';
@@ -54,7 +54,7 @@ export function readQuestion(packet: Buffer): ReadQuestion {
   };
 }
 
-/** The offset after the name at `start`; 0 if it is malformed. With `pointers` the name may end with a pointer. */
+/** Returns the offset after the name at `start`; 0 if it is malformed. With `pointers` the name may end with a pointer. */
 function endOfName(packet: Buffer, start: number, pointers = false): number {
   let at = start;
   for (;;) {
@@ -81,7 +81,7 @@ function readAdditional(packet: Buffer, end: number): Edns | undefined | 'malfor
   return readRecords(packet, end);
 }
 
-/** True if the rest of the packet is one OPT record; its options are not read. */
+/** True if the rest of the packet is exactly one OPT record; its options are not read. */
 function isOptToTheEnd(packet: Buffer, at: number): boolean {
   if (packet.length < at + OPT_LENGTH || packet[at] !== 0 || packet.readUInt16BE(at + 1) !== Type.OPT) return false;
   return at + OPT_LENGTH + packet.readUInt16BE(at + 9) === packet.length;
@@ -96,8 +96,8 @@ function optAt(packet: Buffer, at: number): Edns {
 }
 
 /**
- * Reads the sections after the question, record by record. It follows no pointer and reads no record data, so the cost is
- * linear in the packet. A name that points forward, a record that ends after the packet and a second OPT are malformed.
+ * Reads the sections after the question, record by record. It follows no pointers and reads no record data, so the cost
+ * is linear in the packet. Forward pointers, records that exceed the packet and a second OPT are malformed.
  */
 function readRecords(packet: Buffer, end: number): Edns | undefined | 'malformed' {
   const others = packet.readUInt16BE(6) + packet.readUInt16BE(8);

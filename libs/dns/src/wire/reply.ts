@@ -1,25 +1,25 @@
 import type { EncodedAnswer } from './encoded-answer';
 import type { Edns } from './question';
 
-/** Largest UDP packet that is sent and announced: it fits into one Ethernet frame, also with IPv6 and tunnels. */
+/** Maximum size of UDP packets that are sent and announced: one Ethernet frame, even with IPv6 and tunnels. */
 export const OUR_UDP_SIZE = 1_232;
 const PLAIN_UDP_SIZE = 512;
 const HEADER = 12;
-/** Shorter pieces are copied by a loop. */
+/** Shorter buffers are copied by a loop. */
 const LONG = 96;
 const OPT_LENGTH = 11;
 
 /** Inputs of a reply besides the answer. */
 export interface ReplyFormat {
-  /** End of the echoed question; 12 if no question is echoed. */
+  /** Offset of the end of the echoed question; 12 if no question is echoed. */
   readonly end: number;
   readonly edns: Edns | undefined;
   readonly udp: boolean;
-  /** The bit RA: this client may have other names resolved. */
+  /** The bit RA: the server offers recursion to this client. */
   readonly recursion: boolean;
 }
 
-/** The largest packet that the client takes. */
+/** Returns the maximum size of a packet that the client accepts. */
 export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
   if (!udp) return 65_535;
   if (!edns) return PLAIN_UDP_SIZE;
@@ -27,8 +27,8 @@ export function sizeLimit(edns: Edns | undefined, udp: boolean): number {
 }
 
 /**
- * The packet of a reply: the client's id, RD, CD and question unchanged, then the answer. Records that do not fit are left
- * out: additional records silently, all others with TC (RFC 2181 §9).
+ * Builds the packet of a reply: the client's id, RD, CD and question unchanged, then the answer. Records that do not
+ * fit are left out: additional records silently, all others with TC (RFC 2181 §9).
  */
 export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplyFormat): Buffer {
   const { end, edns } = shape;
@@ -51,7 +51,7 @@ export function writeReply(packet: Buffer, found: EncodedAnswer, shape: ReplyFor
   return out;
 }
 
-/** A loop is faster than `Buffer.copy` for the short pieces that most answers are made of. */
+/** Copies a part of a buffer; for the short pieces of most answers a loop is faster than `Buffer.copy`. */
 function copy(
   from: Buffer,
   start: number,

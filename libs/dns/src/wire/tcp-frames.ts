@@ -1,19 +1,19 @@
-/** A packet with its length in front (RFC 1035 §4.2.2). */
-export function frame(packet: Buffer): Buffer {
+/** Returns a packet with its length in front (RFC 1035 §4.2.2). */
+export function frameMessage(packet: Buffer): Buffer {
   const framed = Buffer.allocUnsafe(packet.length + 2);
   framed.writeUInt16BE(packet.length, 0);
   packet.copy(framed, 2);
   return framed;
 }
 
-/** Cuts a stream into packets. It buffers at most one unfinished packet, in one buffer however small the chunks are. */
+/** Splits a stream into packets. It buffers at most one incomplete packet, in one buffer however small the chunks are. */
 export class FrameReader {
-  /** The unfinished packet with its length in front. The buffer gets its full size once the length is known. */
+  /** The incomplete packet with its length in front. The buffer gets its full size once the length is known. */
   private unfinished = Buffer.alloc(0);
   /** Bytes of `unfinished` that are filled. */
   private filled = 0;
 
-  /** The packets that this chunk completes. */
+  /** Returns the packets that this chunk completes. */
   read(chunk: Buffer): Buffer[] {
     const packets: Buffer[] = [];
     let rest = chunk;

@@ -5,7 +5,7 @@ import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 import type { RouteAttachment } from './binding';
 import { backendTarget, groupFor, parentTarget } from './frontend';
 
-/** The routes that name one target as parent in one group, and how many there are of each kind. */
+/** The routes that name one target as parent in one group, and their number by kind. */
 export class AttachedGroup {
   private readonly byRoute = new Map<ResourceKey, RouteAttachment>();
   private readonly kinds = new Map<RouteKind, number>();
@@ -16,8 +16,8 @@ export class AttachedGroup {
   }
 
   /**
-   * Whether the status of a route here depends on the others: kinds compete, connections go to the oldest route only, and an implicit
-   * route gives way.
+   * Whether the status of a route here depends on the others: kinds compete, only the oldest route gets connections,
+   * and an implicit route yields to others.
    */
   get competes(): boolean {
     if (this.implicit > 0) return this.size > 1;
@@ -53,7 +53,7 @@ export class AttachedGroup {
   }
 }
 
-/** A route among the targets that it names: as parent in a group, or as backend. */
+/** The targets of a route: those that it names as parent in a group, and those that it names as backend. */
 export interface Links {
   readonly parents: ReadonlyMap<
     string,

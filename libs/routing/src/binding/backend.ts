@@ -10,7 +10,7 @@ export interface RouteDestination {
   readonly port: number;
 }
 
-/** Why a reference does not resolve, for the condition ResolvedRefs. */
+/** Reason why a reference does not resolve, for the condition ResolvedRefs. */
 interface Unresolved {
   readonly reason: 'InvalidKind' | 'BackendNotFound' | 'RefNotPermitted';
   readonly message: string;
@@ -25,7 +25,7 @@ const unresolved = (reason: Unresolved['reason'], message: string): ResolvedBack
   unresolved: { reason, message },
 });
 
-/** True where a grant lets this route, bound to a Gateway, send there. */
+/** True if a grant allows this route, which is bound to a Gateway, to name the backend. */
 function granted(
   route: CompiledRoute,
   { kind, namespace, name }: ParentTarget,
@@ -50,9 +50,9 @@ export interface BackendNames {
 }
 
 /**
- * Resolves a backendRef of a route at the frontend's port `port`. Without a port the reference means the frontend's port if
- * the backend has it, else the backend's only port (T002-44). In the mesh no grant is needed (T002-35); `grants` are those
- * of the target's namespace, for routes bound to a Gateway.
+ * Resolves a backendRef of a route at the frontend's port `port`. A reference without a port means the frontend's port
+ * if the backend has it, else the backend's only port (T002-44). Inside the mesh no grant is needed (T002-35); `grants`
+ * are those of the target's namespace, for routes bound to a Gateway.
  */
 export function resolveBackend(
   route: CompiledRoute,

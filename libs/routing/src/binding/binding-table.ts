@@ -20,12 +20,12 @@ import { Targets } from './targets';
 
 const NO_ROUTE_CHANGES: ChangeSet = { groups: [], routes: [], frontends: [] };
 
-/** Sender of requests: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
+/** Client that sends requests: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
 export type Client = { readonly namespace: string } | { readonly gateway: string };
 
 /**
- * All routes of a control plane, bound. Incremental: a change marks the groups that it touches, and a group is bound when it
- * is read. The state depends only on the current resources, never on the order in which they came. Names are resolved as
+ * Bindings of all routes of a control plane. Incremental: a change marks the affected groups, and a group is bound when
+ * it is read. The state depends only on the current resources, never on their order of arrival. Names are resolved as
  * in `zone`; empty means the global.
  */
 export class BindingTable {
@@ -33,7 +33,7 @@ export class BindingTable {
   private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: Links }>();
   /** By target and group: the routes that name it as parent. */
   private readonly attached = new Map<string, Map<FrontendGroup, AttachedGroup>>();
-  /** By target: the routes that send to it. */
+  /** By target: the routes that name it as backend. */
   private readonly senders = new Map<string, Set<ResourceKey>>();
   private readonly byNamespace = new Map<string, Set<ResourceKey>>();
   private readonly bound = new Map<string, GroupBinding>();
@@ -47,18 +47,18 @@ export class BindingTable {
     this.targets = new Targets(zone);
   }
 
-  /** Does several changes as one: linear in what they touch together. Nothing may be read before it returns. */
+  /** Applies several changes as one: linear in everything they affect. Nothing may be read before it returns. */
   batch(changes: () => void): ChangeSet {
     return this.change(changes);
   }
 
-  /** As `batch`, before the first read: affected bindings are not looked up. */
+  /** Like `batch`, before the first read: affected bindings are not looked up. */
   fill(changes: () => void): void {
     this.changes.collect(changes, () => NO_ROUTE_CHANGES);
     this.bound.clear();
   }
 
-  /** Keeps a route in place of its older version. Refuses resources of other kinds with an error. */
+  /** Adds or replaces a route. Throws for resources of other kinds. */
   putRoute(input: Route): ChangeSet {
     const route = compileRoute(input);
     return this.change((changeSet) => {
@@ -88,12 +88,12 @@ export class BindingTable {
     return this.changeTargets(() => this.targets.putGateway(gateway), gateway.id);
   }
 
-  /** Forgets a service or a Gateway. */
+  /** Removes a service or a Gateway. */
   removeTarget(id: Identity): ChangeSet {
     return this.changeTargets(() => this.targets.remove(id), id);
   }
 
-  /** The labels of a Namespace; undefined when it is gone. They matter to rules that select namespaces. */
+  /** Sets the labels of a Namespace, for rules that select namespaces; undefined removes them. */
   setNamespace(name: string, labels: Labels | undefined): ChangeSet {
     if (labels) this.namespaces.set(name, labels);
     else this.namespaces.delete(name);
@@ -102,14 +102,14 @@ export class BindingTable {
     });
   }
 
-  /** Sets the rule of the mesh's parameters for routes; undefined allows all (T002-02). */
+  /** Sets the rule for routes from the mesh's parameters; undefined allows all (T002-02). */
   setAllowedRoutes(mesh: string, rule: AllowedRoutes | undefined): ChangeSet {
     if (rule) this.meshes.set(mesh, rule);
     else this.meshes.delete(mesh);
     return this.change((changeSet) => changeSet.addMesh(mesh, 'all'));
   }
 
-  /** Keeps a grant, or forgets it where `grant` is undefined. */
+  /** Adds or replaces a grant; removes it if `grant` is undefined. */
   setGrant(id: Identity, grant: ReferenceGrant | undefined): ChangeSet {
     const place = `${id.mesh}/${id.namespace}`;
     const grants = this.grants.get(place) ?? new Map<string, ReferenceGrant>();
@@ -131,19 +131,19 @@ export class BindingTable {
     return this.targets.visible(target);
   }
 
-  /** All services and Gateways, shadowed ones included. */
+  /** Returns all services and Gateways, shadowed ones included. */
   frontends(): Iterable<Frontend> {
     return this.targets.all();
   }
 
-  /** Whether its name finds this frontend in this zone: no other one shadows it. */
+  /** Whether this frontend is visible by its name in this zone: no other one shadows it. */
   isVisible({ key, id }: Frontend): boolean {
     const target = this.targets.findTarget(key);
     const now = this.frontend(id);
     return target !== undefined && now !== undefined && this.targets.isVisible(target, now);
   }
 
-  /** The routes that name this service among their backends. */
+  /** Returns the routes that name this service as a backend. */
   *listSenders({ key }: Frontend): Generator<CompiledRoute> {
     for (const sender of this.senders.get(this.targets.findTarget(key) ?? '') ?? []) {
       const route = this.route(sender);
@@ -151,17 +151,17 @@ export class BindingTable {
     }
   }
 
-  /** The grants of a namespace. */
+  /** Returns the grants of a namespace. */
   grantsIn(mesh: string, namespace: string): Iterable<ReferenceGrant> {
     return this.grants.get(`${mesh}/${namespace}`)?.values() ?? [];
   }
 
-  /** The groups in which routes name this frontend, in order; a group may have no accepted route. */
+  /** Returns the groups in which routes name this frontend, in order; a group may have no accepted route. */
   listGroups({ key }: Frontend): readonly FrontendGroup[] {
     return [...(this.attached.get(this.targets.findTarget(key) ?? '')?.keys() ?? [])].sort();
   }
 
-  /** The bindings of a frontend in one group. */
+  /** Returns the bindings of a frontend in one group. */
   group(frontend: Frontend, group: FrontendGroup): GroupBinding {
     const target = this.targets.findTarget(frontend.key) ?? '';
     const attachments = this.attached.get(target)?.get(group);
@@ -175,8 +175,8 @@ export class BindingTable {
   }
 
   /**
-   * The one binding that decides for this client, or undefined: then the implicit route holds. A consumer's group if it has
-   * an accepted route at this port, else the producer's; nothing falls through (T002-40, T002-42).
+   * Returns the binding that applies to this client; undefined if the implicit route does. The consumer's group applies
+   * if it has an accepted route at this port, else the producer's; there is no fall-through (T002-40, T002-42).
    */
   bindingFor(client: Client, frontend: Frontend, port: number, transport: Transport): Binding | undefined {
     const key = portKey(transport, port);
@@ -230,7 +230,7 @@ export class BindingTable {
     });
   }
 
-  /** A route, the groups that it is in, and the other routes there whose status depends on it. */
+  /** Marks a route, its groups, and the other routes there whose status depends on it. */
   private markRoute(key: ResourceKey, changeSet: ChangeSetBuilder): void {
     changeSet.routes.add(key);
     for (const { target, group } of this.routes.get(key)?.links.parents.values() ?? []) {
@@ -238,7 +238,7 @@ export class BindingTable {
     }
   }
 
-  /** Looks up what is marked. A route that is gone has no status. */
+  /** Looks up everything that is marked. A removed route has no status. */
   private buildChangeSet(changeSet: ChangeSetBuilder): ChangeSet {
     if (changeSet.meshes.size > 0) this.markMeshes(changeSet);
     const { groups, routes, targets, frontends } = changeSet;

@@ -14,7 +14,7 @@ export interface Entry {
 
 const byRank = (entries: Entry[]): Entry[] => entries.sort((a, b) => compareRanks(a.match.rank, b.match.rank));
 
-/** Sorted once a route: one route may be bound to a thousand services. */
+/** Sorted once per route: one route may be bound to a thousand services. */
 const sortedEntries = new WeakMap<CompiledRoute, readonly Entry[]>();
 
 function listEntries(route: CompiledRoute): readonly Entry[] {
@@ -25,7 +25,7 @@ function listEntries(route: CompiledRoute): readonly Entry[] {
   return entries;
 }
 
-/** The merged routes of one (frontend, port, group): what decides about a request there. */
+/** The merged routes of one (frontend, port, group), which decide about requests there. */
 export class Binding {
   readonly port: number;
   readonly group: FrontendGroup;
@@ -35,23 +35,23 @@ export class Binding {
     readonly frontend: Frontend,
     { port, group }: { readonly port: number; readonly group: FrontendGroup },
     readonly kind: RouteKind,
-    /** The accepted routes of `kind`, the oldest first. Of a kind that does not look into requests only the first counts. */
+    /** The accepted routes of `kind`, the oldest first. Of kinds for whole connections only the first applies. */
     readonly routes: readonly CompiledRoute[],
   ) {
     this.port = port;
     this.group = group;
   }
 
-  /** All matches of all routes, the stronger first, so that the first that matches decides. Sorted when first read. */
+  /** All matches of all routes by precedence, so that the first match decides. Sorted when first read. */
   get entries(): readonly Entry[] {
     const [only, ...others] = this.routes;
-    // The routes come in the order of the last ties, and the sort is stable.
+    // The routes are in the order of the last tie-break, and the sort is stable.
     this.sorted ??= others.length === 0 && only ? listEntries(only) : byRank(this.routes.flatMap(listEntries));
     return this.sorted;
   }
 }
 
-/** A route among those that name one target in one group, and by which of its parentRefs it does. */
+/** A route that names one target in one group, and the parentRefs that name it. */
 export interface RouteAttachment {
   readonly route: CompiledRoute;
   readonly refs: readonly { readonly index: number; readonly ref: ParentRef }[];
@@ -62,13 +62,13 @@ export interface ParentRefResult {
   readonly refusal?: ParentRefusal;
   /** Ports at which the route is part of the binding. */
   readonly ports: readonly number[];
-  /** Ports that another kind of route took, or of an implicit route any other. */
+  /** Ports that another kind of route won; for an implicit route, any other route. */
   readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];
   /** Ports at which an older route of the same kind carries all traffic (TCPRoute, TLSRoute, UDPRoute). */
   readonly idle: readonly number[];
 }
 
-/** The bindings of one (frontend, group), and what became of each parentRef. */
+/** The bindings of one (frontend, group), and the result of each parentRef. */
 export interface GroupBinding {
   /** By `portKey`. */
   readonly bindings: ReadonlyMap<string, Binding>;
@@ -76,7 +76,7 @@ export interface GroupBinding {
   readonly results: ReadonlyMap<string, ParentRefResult>;
 }
 
-/** Settings of the mesh for the namespaces of routes. */
+/** Settings of the mesh about the namespaces of routes. */
 export interface MeshRouteSettings {
   readonly allowedRoutes?: AllowedRoutes | undefined;
   readonly getLabels: (namespace: string) => Labels;
@@ -94,8 +94,8 @@ interface BindingCandidate {
 }
 
 /**
- * Binds all routes of one group to one frontend: first each by itself, then port by port the strongest kind (T002-24); an
- * implicit route where no other is. A route that is not accepted competes with none (T002-42). Linear in routes × ports, but for the order by age.
+ * Binds all routes of one group to one frontend: checks each route, then chooses port by port the strongest kind (T002-24), or an implicit
+ * route if there is no other. A route that is not accepted does not compete (T002-42). Linear in routes × ports, except for sorting by age.
  */
 export function bindGroup(
   frontend: Frontend,
@@ -121,7 +121,7 @@ export function bindGroup(
   }
   const bindings = new Map<string, Binding>();
   const getCandidatePort = (candidates: readonly BindingCandidate[]): number => candidates[0]?.port.port ?? 0;
-  // In the order of ports, so that results do not depend on the order in which routes came.
+  // In the order of ports, so that results do not depend on the order of the routes.
   for (const [key, candidates] of [...byPort].sort(([, a], [, b]) => getCandidatePort(a) - getCandidatePort(b))) {
     const binding = decidePort(frontend, group, candidates, results);
     if (binding) bindings.set(key, binding);
@@ -156,7 +156,7 @@ function decidePort(
   return new Binding(frontend, { port, group }, winner, routes);
 }
 
-/** The ports that a parentRef means at a frontend, or why the route is not accepted there whatever other routes want. */
+/** Returns the frontend's ports that a parentRef means, or why the route is not accepted there regardless of other routes. */
 function checkParentRef(
   route: CompiledRoute,
   ref: ParentRef,

@@ -2,7 +2,7 @@ import type { FrontendGroup } from './frontend-group';
 import { getOrInsert, type ResourceKey } from '@causeway/resources';
 
 /**
- * Possible effects of a change: bindings of (frontend, group), the status of routes by their keys, and services and
+ * What a change may affect: bindings of (frontend, group), the status of routes by their keys, and services and
  * Gateways by their keys: added, removed, with other ports, or with a name that another one took or released.
  */
 export interface ChangeSet {
@@ -11,16 +11,16 @@ export interface ChangeSet {
   readonly frontends: readonly ResourceKey[];
 }
 
-/** Collects what one change, or several as one, may have affected; looked up once at the end. */
+/** Collects what one change or a batch of changes may affect; looked up once at the end. */
 export class ChangeSetBuilder {
-  /** Bindings of frontends that no longer have the target by which they were found. */
+  /** Bindings of frontends that no longer have the target under which they were found. */
   readonly groups = new Map<string, { readonly frontend: ResourceKey; readonly group: FrontendGroup }>();
   readonly routes = new Set<ResourceKey>();
-  /** Services and Gateways that changed. */
+  /** Changed services and Gateways. */
   readonly frontends = new Set<ResourceKey>();
   /** Groups of all frontends of a target, and whether the status of each route there may differ. */
   readonly targets = new Map<string, Map<FrontendGroup, boolean>>();
-  /** Meshes each route of which may differ: all of them, or those that are bound to Gateways. */
+  /** Meshes in which any route may be affected: all routes, or those bound to Gateways. */
   readonly meshes = new Map<string, 'all' | 'gateways'>();
 
   addGroup(frontend: ResourceKey, group: FrontendGroup): void {
@@ -37,5 +37,5 @@ export class ChangeSetBuilder {
   }
 }
 
-/** The key of the bindings of one frontend and group. */
+/** Returns the key of the bindings of one frontend and group. */
 export const boundKey = (frontend: ResourceKey, group: FrontendGroup): string => `${frontend} ${group}`;

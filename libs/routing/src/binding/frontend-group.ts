@@ -1,7 +1,7 @@
 /**
- * A part of the requests to a frontend, for which routes are bound by themselves (GEP-1426): those of all clients that no
- * other group takes, those of the clients of one namespace, those that come through one Gateway; `backend`: those that
- * end at the service without its routes, where policies have a view of their own.
+ * Part of the requests to a frontend, with its own route bindings (GEP-1426): those of all clients in no other group,
+ * those of the clients of one namespace, those that come through one Gateway; `backend`: requests forwarded to the
+ * service by a route, which bypass its own routes; policies treat them separately.
  */
 export type FrontendGroup = 'producer' | 'backend' | `consumer:${string}` | `gateway:${string}`;
 
@@ -12,10 +12,10 @@ export type FrontendGroupParts =
   /** `namespace/name`, as in `Client`. */
   | { readonly type: 'gateway'; readonly gateway: string };
 
-/** The group of the producer's routes: they hold for clients that have no routes of their own. */
+/** Group of the producer's routes: they apply to clients without routes of their own. */
 export const PRODUCER: FrontendGroup & 'producer' = 'producer';
 
-/** The group of paths that end at a service without going through routes. */
+/** Group of requests that reach a service without going through its routes. */
 export const OWN_BACKEND: FrontendGroup & 'backend' = 'backend';
 
 const CONSUMER = 'consumer:';
@@ -50,13 +50,13 @@ export function gatewayGroup(gateway: string): FrontendGroup {
   return formatFrontendGroup({ type: 'gateway', gateway });
 }
 
-/** Returns the namespace whose clients alone a group is of; undefined for other groups. */
+/** Returns the namespace of a consumer's group; undefined for other groups. */
 export function consumerOfGroup(group: FrontendGroup): string | undefined {
   const parts = parseFrontendGroup(group);
   return parts.type === 'consumer' ? parts.namespace : undefined;
 }
 
-/** Whether a group is of the requests that come through a Gateway. */
+/** Whether a group contains the requests that come through a Gateway. */
 export function isGatewayGroup(group: FrontendGroup): boolean {
   return parseFrontendGroup(group).type === 'gateway';
 }

@@ -11,13 +11,13 @@ import {
 import type { AllowedRoutes, Gateway, ObjectRef, ParentRef, Service } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 
-/** The kinds that references of routes can find; `Service` finds MeshServices. */
+/** Kinds to which references in routes can resolve; `Service` finds MeshServices. */
 export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
 
-/** Namespace of a service of a kind without namespaces: routes of this namespace are its producers' (ADR 27). */
+/** Namespace assumed for a service of a kind without namespaces: routes of this namespace are its producer's (ADR 27). */
 export const NO_NAMESPACE = 'default';
 
-/** Target of a reference, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
+/** Target of a reference that may not exist: a key of kind, mesh, namespace and display name. */
 export interface ParentTarget {
   readonly key: string;
   readonly kind: TargetKind;
@@ -25,21 +25,21 @@ export interface ParentTarget {
   readonly name: string;
 }
 
-/** Groups in which `Service` and the kinds of services are written; a version after a slash is dropped (T002-09). */
+/** Groups that references to `Service` and the kinds of services may have; a version after a slash is ignored (T002-09). */
 const serviceGroups = ['', 'core', 'gateway.networking.k8s.io', 'kuma.io'];
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
 const findGroup = ({ group }: { readonly group?: string }): string | undefined =>
   group === undefined ? undefined : bareGroup(group);
 
-/** A VirtualService is bound to by the MeshService that answers for it. */
+/** Routes that name a VirtualService bind to its generated MeshService. */
 const isVirtualService = (ref: GroupKind): boolean =>
   ref.kind === 'VirtualService' && findGroup(ref) === 'appmesh.k8s.aws';
 
-/** The part of a reference that says what kind it means. */
+/** The fields of a reference that determine the kind of its target. */
 export type GroupKind = Pick<ObjectRef, 'group' | 'kind'>;
 
-/** The kind that a reference means, by its group and kind; undefined for kinds of other projects. */
+/** Returns the kind of a reference's target by group and kind; undefined for kinds of other projects. */
 export function targetKind(ref: GroupKind, preset: string): TargetKind | undefined {
   const group = findGroup(ref) ?? '';
   const kind = ref.kind ?? preset;
@@ -50,7 +50,7 @@ export function targetKind(ref: GroupKind, preset: string): TargetKind | undefin
   return kind === 'MeshService' || kind === 'MeshMultiZoneService' ? kind : undefined;
 }
 
-/** Returns the fault of the group and kind of a reference; undefined for those that routes can bind or send to. */
+/** Returns the problem of the group and kind of a reference; undefined if routes can bind or send to them. */
 export function foreignReference(ref: GroupKind, role: 'parent' | 'backend'): string | undefined {
   const preset = role === 'parent' ? 'Gateway' : 'Service';
   const kind = targetKind(ref, preset);
@@ -63,7 +63,7 @@ export function foreignReference(ref: GroupKind, role: 'parent' | 'backend'): st
   return `${ref.kind ?? preset} of the group "${ref.group ?? ''}" is no kind that routes ${role === 'parent' ? 'bind' : 'send'} to: ${meant}`;
 }
 
-/** The key under which services and Gateways of one mesh, namespace and display name are found. */
+/** Returns the key that finds services and Gateways of one mesh, namespace and display name. */
 export function targetKey(kind: TargetKind, mesh: string, namespace: string, name: string): string {
   return `${kind}/${mesh}/${namespace}/${name}`;
 }
@@ -92,7 +92,7 @@ export function backendTarget(route: Identity, ref: ObjectRef): ParentTarget | u
   return found?.kind === 'Gateway' || isVirtualService(ref) ? undefined : found;
 }
 
-/** The group that decides for whom a route counts (GEP-1426, Namespace boundaries). */
+/** Returns the group of clients to which a route applies (GEP-1426, Namespace boundaries). */
 export function groupFor(route: Identity, { kind, namespace, name }: ParentTarget): FrontendGroup {
   if (kind === 'Gateway') return gatewayGroup(`${namespace}/${name}`);
   return namespace === route.namespace ? PRODUCER : consumerGroup(route.namespace);
@@ -100,13 +100,13 @@ export function groupFor(route: Identity, { kind, namespace, name }: ParentTarge
 
 export interface FrontendPort {
   readonly port: number;
-  /** Its name, or its number where it has none (T002-22). */
+  /** Name of the port, or its number if it has no name (T002-22). */
   readonly name: string;
   /** Returns why this listener refuses a route; undefined if it accepts it. Services accept all. */
   readonly refusal?: (route: CompiledRoute, namespace: Labels) => ParentRefusal | undefined;
 }
 
-/** Why a parent does not accept a route. */
+/** Reason why a parent does not accept a route. */
 export interface ParentRefusal {
   readonly reason: string;
   readonly message: string;
@@ -116,19 +116,19 @@ export interface ParentRefusal {
 export interface Frontend {
   readonly key: ResourceKey;
   readonly id: Identity;
-  /** The namespace whose routes are the producer's. */
+  /** Namespace whose routes are the producer's. */
   readonly namespace: string;
   readonly ports: readonly FrontendPort[];
   readonly headless: boolean;
 }
 
-/** The service in its role as frontend. */
+/** Returns the frontend of a service. */
 export function serviceFrontend({ id, ports, headless }: Service): Frontend {
   const named = ports.map(({ port, name }) => ({ port, name: name ?? String(port) }));
   return { key: identityKey(id), id, namespace: id.namespace || NO_NAMESPACE, ports: named, headless };
 }
 
-/** The Gateway as frontend: a port for each listener. */
+/** Returns the frontend of a Gateway: one port for each listener. */
 export function gatewayFrontend({ id, listeners }: Gateway): Frontend {
   const ports = listeners.map((listener): FrontendPort => {
     const { port, name } = listener;
@@ -162,7 +162,7 @@ function intersect(a: string, b: string): boolean {
   return a === b || covers(a, b) || covers(b, a);
 }
 
-/** True if `rule` lets the route bind to what stands in `namespace`; the labels are those of the route's namespace. */
+/** True if `rule` allows the route to bind to a parent in `namespace`; the labels are those of the route's namespace. */
 export function allows(rule: AllowedRoutes, namespace: string, route: CompiledRoute, labels: Labels): boolean {
   const { namespaces, kinds } = rule;
   const byKind =

@@ -4,21 +4,21 @@ import { portKey, parentRefKey, type Binding } from './binding';
 import { groupFor, parentTarget, type Frontend } from './frontend';
 import type { BindingTable } from './binding-table';
 
-/** A port of a parent at which a route is bound, and what decides there. */
+/** A port of a parent at which a route is bound, and its binding there. */
 export interface BoundPort {
   readonly frontend: Frontend;
   readonly binding: Binding;
-  /** Number of frontends with the name by which the route names this one. */
+  /** Number of frontends that have the name in the route's parentRef. */
   readonly sameNamed: number;
 }
 
-/** Places where a route is bound, and ports at which another kind of route is bound instead. */
+/** Ports at which a route is bound, and ports at which another kind of route is bound instead. */
 export interface RouteBindings {
   readonly bound: readonly BoundPort[];
   readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];
 }
 
-/** Each place once, in the order of the parentRefs and ports. Linear in parentRefs × what they find × ports. */
+/** Lists each bound port once, in the order of the parentRefs and ports. Linear in parentRefs × frontends × ports. */
 export function listRouteBindings(table: BindingTable, route: CompiledRoute): RouteBindings {
   const bound = new Map<string, BoundPort>();
   const lost: { port: number; winner: RouteKind }[] = [];

@@ -6,10 +6,10 @@ import { parentRefKey, type ParentRefResult } from './binding';
 import { groupFor, parentTarget, type Frontend, type ParentRefusal, type ParentTarget } from './frontend';
 import type { BindingTable } from './binding-table';
 
-/** True where another kind of route took some of the ports that a route wanted (T002-29). */
+/** True if another kind of route won some of the ports that a route names (T002-29). */
 const PORT_CONFLICTED = 'causeway.io/PortConflicted';
 
-/** Reason of an implicit route that is not bound: users wrote routes for its service. */
+/** Reason of an implicit route that is not bound, because users wrote routes for its service. */
 export const ROUTED_BY_XROUTE = 'RoutedByXRoute';
 
 /** Status of a route for one parent. */
@@ -19,8 +19,8 @@ export interface ParentStatus {
 }
 
 /**
- * The status entries of a route, one for each parentRef of a kind that routes bind to, in their order (T002-04, T002-47).
- * Pure: the same state of the table gives the same entries. Linear in parentRefs × backendRefs × ports.
+ * Returns the status entries of a route, one for each parentRef whose kind routes can bind to, in order (T002-04,
+ * T002-47). Pure: the same table gives the same entries. Linear in parentRefs × backendRefs × ports.
  */
 export function parentStatuses(table: BindingTable, route: CompiledRoute): readonly ParentStatus[] {
   return (route.spec.parentRefs ?? []).flatMap((ref, index) => {
@@ -85,7 +85,7 @@ function parentStatus(table: BindingTable, route: CompiledRoute, parent: Parent)
   return { parentRef, conditions };
 }
 
-/** Returns why no frontend accepts the route; undefined if one does, at one port at least. */
+/** Returns why no frontend accepts the route; undefined if one does at any port. */
 function findRefusal(
   results: readonly ParentRefResult[],
   { kind, namespace, name }: ParentTarget,
@@ -111,13 +111,13 @@ function acceptedMessage(results: readonly [Frontend, ParentRefResult][], lost: 
   return [older, lost].filter((text) => text !== '').join('; ') || 'the route is bound';
 }
 
-/** Of a route that is bound and whose rules all answer 500: it is not accepted, and what they take goes nowhere else. */
+/** Returns a refusal if a bound route has only rules that answer 500: it is not accepted, but keeps its requests. */
 function allForbidden(route: CompiledRoute): ParentRefusal | undefined {
   const isObeyed = route.rules.length === 0 || route.rules.some(({ forbidden }) => forbidden === undefined);
   return isObeyed ? undefined : { reason: 'UnsupportedValue', message: invalidRules(route).join('; ') };
 }
 
-/** Describes the rules that are not applied as written, and the treatment of each. */
+/** Describes the rules that are not applied as written, and how each is treated. */
 function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
   const refused = rules.flatMap(({ name, forbidden }) =>
     forbidden === undefined ? [] : [`Rule ${name} answers 500: ${forbidden}`],
@@ -125,7 +125,7 @@ function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
   return [...dropped.map(({ message }) => message), ...refused];
 }
 
-/** The first reference that leads nowhere at one of the ports; weight 0 counts too. */
+/** Returns the first reference that does not resolve at one of the ports, even with weight 0. */
 function unresolvedRef(
   table: BindingTable,
   route: CompiledRoute,

@@ -6,18 +6,18 @@ import type { Binding } from './binding';
 import type { BindingTable } from './binding-table';
 
 /**
- * Destination of a share of a rule's requests, or why it has none: the share is then answered 500, and keeps its
- * weight.
+ * Destination of a share of a rule's requests, or the reason why it has none: the share then keeps its weight and gets
+ * 500.
  */
 export interface WeightedBackend {
   readonly weight: number;
   readonly to:
     { readonly ok: true; readonly destination: RouteDestination } | { readonly ok: false; readonly reason: string };
-  /** Of this backend alone; made after those of the rule. */
+  /** Filters of this backend only, applied after those of the rule. */
   readonly filters: readonly Filter[];
 }
 
-/** A copy of `numerator` of `denominator` requests; a destination that does not resolve gets none. */
+/** Mirrors `numerator` of `denominator` requests; a destination that does not resolve gets none. */
 export interface MirrorAction {
   readonly numerator: number;
   readonly denominator: number;
@@ -25,8 +25,8 @@ export interface MirrorAction {
 }
 
 /**
- * Action of a rule on its requests, regardless of readiness. `refused` is 500, UNAVAILABLE in gRPC, a closed connection
- * in TCP and TLS. `matched` is the prefix that a change of the path replaces.
+ * Action of a rule on its requests, regardless of readiness. `refused` means 500, UNAVAILABLE in gRPC, a closed
+ * connection in TCP and TLS. `matched` is the prefix that a path modifier replaces.
  */
 export type RuleAction =
   | { readonly type: 'refused'; readonly reason: string }
@@ -41,20 +41,19 @@ export type RuleAction =
 /** Forwards a request to backends, by weight. */
 export interface ForwardAction {
   readonly type: 'forward';
-  /** At least one, each of a weight above 0. */
+  /** At least one backend, each with a weight above 0. */
   readonly backends: readonly WeightedBackend[];
   readonly total: number;
   readonly mirrors: readonly MirrorAction[];
   readonly filters: readonly Filter[];
   readonly matched: string;
-  /** Time-outs in ms; absent where there is none. */
+  /** Timeouts in ms; absent means none. */
   readonly requestTimeout?: number;
   readonly backendTimeout?: number;
 }
 
 /**
- * Returns the action of one rule of a binding; every proxy and every explanation uses it. Linear in its backends and
- * filters.
+ * Returns the action of one rule of a binding, for all proxies and explanations. Linear in its backends and filters.
  */
 export function ruleAction(
   table: BindingTable,

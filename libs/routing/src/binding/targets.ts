@@ -3,19 +3,19 @@ import type { Gateway, Service } from '../model';
 import { gatewayFrontend, serviceFrontend, targetKey, type Frontend } from './frontend';
 
 /**
- * Services and Gateways by the names that references use, as one zone resolves them: what was made in the zone shadows
- * synced resources of the same namespace and display name; without it all synced ones are found (T002, edge rules).
+ * Services and Gateways by the names in references, as one zone resolves them: a resource created in the zone shadows
+ * synced ones with the same namespace and display name; otherwise all synced ones are found (T002, edge rules).
  */
 export class Targets {
   private readonly frontends = new Map<string, { readonly target: string; readonly frontend: Frontend }>();
   private readonly byTarget = new Map<string, Map<string, Frontend>>();
-  /** Of names that several have: what is found. */
+  /** Frontends by target key, for keys that several share. */
   private readonly shared = new Map<string, ReadonlySet<Frontend>>();
 
-  /** `zone` is where names are resolved; empty on the global. */
+  /** `zone`: the zone in which names are resolved; empty on the global. */
   constructor(private readonly zone: string) {}
 
-  /** Keeps a service in place of its older version; returns the target keys that find another service now. */
+  /** Adds or replaces a service; returns the target keys that now find another service. */
   putService(service: Service): readonly string[] {
     const { id, displayName } = service;
     const kind = id.kind === 'MeshMultiZoneService' ? 'MeshMultiZoneService' : 'MeshService';
@@ -28,7 +28,7 @@ export class Targets {
     return this.put(targetKey('Gateway', mesh, namespace, name), gatewayFrontend(gateway));
   }
 
-  /** Forgets a service or a Gateway; returns the target keys that found it. */
+  /** Removes a service or a Gateway; returns the target keys that found it. */
   remove(id: Identity): readonly string[] {
     const key = identityKey(id);
     const known = this.frontends.get(key);
@@ -45,17 +45,17 @@ export class Targets {
     return this.frontends.get(key)?.frontend;
   }
 
-  /** Of every service and Gateway its frontend. */
+  /** Returns the frontends of all services and Gateways. */
   *all(): Generator<Frontend> {
     for (const { frontend } of this.frontends.values()) yield frontend;
   }
 
-  /** The target key by which references find this frontend; undefined where it is unknown. */
+  /** Returns the target key that finds this frontend; undefined if the frontend is unknown. */
   findTarget(key: string): string | undefined {
     return this.frontends.get(key)?.target;
   }
 
-  /** All that a target key finds, shadowed ones included. */
+  /** Returns all frontends with a target key, shadowed ones included. */
   named(target: string): Iterable<Frontend> {
     return this.byTarget.get(target)?.values() ?? [];
   }
@@ -74,7 +74,7 @@ export class Targets {
     return this.resolved(target, all).has(frontend);
   }
 
-  /** Sorted once until what has the name changes, for it may be asked for as often as there are services. */
+  /** Sorted once until the frontends with the key change, because it may be read once per service. */
   private resolved(target: string, all: ReadonlyMap<string, Frontend>): ReadonlySet<Frontend> {
     return getOrInsert(this.shared, target, () => {
       const local = [...all.values()].filter(({ id }) => id.zone === this.zone);

@@ -9,7 +9,7 @@ import { looksIntoRequests } from '../rules/compiled-route';
 import { RequestFields, type HttpRequest, type Request } from '../rules/request';
 import { filterRequest, buildRedirect, responseChanges, type Redirect } from './request-filters';
 
-/** A request to evaluate: sender, request, port and frontend. */
+/** A request to evaluate: client, request, port and frontend. */
 export interface RouteQuestion {
   readonly client: Client;
   readonly frontend: Frontend;
@@ -17,10 +17,10 @@ export interface RouteQuestion {
   readonly request: Request;
 }
 
-/** True where a service has a ready endpoint at a port; asked at evaluation, so that readiness changes no binding. */
+/** True if a service has a ready endpoint at a port; called during evaluation, so that readiness changes no binding. */
 export type IsReady = (service: Identity, port: number) => boolean;
 
-/** Why a share, or the whole request, is not forwarded: 404, 500 or 503, with its gRPC status for a gRPC call. */
+/** Reason why a share or the whole request is not forwarded: 404, 500 or 503, with its gRPC status for a gRPC call. */
 interface Refused {
   readonly type: 'refused';
   readonly status: 404 | 500 | 503;
@@ -32,25 +32,25 @@ interface Refused {
 interface Forwarded {
   readonly type: 'forwarded';
   readonly destination: RouteDestination;
-  /** As the backend gets it, after all filters; absent for connections. */
+  /** The request that the backend receives, after all filters; absent for connections. */
   readonly request?: HttpRequest;
   readonly responseChanges: readonly HeaderChanges[];
 }
 
-/** A part of equal requests: `weight` of `total`. */
+/** A share of identical requests: `weight` of `total`. */
 export interface Share {
   readonly weight: number;
   readonly total: number;
   readonly result: Forwarded | Refused;
 }
 
-/** A copy of the request: `share` of all of them, from 0 to 1. */
+/** A mirrored copy of the request: `share` of all requests, from 0 to 1. */
 interface Mirror {
   readonly share: number;
   readonly to: ResolvedBackend;
 }
 
-/** Result for a request. `implicit` = no route applies, the frontend's own endpoints answer. */
+/** Result for a request. `implicit` = no route applies, and the frontend's own endpoints answer. */
 export type RequestOutcome =
   | { readonly type: 'implicit'; readonly shares: readonly Share[] }
   | ({ readonly type: 'redirected' } & Redirect & { readonly responseChanges: readonly HeaderChanges[] })
@@ -59,19 +59,19 @@ export type RequestOutcome =
       readonly type: 'routed';
       readonly shares: readonly Share[];
       readonly mirrors: readonly Mirror[];
-      /** Time-outs in ms; absent where there is none. */
+      /** Timeouts in ms; absent means none. */
       readonly requestTimeout?: number;
       readonly backendTimeout?: number;
     };
 
 export interface Decision {
   readonly binding: Binding | undefined;
-  /** The match that decided; undefined where none did, and for kinds without matches. */
+  /** The match that decided; undefined if none did, and for kinds without matches. */
   readonly entry: Entry | undefined;
   readonly outcome: RequestOutcome;
 }
 
-/** Evaluates a request (I15). Linear in the matches of one group. Throws TooCostly as `explain` does. */
+/** Evaluates a request (I15). Linear in the matches of one group. Throws TooCostly like `explain`. */
 export function evaluate(table: BindingTable, question: RouteQuestion, isReady: IsReady): Decision {
   const { client, frontend, port, request } = question;
   const binding = table.bindingFor(client, frontend, port, request.protocol === 'udp' ? 'udp' : 'tcp');
@@ -123,7 +123,7 @@ function actionOutcome(context: EvaluationContext, action: RuleAction): RequestO
   const { request, port } = context.question;
   if (action.type === 'refused') return refused(context, 500, action.reason);
   if (action.type === 'redirect') {
-    // Only rules that look into requests have filters.
+    // Only rules of HTTP and gRPC routes have filters.
     if (request.protocol !== 'http') return refused(context, 500, 'a redirect needs an HTTP request');
     const answer = buildRedirect(request, action.redirect, { port, matched: action.matched });
     return { type: 'redirected', ...answer, responseChanges: responseChanges(action.filters) };

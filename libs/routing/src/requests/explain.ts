@@ -5,10 +5,10 @@ import { compareRanks } from '../rules/compiled-match';
 import { evaluate, findMismatch, type Decision, type IsReady, type RouteQuestion } from './evaluate';
 import { RequestFields } from '../rules/request';
 
-/** Maximum number of rules that an explanation names one by one; the rest is counted. */
+/** Maximum number of rules that an explanation lists; the others are counted. */
 const MAX_EXPLAINED = 256;
 
-/** One match that did not decide. */
+/** A match that did not decide. */
 interface LostMatch {
   /** `HTTPRoute store/foo-route` */
   readonly route: string;
@@ -17,11 +17,11 @@ interface LostMatch {
   readonly reason: string;
 }
 
-/** A decision, and why no other rule made it. */
+/** A decision, and the reasons why other rules did not decide. */
 export interface Explanation extends Decision {
-  /** Steps by which the group was chosen, in order. */
+  /** Steps that led to the group, in order. */
   readonly steps: readonly string[];
-  /** The first matches that did not decide, the stronger first. */
+  /** The first matches that did not decide, in order of precedence. */
   readonly lost: readonly LostMatch[];
   readonly lostTotal: number;
   /** Notes about fields that have no effect here. */
@@ -55,7 +55,7 @@ function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, fiel
   return { route: formatRouteName(one), rule: one.rule.name, match: one.match.text, reason };
 }
 
-/** The criterion by which the winner is stronger. */
+/** Returns the criterion by which the winner has precedence. */
 function weaker(loser: Entry, winner: Entry | undefined): string {
   if (!winner) return 'matches';
   const place = winner.match.rank.findIndex((value, i) => value !== loser.match.rank[i]);
@@ -89,7 +89,7 @@ function listSteps(table: BindingTable, { client, frontend, port }: RouteQuestio
   return steps.slice(0, MAX_EXPLAINED);
 }
 
-/** Routes of the same group that another kind evicted from this port. */
+/** Returns the routes of the same group that lost this port to another kind. */
 function lostKinds(table: BindingTable, { frontend, group, port, kind }: Binding): string[] {
   const names = new Set<string>();
   for (const [key, { lost, refusal }] of table.group(frontend, group).results) {

@@ -6,8 +6,8 @@ type HeaderList = readonly (readonly [name: string, value: string])[];
 const isHost = (name: string): boolean => name.toLowerCase() === 'host';
 
 /**
- * `headers` after set, add and remove: names are compared without case, `add` appends to the last value with a comma. The header Host is
- * what a rewrite of the host makes it: no proxy changes it otherwise.
+ * Returns `headers` after set, add and remove: names are case-insensitive, `add` appends to the last value with a
+ * comma. Only a host rewrite changes the header Host: no proxy changes it otherwise.
  */
 function changeHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList {
   const withoutHost = (list: HeaderChanges['set'] = []) => list.filter(({ name }) => !isHost(name));
@@ -28,8 +28,8 @@ function changeHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList 
 }
 
 /**
- * The path after the change. `matched` is the value of the rule's PathPrefix match; the prefix is replaced by whole
- * elements, a trailing slash of either means nothing (Gateway API, HTTPPathModifier, table of ReplacePrefixMatch).
+ * Returns the changed path. `matched` is the value of the rule's PathPrefix match; the prefix is replaced by whole
+ * elements, trailing slashes are ignored (Gateway API, HTTPPathModifier, table of ReplacePrefixMatch).
  */
 export function changePath(path: string, change: PathChange, matched: string): string {
   if (change.type === 'ReplaceFullPath') return change.replaceFullPath ?? path;
@@ -40,7 +40,7 @@ export function changePath(path: string, change: PathChange, matched: string): s
   return changed.startsWith('/') ? changed : `/${changed}`;
 }
 
-/** The request after the filters of a list, in their order; redirects and mirrors are not its work. */
+/** Returns the request after the filters of a list in order; redirects and mirrors are ignored. */
 export function filterRequest(request: HttpRequest, filters: readonly Filter[], matched: string): HttpRequest {
   return filters.reduce((changed, { requestHeaderModifier, urlRewrite }) => {
     if (requestHeaderModifier) return { ...changed, headers: changeHeaders(changed.headers, requestHeaderModifier) };
@@ -50,7 +50,7 @@ export function filterRequest(request: HttpRequest, filters: readonly Filter[], 
   }, request);
 }
 
-/** The changes of the answer's headers, in the order in which they are made. */
+/** Returns the changes of the response's headers, in the order of application. */
 export function responseChanges(...lists: readonly (readonly Filter[])[]): readonly HeaderChanges[] {
   return lists.flat().flatMap(({ responseHeaderModifier }) => (responseHeaderModifier ? [responseHeaderModifier] : []));
 }
@@ -61,8 +61,8 @@ export interface Redirect {
 }
 
 /**
- * Builds the response of a redirect. Port: the filter's, else 80 or 443 of the filter's scheme, else `port`, the
- * frontend's; :80 of http and :443 of https are not written. The query is kept.
+ * Builds the response of a redirect. Its port is the filter's, else 80 or 443 by the filter's scheme, else `port` of
+ * the frontend; :80 of http and :443 of https are omitted. The query is kept.
  */
 export function buildRedirect(
   request: HttpRequest,

@@ -3,31 +3,31 @@ import type { RequestFields } from './request';
 import type { RouteMatch, ValueMatch } from '../model';
 import { compileExpression, type RegularExpression } from './regular-expression';
 
-/** The methods that an HTTPRoute can name. */
+/** Methods that an HTTPRoute can match. */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'] as const;
-/** Comparisons of a value. */
+/** Types of value comparison. */
 export const valueMatchTypes = ['Exact', 'RegularExpression'] as const;
 export const pathMatchTypes = ['Exact', 'PathPrefix', 'RegularExpression'] as const;
 
-/** One compiled condition: the field of the request and what its value must be. */
+/** One compiled condition: a field of the request and the test of its value. */
 interface MatchCondition {
   readonly describe: string;
   readonly holds: (fields: RequestFields) => boolean;
 }
 
-/** One match of a rule, ready to be asked. */
+/** One compiled match of a rule. */
 export interface CompiledMatch {
   /** Returns the first condition that fails; undefined if all hold. Linear in its conditions. */
   readonly refusal: (fields: RequestFields) => string | undefined;
   /** Precedence before age: compared number by number, the larger first (docs/reference/routing.md). */
   readonly rank: readonly number[];
-  /** In words: `Exact /v1, method GET`. */
+  /** Description such as `Exact /v1, method GET`. */
   readonly text: string;
-  /** The same as data, for translations: of headers and query parameters only the entries that count. */
+  /** The match as data, for translation; of headers and query parameters only the effective entries. */
   readonly given: RouteMatch;
 }
 
-/** A comparison of one value; a broken one is reported to `found` and matches nothing. */
+/** Compiles the comparison of one value; an invalid one is added to `found` and matches nothing. */
 function comparison(
   { type = 'Exact', value }: { readonly type?: string; readonly value: string },
   at: FieldPath,
@@ -50,12 +50,12 @@ function regular(value: string, at: FieldPath, found: Violation[]): RegularExpre
   return undefined;
 }
 
-/** A violation for a value of an enum that nothing here knows. */
+/** Returns the violation of an unknown enum value. */
 export function unknown(at: FieldPath, value: string, known: readonly string[]): Violation {
   return at.violation(`must be one of ${known.join(', ')}; got "${value}"`, 'not-one-of');
 }
 
-/** Only the first entry of a name counts (Gateway API, HTTPHeaderMatch). */
+/** Keeps the first entry of each name, the only effective one (Gateway API, HTTPHeaderMatch). */
 function firstOfEachName(
   matches: readonly ValueMatch[] = [],
   toName: (name: string) => string,
@@ -165,7 +165,7 @@ function compiledMatch(
   };
 }
 
-/** Below 0 where `a` wins before age: the first number that differs decides, the larger wins. */
+/** Returns a number below 0 if `a` has precedence before age: the first number that differs decides, the larger wins. */
 export function compareRanks(a: readonly number[], b: readonly number[]): number {
   for (let i = 0; i < a.length; i += 1) {
     const difference = (b[i] ?? 0) - (a[i] ?? 0);

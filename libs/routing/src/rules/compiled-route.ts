@@ -4,16 +4,16 @@ import { compileGrpcMatch, compileHttpMatch, type CompiledMatch } from './compil
 import { filterViolations } from './filter-rules';
 import { MAX_EXPRESSION_CHARACTERS } from './regular-expression';
 
-/** One rule that takes requests. */
+/** One rule that is applied. */
 export interface CompiledRule {
-  /** Place in the route's list. */
+  /** Index in the route's list. */
   readonly index: number;
   /** Its name, or `rule-<n>` counted from 1. */
   readonly name: string;
   readonly rule: RouteRule;
   /** At least one for HTTPRoute and GRPCRoute, none for the others. */
   readonly matches: readonly CompiledMatch[];
-  /** Why all its requests are answered 500: its filters cannot be applied, and must never be skipped. */
+  /** Reason why all its requests get 500: its filters cannot be applied, and must never be skipped. */
   readonly forbidden?: string;
 }
 
@@ -24,7 +24,7 @@ interface DroppedRule {
   readonly message: string;
 }
 
-/** A route whose expressions are compiled, once for all services that it is bound to. */
+/** A route with its regular expressions compiled, once for all services to which it is bound. */
 export interface CompiledRoute extends Route {
   readonly key: ResourceKey;
   readonly kind: RouteKind;
@@ -33,11 +33,11 @@ export interface CompiledRoute extends Route {
   readonly dropped: readonly DroppedRule[];
 }
 
-/** True for the kinds whose rules look into requests. */
+/** True for the kinds whose rules match requests, not whole connections. */
 export const looksIntoRequests = (kind: RouteKind): kind is 'HTTPRoute' | 'GRPCRoute' =>
   kind === 'HTTPRoute' || kind === 'GRPCRoute';
 
-/** The kind of a route by its name; undefined for other kinds. */
+/** Returns the kind of a route by its name; undefined for other kinds. */
 function findRouteKind(kind: string): RouteKind | undefined {
   return routeKinds.find((known) => known === kind);
 }
@@ -45,9 +45,8 @@ function findRouteKind(kind: string): RouteKind | undefined {
 const RULES = FieldPath.at('spec').field('rules');
 
 /**
- * Compiles a route: rules that cannot be applied in full are dropped with a reason, all others are kept in their order.
- * Linear in the spec; regular expressions are bounded (regular-expression.ts). Refuses resources of other kinds with an
- * error.
+ * Compiles a route: rules that cannot be applied in full are dropped with a reason, all others keep their order. Linear
+ * in the spec; regular expressions are bounded (regular-expression.ts). Throws for resources of other kinds.
  */
 export function compileRoute(route: Route): CompiledRoute {
   const kind = findRouteKind(route.id.kind);
@@ -56,7 +55,7 @@ export function compileRoute(route: Route): CompiledRoute {
   const rules: CompiledRule[] = [];
   const dropped: DroppedRule[] = [];
   let characters = 0;
-  // An HTTPRoute without rules has one that matches all (Gateway API, default of HTTPRoute.spec.rules).
+  // An HTTPRoute without rules has one that matches everything (Gateway API, default of HTTPRoute.spec.rules).
   (spec.rules ?? (kind === 'HTTPRoute' ? [{}] : [])).forEach((rule, index) => {
     const name = rule.name ?? `rule-${index + 1}`;
     const unread = unreadable?.get(index);
@@ -85,7 +84,7 @@ function droppedRule(name: string, found: readonly Violation[]): DroppedRule {
   return { name, reason, message: `Dropped Rule ${name}: ${first?.field ?? ''} ${first?.reason ?? ''}` };
 }
 
-/** The characters of a rule's regular expressions. */
+/** Counts the characters of a rule's regular expressions. */
 function expressionCharacters(kind: RouteKind, { matches = [] }: RouteRule): number {
   if (!looksIntoRequests(kind)) return 0;
   const countCharacters = (match: { readonly type?: string; readonly value?: string } | undefined): number =>
@@ -104,8 +103,8 @@ function tooManyExpressions(characters: number, at: FieldPath): Violation[] {
 }
 
 /**
- * Returns violations of a route's rules besides the schema of its kind; for admission. Fields from `at`, the spec.
- * Linear in the spec.
+ * Returns violations of a route's rules that the schema of its kind cannot express, for admission. Field paths begin at
+ * `at`, the spec. Linear in the spec.
  */
 export function ruleViolations(kind: RouteKind, spec: RouteSpec, at: FieldPath): Violation[] {
   let characters = 0;
@@ -118,7 +117,7 @@ export function ruleViolations(kind: RouteKind, spec: RouteSpec, at: FieldPath):
   });
 }
 
-/** Below 0 where `a` is the older route; ties by namespace and name, then by the zone of origin (T002-27). */
+/** Returns a number below 0 if `a` is the older route; ties by namespace and name, then by zone of origin (T002-27). */
 export function compareAges(a: CompiledRoute, b: CompiledRoute): number {
   return (
     computeOrder(a) - computeOrder(b) ||

@@ -2,7 +2,7 @@ import { goDurationMs, type FieldPath, type Violation } from '@causeway/resource
 import type { Filter, HeaderChanges, PathChange, RouteRule } from '../model';
 import { unknown } from './compiled-match';
 
-/** The filters that a rule or a backend can have. */
+/** Types of filters of a rule or a backend. */
 export const filterTypes = [
   'RequestHeaderModifier',
   'ResponseHeaderModifier',
@@ -11,18 +11,18 @@ export const filterTypes = [
   'URLRewrite',
   'ExtensionRef',
 ] as const;
-/** Filters that proxies have for whole rules only; for one backend alone their support is optional (Gateway API, HTTPBackendRef). */
+/** Filters that proxies support for whole rules only; for single backends support is optional (Gateway API, HTTPBackendRef). */
 const OF_RULES: readonly string[] = ['RequestMirror', 'RequestRedirect'];
 export const pathChangeTypes = ['ReplaceFullPath', 'ReplacePrefixMatch'] as const;
 export const redirectSchemes = ['http', 'https'] as const;
 export const redirectStatusCodes = [301, 302, 303, 307, 308] as const;
 
-/** A duration as GEP-2257 writes it. */
+/** A duration in the format of GEP-2257. */
 const GEP_2257 = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/;
 
 /**
- * Returns violations between a rule's filters and time-outs (ADR 27). `not-allowed` is for filters that exclude each
- * other, other codes for unknown values. Linear in the rule.
+ * Returns violations of a rule's filters and timeouts (ADR 27). `not-allowed` is for filters that exclude each other,
+ * other codes are for unknown values. Linear in the rule.
  */
 export function filterViolations(rule: RouteRule, at: FieldPath): Violation[] {
   const filters = rule.filters ?? [];
@@ -65,7 +65,7 @@ function listViolations(rule: RouteRule, filters: readonly Filter[], at: FieldPa
   });
 }
 
-/** The field in which a filter of a type has its settings. */
+/** Field with the settings of a filter type. */
 const fieldOfType: Readonly<Record<string, Exclude<keyof Filter, 'type'>>> = {
   RequestHeaderModifier: 'requestHeaderModifier',
   ResponseHeaderModifier: 'responseHeaderModifier',
@@ -97,7 +97,7 @@ function oneFilter(rule: RouteRule, filter: Filter, at: FieldPath): Violation[] 
   ];
 }
 
-/** One action a header name: which of two would win is nowhere said. */
+/** Refuses two actions on one header name: their order is undefined. */
 function headerViolations(changes: HeaderChanges | undefined, at: FieldPath): Violation[] {
   if (!changes) return [];
   const seen = new Map<string, string>();

@@ -2,19 +2,19 @@ import { RE2JS } from 're2js';
 
 /** Maximum length of a regular expression, characters. */
 const MAX_EXPRESSION_LENGTH = 1_024;
-/** Maximum number of characters of all regular expressions of one route: it bounds the time to compile them. */
+/** Maximum total length of the regular expressions of one route, characters: it bounds the time to compile them. */
 export const MAX_EXPRESSION_CHARACTERS = 4_096;
-/** Largest compiled expression, instructions: matching costs at most so many steps a character. */
+/** Maximum size of a compiled expression, instructions: matching takes at most this many steps per character. */
 const MAX_INSTRUCTIONS = 1_000;
-/** Largest sum of all counted repetitions of one expression: `a{30}b{5,9}` has 39. */
+/** Maximum sum of the counted repetitions of one expression: `a{30}b{5,9}` has 39. */
 const MAX_REPETITIONS = 1_000;
 
-/** Maximum number of kept compiled expressions: control planes read the same definitions of kinds and routes again and again. */
+/** Maximum number of cached compiled expressions: control planes read the same kinds and routes repeatedly. */
 const MAX_KEPT = 256;
 
-/** A compiled expression. `matches` is linear in the length of the value: at most `size` steps a character. */
+/** A compiled expression. `matches` is linear in the length of the value: at most `size` steps per character. */
 export interface RegularExpression {
-  /** Instructions. */
+  /** Number of instructions. */
   readonly size: number;
   readonly matches: (value: string) => boolean;
 }
@@ -23,8 +23,8 @@ type Compilation =
   { readonly ok: true; readonly value: RegularExpression } | { readonly ok: false; readonly reason: string };
 
 /**
- * Compiles an expression of RE2's syntax, which has no lookaround and no back references, for full matches as Envoy's
- * `safe_regex` does. Refuses with a reason what is no such expression or exceeds the bounds above; never throws.
+ * Compiles an expression in RE2's syntax, without lookaround and back references, for full matches like Envoy's
+ * `safe_regex`. Refuses other syntax and expressions above the bounds with a reason; never throws.
  */
 export function compileExpression(expression: string): Compilation {
   if (expression.length > MAX_EXPRESSION_LENGTH) {
@@ -37,7 +37,7 @@ export function compileExpression(expression: string): Compilation {
   return kept.get(expression) ?? keep(expression, compiled(expression));
 }
 
-/** Compiled expressions by their text, the oldest first: they have no state. */
+/** Cache of compiled expressions by their text, the oldest first: they have no state. */
 const kept = new Map<string, Compilation>();
 
 function keep(expression: string, compilation: Compilation): Compilation {
@@ -60,7 +60,7 @@ function compiled(expression: string): Compilation {
   }
 }
 
-/** Estimates the cost of compiling besides the length; counted before anything is compiled. */
+/** Estimates the cost of compiling besides the length, before anything is compiled. */
 function countedRepetitions(expression: string): number {
   let sum = 0;
   for (const [, least, most] of expression.matchAll(/\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}/g)) {

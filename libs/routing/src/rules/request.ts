@@ -1,6 +1,6 @@
 import type { RegularExpression } from './regular-expression';
 
-/** A request as it leaves its client; header names in any case, `path` without the query, `query` decoded, in order. */
+/** A request as its client sends it; header names in any case, `path` without the query, `query` decoded, in order. */
 export interface HttpRequest {
   readonly protocol: 'http';
   readonly scheme: 'http' | 'https';
@@ -11,25 +11,25 @@ export interface HttpRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** A connection, or for `udp` a datagram, of which routing knows no more than where it goes. */
+/** A connection, or a datagram for `udp`, of which routing knows only the destination. */
 interface TransportConnection {
   readonly protocol: 'tcp' | 'tls' | 'udp';
 }
 
 export type Request = HttpRequest | TransportConnection;
 
-/** Maximum number of steps of regular expressions for one question: some tenths of a second. */
+/** Maximum number of regular expression steps for one question: some tenths of a second. */
 const MAX_STEPS = 20_000_000;
 
-/** The regular expressions of a group take more steps for a request than one question may. */
+/** Thrown if the regular expressions of a group take more steps for a request than allowed. */
 export class TooCostly extends Error {}
 
-/** A request, indexed for matching: each look-up is one step, whatever the request has. */
+/** A request indexed for matching: each lookup takes constant time. */
 export class RequestFields {
   private steps = MAX_STEPS;
   private readonly headers = new Map<string, string>();
   private readonly query = new Map<string, string>();
-  /** Service and method of a gRPC call; empty where the path is not of two parts. */
+  /** Service and method of a gRPC call; empty if the path does not have two parts. */
   readonly grpc: { readonly service: string; readonly method: string };
 
   constructor(readonly request: HttpRequest) {
@@ -49,19 +49,19 @@ export class RequestFields {
     return this.request.method === 'POST' && (this.header('content-type') ?? '').startsWith('application/grpc');
   }
 
-  /** Whether an expression matches a value. Throws TooCostly where all that were asked so far take too many steps. */
+  /** Whether an expression matches a value. Throws TooCostly if all matches so far took too many steps. */
   matches(expression: RegularExpression, value: string): boolean {
     this.steps -= expression.size * (value.length + 1);
     if (this.steps < 0) throw new TooCostly(`the regular expressions there take more than ${MAX_STEPS} steps`);
     return expression.matches(value);
   }
 
-  /** All values of a header, joined by commas; `name` in lower case. */
+  /** Returns all values of a header, joined by commas; `name` in lower case. */
   header(name: string): string | undefined {
     return this.headers.get(name);
   }
 
-  /** The first value of a parameter. */
+  /** Returns the first value of a query parameter. */
   parameter(name: string): string | undefined {
     return this.query.get(name);
   }
