@@ -1,5 +1,5 @@
 import { globalIdentity } from '@causeway/resources';
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { restFixture, serviceId, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('writes', () => {
@@ -114,8 +114,8 @@ describe('names', () => {
     ['a plain name is what was made here', 'redis', 'east'],
     ['?zone= names the copy of a zone', 'redis?zone=west', 'west'],
     ['?namespace= names another namespace', 'redis?namespace=shop', 'shop'],
-    ['a wire name is found', hashedName('default', 'redis', 'west'), 'west'],
-    ['a wire name with a namespace is found', hashedName('default', 'redis', 'east', 'shop'), 'shop'],
+    ['a wire name is found', hashName('default', 'redis', 'west'), 'west'],
+    ['a wire name with a namespace is found', hashName('default', 'redis', 'east', 'shop'), 'shop'],
   ])('%s', async (_case, name, where) => {
     const answer = await rest.server.inject({ url: `/meshes/default/meshservices/${name}` });
     expect([answer.statusCode, answer.json().labels.where]).toEqual([200, where]);

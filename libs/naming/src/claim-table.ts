@@ -21,15 +21,15 @@ interface KindGenerator {
 
 interface KindIndex {
   readonly services: ServiceLabelIndex;
-  /** The stronger first. */
+  /** Generators in order of precedence. */
   generators: readonly KindGenerator[];
 }
 
 /**
  * All claims of a zone: which generator claims which hostname for which service, and which claim wins. Incremental: a
- * service costs what the generators of its kind cost, a generator what it matches. The state depends only on the current
- * generators, services and meshes, never on the order in which they came (I3 of docs/design.md §9). Services of a missing
- * mesh claim nothing (docs/design.md §5).
+ * service costs the number of generators of its kind, a generator the number of services that it selects. The state
+ * depends only on the current generators, services and meshes, never on their order of arrival (I3 of docs/design.md
+ * §9). Services of a missing mesh claim nothing (docs/design.md §5).
  */
 export class ClaimTable {
   private readonly kinds = new Map<string, KindIndex>();
@@ -39,7 +39,7 @@ export class ClaimTable {
   private changed = new Set<ResourceKey>();
   private readonly changedHeaps = new Set<readonly Claim[]>();
 
-  /** `ownZone` is the zone whose claims these are; `.Zone` of a service that no zone made is this zone. */
+  /** `ownZone`: the zone of the claims, and the value of `.Zone` for a service without a zone of origin. */
   constructor(readonly ownZone: string) {}
 
   get serviceCount(): number {
@@ -51,7 +51,7 @@ export class ClaimTable {
     return this.generatorsByKey.values();
   }
 
-  /** Adds or replaces a service. `unreachable` is the reason for which its names are NotAvailable; it loses none by that. */
+  /** Adds or replaces a service. `unreachable` is the reason why its names are NotAvailable; it keeps its claims. */
   upsertService(source: ServiceSource, key = identityKey(source.id), unreachable?: string): void {
     const known = this.services.get(key);
     if (known && known.unreachable !== unreachable) {
@@ -87,7 +87,7 @@ export class ClaimTable {
   upsertGenerator(generator: ParsedGenerator): void {
     const known = this.generatorsByKey.get(generator.key);
     if (known && sameGenerator(known, generator)) return;
-    // The new generator retains its labels first, so that an index which both need is not built twice.
+    // Retains the labels of the new generator first, so that an index that both need is not built twice.
     this.eachKind(generator, (kind, required) => kind.services.retain(required));
     if (known) this.removeGenerator(known.key);
     this.generatorsByKey.set(generator.key, generator);
@@ -110,14 +110,14 @@ export class ClaimTable {
     });
   }
 
-  /** The mesh exists: its services get their names. */
+  /** Adds a mesh: its services get their names. */
   addMesh(mesh: string): void {
     if (this.byMesh.has(mesh)) return;
     this.byMesh.set(mesh, new ClaimsByHostname());
     for (const service of this.services.values()) if (service.id.mesh === mesh) this.refreshClaims(service);
   }
 
-  /** The mesh does not exist: its services lose their names. */
+  /** Removes a mesh: its services lose their names. */
   removeMesh(mesh: string): void {
     if (!this.byMesh.delete(mesh)) return;
     for (const service of this.services.values()) {
@@ -127,7 +127,7 @@ export class ClaimTable {
     }
   }
 
-  /** Returns and forgets the keys of services whose addresses may have changed since the last call, removed ones included. */
+  /** Returns and clears the keys of services whose addresses may have changed since the last call, removed ones included. */
   takeChanged(): Set<ResourceKey> {
     const keys = this.changed;
     for (const heap of this.changedHeaps) for (const claim of heap) keys.add(claim.service.key);
@@ -136,20 +136,20 @@ export class ClaimTable {
     return keys;
   }
 
-  /** Forgets the same keys, for a caller that looks at every service anyway; costs nothing. */
+  /** Clears the same keys, for a caller that reconciles every service; takes constant time. */
   discardChanged(): void {
     this.changedHeaps.clear();
     this.changed = new Set();
   }
 
-  /** The wanted `status.addresses` of a service, in the order of the generators' precedence; empty for an unknown service. */
+  /** Returns the wanted `status.addresses` of a service, in the generators' order of precedence; empty for an unknown service. */
   listAddresses(key: string): readonly ServiceAddress[] {
     const service = this.services.get(key);
     if (!service) return [];
     return service.claims.map((claim) => toServiceAddress(claim, findWinner(claim), this.ownZone));
   }
 
-  /** Every claimed hostname of a mesh, in no order. */
+  /** Returns every claimed hostname of a mesh, in no order. */
   hostnames(mesh: string): Iterable<string> {
     return this.byMesh.get(mesh)?.names() ?? [];
   }
@@ -158,7 +158,7 @@ export class ClaimTable {
     return this.byMesh.has(mesh);
   }
 
-  /** All claims on a hostname of a mesh, the winner first. */
+  /** Returns all claims on a hostname of a mesh, the winner first. */
   claimsOn(mesh: string, hostname: string): readonly ClaimView[] {
     const claims = this.byMesh.get(mesh)?.ranked(hostname) ?? [];
     return claims.map(({ service, generator }) => ({
@@ -169,14 +169,14 @@ export class ClaimTable {
     }));
   }
 
-  /** The services of existing meshes that a generator selects, whether or not the generator is in the table; for dry runs. */
+  /** Returns the services of existing meshes that a generator selects, even if the generator is not in the table; for dry runs. */
   *selectedBy(generator: ParsedGenerator): Iterable<Readonly<Claimant>> {
     for (const { kind, required } of generator.selectors) {
       for (const service of this.kind(kind).services.select(required)) if (this.hasMesh(service.id.mesh)) yield service;
     }
   }
 
-  /** Makes the claims of a service those that its generators give it now; claims that stay are not replaced. */
+  /** Updates the claims of a service to those of its current generators; unchanged claims are kept. */
   private refreshClaims(service: Claimant): void {
     this.changed.add(service.key);
     const contest = this.byMesh.get(service.id.mesh);

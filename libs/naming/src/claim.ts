@@ -15,46 +15,46 @@ export interface Claimant extends ServiceSource {
   readonly key: ResourceKey;
   labels: Labels;
   creationOrder: number;
-  /** Why its names are NotAvailable; undefined if the service is reachable. */
+  /** Reason why its names are NotAvailable; undefined if the service is reachable. */
   unreachable: string | undefined;
-  /** In the order of the generators' precedence. */
+  /** Claims in the generators' order of precedence. */
   claims: readonly Claim[];
 }
 
-/** The claim of one generator on one hostname for one service; without hostname where its template gave none. */
+/** The claim of one generator on one hostname for one service; without a hostname if the template gave none. */
 export interface Claim {
   readonly service: Claimant;
   readonly generator: ParsedGenerator;
   readonly hostname: string | undefined;
   /** The heap of all claims on the hostname, the winner on top; undefined while there is no other claim. */
   rivals: Claim[] | undefined;
-  /** Its position in that heap. */
+  /** Index in that heap. */
   slot: number;
 }
 
 /** One entry of `status.addresses` (T001-16). A type alias and no interface, so that it is assignable to JsonObject. */
 export type ServiceAddress = {
-  /** Absent where the template gave no hostname. */
+  /** Absent if the template gave no hostname. */
   readonly hostname?: string;
   readonly status: 'Available' | 'NotAvailable';
   readonly origin: { readonly kind: 'HostnameGenerator'; readonly name: string };
-  /** Only with NotAvailable: what is missing or invalid, which service has the name by which rule, or why it is unreachable. */
+  /** Only with NotAvailable: what is missing or invalid, which service won the name by which rule, or why it is unreachable. */
   readonly reason?: string;
 };
 
-/** A claim for readers. */
+/** A claim in the form returned to callers. */
 export interface ClaimView extends ClaimRank {
   readonly hostname: string;
-  /** Why the service is unreachable by the name. */
+  /** Reason why the service is unreachable by the name. */
   readonly unreachable?: string;
 }
 
-/** The entry of `status.addresses` for a claim; `winner` is the strongest claim on its hostname, or the claim itself. */
+/** Returns the entry of `status.addresses` for a claim; `winner` is the strongest claim on its hostname, or the claim itself. */
 export function toServiceAddress(claim: Claim, winner: Claim, ownZone: string): ServiceAddress {
   const { hostname, generator } = claim;
   const origin = { kind: 'HostnameGenerator', name: generator.id.name } as const;
   if (hostname === undefined) return { status: 'NotAvailable', origin, reason: missingReason(claim, ownZone) };
-  // One service may win one name by two generators, so the service decides and not the claim.
+  // Compares services, not claims: one service may win one name by two generators.
   if (winner.service === claim.service) {
     const { unreachable } = claim.service;
     if (unreachable === undefined) return { hostname, status: 'Available', origin };

@@ -3,15 +3,15 @@ import { NameHashMap } from './name-hash-map';
 import { compareClaims } from './precedence';
 
 /**
- * The claims of one mesh by hostname; claims without a hostname are not in it. A contested name keeps its claims in a
- * heap, the winner on top, so that adding and removing cost the logarithm of their number even when all services claim
- * one name.
+ * The claims of one mesh by hostname; claims without a hostname are not included. A contested name has a heap of claims
+ * with the winner on top, so that adding and removing cost the logarithm of their number even if all services claim one
+ * name.
  */
 export class ClaimsByHostname {
-  /** One claim of each name; it leads to its rivals, which most names do not have. */
+  /** One claim of each name, with a reference to its rivals; most names have none. */
   private readonly byName = new NameHashMap<Claim>(({ hostname = '' }) => hostname);
 
-  /** All claimed names, in no order. */
+  /** Returns all claimed names, in no order. */
   *names(): Iterable<string> {
     for (const { hostname = '' } of this.byName.values()) yield hostname;
   }
@@ -21,14 +21,14 @@ export class ClaimsByHostname {
     return held && findWinner(held);
   }
 
-  /** The claims on `hostname`, the winner first. */
+  /** Returns the claims on `hostname`, the winner first. */
   ranked(hostname: string): readonly Claim[] {
     const held = this.byName.get(hostname);
     if (!held) return [];
     return held.rivals ? [...held.rivals].sort(compareClaims) : [held];
   }
 
-  /** Adds a claim; returns the claims besides it whose outcome or reason may have changed: all of the name, or none. */
+  /** Adds a claim; returns the other claims whose outcome or reason may have changed: all of the name, or none. */
   add(claim: Claim): readonly Claim[] {
     const held = this.byName.add(claim);
     if (held === claim) return [];
@@ -39,7 +39,7 @@ export class ClaimsByHostname {
     return heap[0] === claim ? heap : [];
   }
 
-  /** Removes a claim; returns the claims whose outcome or reason may have changed: all that are left, or none. */
+  /** Removes a claim; returns the claims whose outcome or reason may have changed: all remaining ones, or none. */
   remove(claim: Claim): readonly Claim[] {
     const { hostname = '', rivals: heap, slot } = claim;
     if (!heap) {
@@ -65,7 +65,7 @@ export class ClaimsByHostname {
   }
 }
 
-/** The strongest claim on the hostname of `claim`. */
+/** Returns the strongest claim on the hostname of `claim`. */
 export function findWinner(claim: Claim): Claim {
   return claim.rivals?.[0] ?? claim;
 }

@@ -7,11 +7,11 @@ export interface Kri {
   readonly zone: string;
   readonly namespace: string;
   readonly name: string;
-  /** A part of the resource, such as a port's name. */
+  /** Part of the resource, such as a port's name. */
   readonly section: string;
 }
 
-/** The parts of a resource that its identifier is made of; zone and namespace come from the labels (docs/reference/kuma-rest.md §1.7). */
+/** The parts of a resource that determine its identifier; zone and namespace come from the labels (docs/reference/kuma-rest.md §1.7). */
 export interface KriSubject {
   readonly shortName: string;
   readonly mesh: string;
@@ -19,7 +19,7 @@ export interface KriSubject {
   readonly labels: Labels;
 }
 
-/** `kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>`: an identifier that is the same on every control plane. */
+/** Returns `kri_<short>_<mesh>_<zone>_<namespace>_<name>_<section>`, which is the same on every control plane. */
 export function formatKri(subject: KriSubject, section = ''): string {
   const { shortName, mesh, name, labels } = subject;
   const parts = [shortName, mesh, labels[Label.zone] ?? '', labels[Label.namespace] ?? ''];
@@ -27,7 +27,7 @@ export function formatKri(subject: KriSubject, section = ''): string {
 }
 
 /**
- * Parses an identifier; the reason says what is wrong with the text. Underscores beyond the sixth belong to the section,
+ * Parses an identifier, or returns the reason why it is invalid. Underscores beyond the sixth belong to the section,
  * since no name contains one; Kuma drops them.
  */
 export function parseKri(

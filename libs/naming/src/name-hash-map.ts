@@ -2,13 +2,13 @@ const FNV_PRIME = 16_777_619;
 const SMALLEST = 16;
 
 /**
- * A hash map from names to entries, for a million of them: open addressing over typed arrays. A new name costs one
- * lookup, growing moves only numbers, and the garbage collector has nothing to trace. The hash has a random seed, so
- * that colliding names cannot be crafted.
+ * A hash map from names to entries, for up to millions of names: open addressing over typed arrays. A new name costs
+ * one lookup, growing moves numbers only, and the garbage collector has nothing to trace. The hash has a random seed,
+ * so that nobody can craft colliding names.
  */
 export class NameHashMap<Entry> {
   private readonly seed = (Math.random() * 0x1_0000_0000) | 0;
-  /** By slot: the hash of an entry, and its position in `entries` plus one; 0 for an empty slot. */
+  /** By slot: the hash of an entry, and its index in `entries` plus one; 0 means an empty slot. */
   private hashes = new Int32Array(SMALLEST);
   private places = new Int32Array(SMALLEST);
   private readonly entries: (Entry | undefined)[] = [];
@@ -17,7 +17,7 @@ export class NameHashMap<Entry> {
 
   constructor(private readonly getName: (entry: Entry) => string) {}
 
-  /** All entries, in no order; entries added or removed during the iteration may or may not appear. */
+  /** Returns all entries, in no order; entries added or removed during the iteration may or may not appear. */
   *values(): Generator<Entry> {
     for (const entry of this.entries) if (entry !== undefined) yield entry;
   }
@@ -26,7 +26,7 @@ export class NameHashMap<Entry> {
     return this.at(this.find(name, this.hash(name)));
   }
 
-  /** Adds an entry unless its name has one; returns the entry of the name. */
+  /** Adds an entry unless one has its name; returns the entry of the name. */
   add(entry: Entry): Entry {
     const name = this.getName(entry);
     const hash = this.hash(name);
@@ -64,7 +64,7 @@ export class NameHashMap<Entry> {
     return place === 0 ? undefined : this.entries[place - 1];
   }
 
-  /** The slot of the name, or the empty slot that it would take. */
+  /** Returns the slot of the name, or the empty slot where it would be added. */
   private find(name: string, hash: number): number {
     const { hashes, places } = this;
     const mask = places.length - 1;
@@ -75,7 +75,7 @@ export class NameHashMap<Entry> {
     }
   }
 
-  /** Moves entries back that were put behind `hole` only because the slot was taken. */
+  /** Moves back the entries that are behind `hole` only because the slot was occupied. */
   private close(hole: number): void {
     const { hashes, places } = this;
     const mask = places.length - 1;

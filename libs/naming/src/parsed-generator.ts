@@ -10,7 +10,7 @@ import {
 import type { GeneratorRank } from './precedence';
 import { parseTemplate, type Template, type TemplateSubject } from './template';
 
-/** The kinds of service that get hostnames, by the field of the selector that names them. */
+/** Kinds of services that get hostnames, by the field of the selector that names them. */
 export const SERVICE_KINDS = {
   meshService: 'MeshService',
   meshMultiZoneService: 'MeshMultiZoneService',
@@ -23,20 +23,20 @@ export interface RequiredLabel {
   readonly value: string;
 }
 
-/** Selects the services of one kind that have all required labels; all of the kind where none is required. */
+/** Selects the services of one kind that have all required labels; all of the kind if no label is required. */
 interface ServiceSelector {
   readonly kind: string;
   readonly required: readonly RequiredLabel[];
 }
 
-/** Labels that a selector may name, each of which costs an index over all services. One that names more selects nothing. */
+/** Maximum number of labels in a selector, each of which costs an index over all services. A selector with more selects nothing. */
 const MAX_SELECTOR_LABELS = 256;
 
 /** A parsed HostnameGenerator. */
 export interface ParsedGenerator extends GeneratorRank {
   readonly key: string;
   readonly selectors: readonly ServiceSelector[];
-  /** Undefined when the text cannot be parsed (a synced one may be any Go template); `problem` says why. */
+  /** Undefined if the text cannot be parsed (a synced one may be any Go template); `problem` has the reason. */
   readonly template: Template | undefined;
   readonly problem: string;
 }
@@ -49,9 +49,9 @@ export interface GeneratorSource {
 }
 
 /**
- * Parses a generator and never fails, for a synced one may hold anything: an invalid selector selects nothing, and an
- * invalid template makes addresses that are NotAvailable with the reason. `labels` and Kuma's `matchLabels` mean the
- * same (T001-12).
+ * Parses a generator and never fails, because a synced one may have any content: an invalid selector selects nothing,
+ * and an invalid template gives addresses that are NotAvailable with the reason. `labels` and Kuma's `matchLabels` mean
+ * the same (T001-12).
  */
 export function parseGenerator(source: GeneratorSource, madeHere: boolean): ParsedGenerator {
   const selectors = serviceSelectors(source.spec['selector']);
@@ -63,14 +63,14 @@ export function parseGenerator(source: GeneratorSource, madeHere: boolean): Pars
     creationOrder: source.creationOrder,
     madeHere,
     byOwner: parsed.ok && parsed.template.reads.labels.includes(Label.awsName),
-    // Kuma's extensions name services in their own way; the template of such a generator is not for this product.
+    // Kuma's extensions name services in their own way; the templates of such generators are ignored here.
     selectors: source.spec['extension'] === undefined && !crowded ? selectors : [],
     template: parsed.ok ? parsed.template : undefined,
     problem: parsed.ok ? '' : `the template of HostnameGenerator ${source.id.name} cannot be used: ${parsed.reason}`,
   };
 }
 
-/** True when both make the same claims with the same precedence. */
+/** True if both make the same claims with the same precedence. */
 export function sameGenerator(a: ParsedGenerator, b: ParsedGenerator): boolean {
   return (
     a.creationOrder === b.creationOrder &&
@@ -81,7 +81,7 @@ export function sameGenerator(a: ParsedGenerator, b: ParsedGenerator): boolean {
   );
 }
 
-/** True when `subject` has every required label, stored or implied. */
+/** True if `subject` has every required label, stored or implied. */
 export function hasLabels(required: readonly RequiredLabel[], subject: TemplateSubject): boolean {
   for (const { key, value } of required) if (effectiveLabel(subject, key) !== value) return false;
   return true;

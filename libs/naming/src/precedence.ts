@@ -1,24 +1,24 @@
 import { compareIdentities, compareOrders, compareText, describeIdentity, type Identity } from '@causeway/resources';
 
-/** The facts about a generator that decide when names clash. */
+/** The properties of a generator that decide conflicts of names. */
 export interface GeneratorRank {
   readonly id: Identity;
-  /** Made in this zone, not synced from the global. */
+  /** Created in this zone, not synced from the global. */
   readonly madeHere: boolean;
   /** Its template reads the name at App Mesh, which the owner of a service chooses: it ranks after all others. */
   readonly byOwner: boolean;
-  /** 0 is unknown and ranks last (docs/design.md §4 Creation order). */
+  /** A creation order of 0 is unknown and ranks last (docs/design.md §4 Creation order). */
   readonly creationOrder: number;
 }
 
-/** The facts about a service that decide when names clash. */
+/** The properties of a service that decide conflicts of names. */
 interface ServiceRank {
   readonly id: Identity;
-  /** 0 is unknown and ranks last. */
+  /** A creation order of 0 is unknown and ranks last. */
   readonly creationOrder: number;
 }
 
-/** A claim of one generator for one service, as precedence sees it. */
+/** The properties of a claim, of one generator for one service, that decide precedence. */
 export interface ClaimRank {
   readonly generator: GeneratorRank;
   readonly service: ServiceRank;
@@ -34,9 +34,9 @@ export type PrecedenceRule =
   | 'service-identity';
 
 /**
- * Total order of generators, the stronger first: names that owners of services choose come last, then made in this zone, then older,
- * then by name (docs/design.md §4 hostname).
- * Generators of one control plane are equal only when they are the same.
+ * Total order of generators by precedence: names that service owners choose come last, then those created in this zone,
+ * then older, then by name (docs/design.md §4 hostname). Two generators of one control plane are equal only if they are
+ * the same.
  */
 export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
   if (a.byOwner !== b.byOwner) return a.byOwner ? 1 : -1;
@@ -45,20 +45,20 @@ export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
 }
 
 /**
- * Total order of the claims on one hostname of one mesh, the winner first, over all kinds of service. It depends only on
- * its arguments, so every zone with the same claims elects the same winner (I3).
+ * Total order of the claims on one hostname of one mesh, the winner first, over all kinds of services. It depends only
+ * on its arguments, so every zone with the same claims elects the same winner (I3).
  */
 export function compareClaims(a: ClaimRank, b: ClaimRank): number {
   return (
     (a.generator === b.generator ? 0 : compareGenerators(a.generator, b.generator)) ||
     compareOrders(a.service.creationOrder, b.service.creationOrder) ||
     compareIdentities(a.service.id, b.service.id) ||
-    // Two generators have the same name only where a table holds the generators of several zones.
+    // Two generators have the same name only if a table holds the generators of several zones.
     compareText(a.generator.id.zone, b.generator.id.zone)
   );
 }
 
-/** The first rule by which the two claims differ; `winner` must precede `loser`. */
+/** Returns the first rule by which the two claims differ; `winner` must precede `loser`. */
 export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRule {
   const [a, b] = [winner.generator, loser.generator];
   if (a.byOwner !== b.byOwner) return 'chosen-by-owner';
@@ -90,13 +90,13 @@ function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
   }
 }
 
-/** As `clashReason`, for a claim of a name at App Mesh that is still to be made: whoever else claims it wins. */
+/** Like `clashReason`, for a claim on a name at App Mesh that does not exist yet: every other claim wins. */
 export function clashOfAwsName({ service, generator }: ClaimRank): string {
   const who = describeIdentity(service.id);
   return `clash with ${who}: names by awsName give way to those of every other generator ("${generator.id.name}")`;
 }
 
-/** The reason in the status of a loser: the winner and the rule that decided (T001-18; peers 44). */
+/** Returns the reason in the status of a loser: the winner and the rule that decided (T001-18; peers 44). */
 export function clashReason(winner: ClaimRank, loser: ClaimRank): string {
   return `clash with ${describeIdentity(winner.service.id)}: ${ruleThatDecided(winner, loser)}`;
 }

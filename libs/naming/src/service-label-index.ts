@@ -10,8 +10,8 @@ interface KeyIndex {
 }
 
 /**
- * The services of one kind by label. Only the label keys that a generator's selector names are indexed: the first use of a
- * key costs one pass over the services, every later use only what it matches.
+ * The services of one kind by label. Only the label keys in generators' selectors are indexed: the first use of a key
+ * costs one pass over the services, every later use only the matching services.
  */
 export class ServiceLabelIndex {
   private readonly all = new Set<Claimant>();
@@ -26,7 +26,7 @@ export class ServiceLabelIndex {
     for (const [key, index] of this.byKey) insert(index, effectiveLabel(service, key), service);
   }
 
-  /** Must be called before the labels of the service are replaced: it is found by the labels that it was added with. */
+  /** Must be called before the labels of the service are replaced, because it is found by its old labels. */
   remove(service: Claimant): void {
     this.all.delete(service);
     for (const [key, index] of this.byKey) extract(index, effectiveLabel(service, key), service);
@@ -47,7 +47,7 @@ export class ServiceLabelIndex {
     }
   }
 
-  /** The services that have all required labels; reads only those with the rarest of them. */
+  /** Returns the services that have all required labels; reads only those with the rarest one. */
   *select(required: readonly RequiredLabel[]): Iterable<Claimant> {
     for (const service of this.narrowest(required)) if (hasLabels(required, service)) yield service;
   }

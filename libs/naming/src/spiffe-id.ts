@@ -1,27 +1,27 @@
 import { shortened } from '@causeway/resources';
 import { parseParts, type TemplateGrammar, type TemplatePart } from './template';
 
-/** Variables of the templates of a MeshIdentity; the labels are those of the Dataplane. */
+/** Variables in the templates of a MeshIdentity; the labels are those of the Dataplane. */
 type SpiffeVariable = 'Mesh' | 'Zone' | 'Namespace' | 'Workload';
 
 export type SpiffeTemplatePart = TemplatePart<SpiffeVariable>;
 
-/** The template of a MeshIdentity without one: each zone has a trust domain a mesh (docs/design.md §1, MeshIdentity). */
+/** Default trust domain of a MeshIdentity: one per zone and mesh (docs/design.md §1, MeshIdentity). */
 export const DEFAULT_TRUST_DOMAIN = '{{ .Mesh }}.{{ .Zone }}.mesh.local';
-/** The path of a MeshIdentity without one, and in namespace `default` in any case. */
+/** Default path of a MeshIdentity; in namespace `default` it does not depend on the form. */
 export const DEFAULT_SPIFFE_PATH = '/workload/{{ .Workload }}';
-/** The same in another namespace, where the ids of a mesh have namespaces (IdentityPath). */
+/** Default path in other namespaces, if the ids of a mesh have namespaces (IdentityPath). */
 const NAMESPACED_SPIFFE_PATH = '/ns/{{ .Namespace }}/workload/{{ .Workload }}';
 
-/** Which path a MeshIdentity without one has: that of the workload, or that with its namespace. */
+/** Form of the default path of a MeshIdentity: the workload, or the namespace and the workload. */
 export type SpiffePathForm = 'Workload' | 'Namespaced';
 
-/** The path of a MeshIdentity without one, for the workloads of a namespace. */
+/** Returns the default path of a MeshIdentity for the workloads of a namespace. */
 export function presetSpiffePath(form: SpiffePathForm, namespace: string): string {
   return form === 'Namespaced' && hasOwnPath(namespace) ? NAMESPACED_SPIFFE_PATH : DEFAULT_SPIFFE_PATH;
 }
 
-/** Whether the preset path of a namespace depends on the form: ids in `default` are the same in both. */
+/** Whether the default path of a namespace depends on the form: ids in `default` are the same in both. */
 export function hasOwnPath(namespace: string): boolean {
   return namespace !== '' && namespace !== 'default';
 }
@@ -34,7 +34,7 @@ export type ParsedSpiffeTemplate =
   | { readonly ok: true; readonly parts: readonly SpiffeTemplatePart[] }
   | { readonly ok: false; readonly reason: string };
 
-/** No labels: whoever may label a Dataplane would choose the authority that vouches for it. */
+/** Without labels: whoever may label a Dataplane could otherwise choose the authority that vouches for it. */
 const TRUST_DOMAINS: TemplateGrammar<SpiffeVariable> = {
   variables: { '.Mesh': 'Mesh', '.Zone': 'Zone' },
   labels: false,
@@ -51,8 +51,8 @@ export function parseTrustDomainTemplate(text: string): ParsedSpiffeTemplate {
 }
 
 /**
- * Parses `spiffeID.path`: the variables, `{{ label "x" }}` and literal text that can give a valid path. Two placeholders
- * need a "/" between them: no value has one, so different values never give one path.
+ * Parses `spiffeID.path`: the variables, `{{ label "x" }}` and literal text that can give a valid path. Two
+ * placeholders need a "/" between them: no value contains one, so different values never give the same path.
  */
 export function parseSpiffePathTemplate(text: string): ParsedSpiffeTemplate {
   const parsed = parseChecked(text, PATHS, spiffePathProblem);
@@ -71,8 +71,8 @@ export function parseSpiffePathTemplate(text: string): ParsedSpiffeTemplate {
 }
 
 /**
- * Returns why `text` is no trust domain by SPIFFE-ID §2.1 (lower-case letters, digits, ".", "-", "_"), or undefined if
- * it is.
+ * Returns why `text` is not a trust domain by SPIFFE-ID §2.1 (lower-case letters, digits, ".", "-", "_"), or undefined
+ * if it is.
  */
 export function trustDomainProblem(text: string): string | undefined {
   if (text.length > MAX_TRUST_DOMAIN_LENGTH)
@@ -81,7 +81,7 @@ export function trustDomainProblem(text: string): string | undefined {
   return /^\.|\.\.|\.$/.test(text) ? 'a "." stands between two other characters' : undefined;
 }
 
-/** Returns why `text` is no path of a SPIFFE ID by SPIFFE-ID §2.2, or undefined if it is. */
+/** Returns why `text` is not a path of a SPIFFE ID by SPIFFE-ID §2.2, or undefined if it is. */
 export function spiffePathProblem(text: string): string | undefined {
   if (text.length > MAX_SPIFFE_ID_LENGTH)
     return `it has ${text.length} characters, ${MAX_SPIFFE_ID_LENGTH} are allowed`;
@@ -107,7 +107,7 @@ function parseChecked(
     : { ok: false, reason: `${problem}; got ${JSON.stringify(shortened(text, 200))}` };
 }
 
-/** Returns why a text is no SPIFFE id of a workload, or undefined if it is: `spiffe://`, a trust domain and a path. */
+/** Returns why a text is not a workload's SPIFFE id, or undefined if it is: `spiffe://`, a trust domain and a path. */
 export function spiffeIdProblem(text: string): string | undefined {
   const [, domain, path] = /^spiffe:\/\/([^/]*)(.*)$/s.exec(text) ?? [];
   if (domain === undefined || path === undefined) return 'it must begin with spiffe://';

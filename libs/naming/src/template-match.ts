@@ -1,7 +1,7 @@
 import { Label, MAX_HOSTNAME_LENGTH } from '@causeway/resources';
 import type { Template, TemplatePart } from './template';
 
-/** A property that a service must have so that a template gives a certain hostname. */
+/** A value that a service must have so that a template gives a certain hostname. */
 export interface TemplateRequirement {
   /** `name`, `namespace`, `zone`, `mesh`, or `label "x"`. */
   readonly what: string;
@@ -21,13 +21,13 @@ const LABEL_NAMES: ReadonlyMap<string, string> = new Map([
   [Label.mesh, 'mesh'],
 ]);
 
-/** Steps after which the search ends without an answer: a template that repeats a value can match in very many ways. */
+/** Maximum number of search steps: a template that repeats a value can match in very many ways. */
 const MAX_STEPS = 20_000;
 
 /**
  * Returns the values that a service must have for `template` to produce `hostname`, each once; undefined if no service
- * can, or if finding out takes more than `MAX_STEPS` steps. If several answers are possible (values may contain dots),
- * it is the one with the shortest first values.
+ * can, or if the search takes more than `MAX_STEPS` steps. If several answers are possible (values may contain dots),
+ * returns the one with the shortest first values.
  */
 export function templateRequirements(template: Template, hostname: string): readonly TemplateRequirement[] | undefined {
   if (hostname.length > MAX_HOSTNAME_LENGTH) return undefined;
@@ -37,11 +37,11 @@ export function templateRequirements(template: Template, hostname: string): read
   return [...words].map((what) => ({ what, value: values?.get(what) ?? '' }));
 }
 
-/** Searches the values with which the parts of a template make a hostname. */
+/** Searches values with which the parts of a template produce a hostname. */
 class TemplateMatcher {
   private steps = 0;
   private readonly values = new Map<string, string>();
-  /** Pairs of part and position from which nothing matches; kept only where that does not depend on earlier values. */
+  /** Pairs of part and position that cannot match; recorded only if that does not depend on earlier values. */
   private readonly dead = new Set<number>();
   private readonly repeats: boolean;
 
@@ -57,7 +57,7 @@ class TemplateMatcher {
     return this.fits(0, 0) ? this.values : undefined;
   }
 
-  /** True when the parts from `i` on make the hostname from `at` on. */
+  /** True if the parts from `i` on produce the hostname from `at` on. */
   private fits(i: number, at: number): boolean {
     const part = this.parts[i];
     if (!part) return at === this.hostname.length;
@@ -72,7 +72,7 @@ class TemplateMatcher {
     return fits;
   }
 
-  /** Tries values for the part `i`, the shortest first: letters, digits, `-` and `.`, a letter or digit at both ends. */
+  /** Tries values for part `i`, the shortest first: letters, digits, `-` and `.`, a letter or digit at both ends. */
   private fitsValue(i: number, at: number): boolean {
     const part = this.parts[i];
     if (!part || part.type === 'literal' || !isWordCharacter(this.hostname, at)) return false;

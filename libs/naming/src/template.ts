@@ -11,7 +11,7 @@ import {
   type Labels,
 } from '@causeway/resources';
 
-/** Variables of a template besides labels. `{{ name }}` is `Name`; both name words are the name in the identity. */
+/** Variables of a template besides labels. `{{ name }}` is `Name`; both `Name` and `DisplayName` mean the name in the identity. */
 type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
 
 /** One piece of a template. */
@@ -20,11 +20,11 @@ export type TemplatePart<Variable extends string = TemplateVariable> =
   | { readonly type: 'variable'; readonly variable: Variable }
   | { readonly type: 'label'; readonly key: string };
 
-/** The placeholders that one sort of template may have. */
+/** The placeholders that one type of template may have. */
 export interface TemplateGrammar<Variable extends string> {
-  /** From the text between the braces to what it stands for. */
+  /** Variables by the text between the braces. */
   readonly variables: Readonly<Record<string, Variable>>;
-  /** Whether `{{ label "x" }}` is one. */
+  /** Whether `{{ label "x" }}` is allowed. */
   readonly labels: boolean;
 }
 
@@ -32,13 +32,13 @@ export interface TemplateGrammar<Variable extends string> {
 export interface Template {
   readonly text: string;
   readonly parts: readonly TemplatePart[];
-  /** Every label and variable that it reads, each once; whoever can set one of these labels can change the name. */
+  /** Labels and variables that the template reads, each once; whoever can set one of these labels can change the name. */
   readonly reads: { readonly labels: readonly string[]; readonly variables: readonly TemplateVariable[] };
-  /** The text after the last placeholder: every name that it gives ends with it. */
+  /** Text after the last placeholder: every resulting name ends with it. */
   readonly literalSuffix: string;
 }
 
-/** The parts of a service that a name is made of. */
+/** The parts of a service that determine its names. */
 export interface TemplateSubject {
   readonly id: Identity;
   readonly labels: Labels;
@@ -51,7 +51,7 @@ export type RenderedTemplate =
   | { readonly ok: true; readonly hostname: string }
   | { readonly ok: false; readonly reason: string; readonly missingLabel?: string };
 
-/** Length of the longest template. */
+/** Maximum length of a template, characters. */
 export const MAX_TEMPLATE_LENGTH = 1_024;
 
 const LABEL_CALL = /^label\s+"([^"\\]*)"$/;
@@ -68,16 +68,16 @@ const HOSTNAMES: TemplateGrammar<TemplateVariable> = {
 };
 
 /**
- * Parses a hostname template: `{{ name }}`, `{{ label "x" }}` and Kuma's variables with any inner white space, `{{-` and
- * `-}}` trimming the text beside them as in Go, and nothing else; no code is ever evaluated (docs/design.md §4 hostname). The
- * reason names the first error. Whether the names can be valid is decided by `checkTemplate`.
+ * Parses a hostname template: `{{ name }}`, `{{ label "x" }}` and Kuma's variables with any inner white space, with
+ * `{{-` and `-}}` trimming the adjacent text as in Go, and nothing else; no code is ever evaluated (docs/design.md §4
+ * hostname). Reports the first error. `checkTemplate` decides whether the names can be valid.
  */
 export function parseTemplate(text: string): ParsedTemplate {
   const parsed = parseParts(text, HOSTNAMES);
   return parsed.ok ? { ok: true, template: describe(text, parsed.parts) } : parsed;
 }
 
-/** The parts of a template by a grammar, or the first error. Adjacent literals are never joined; linear in the text. */
+/** Parses text by a grammar into parts, or returns the first error. Adjacent literals are never joined; linear in the text. */
 export function parseParts<Variable extends string>(
   text: string,
   grammar: TemplateGrammar<Variable>,
@@ -117,7 +117,7 @@ interface Placeholder {
   readonly inner: string;
 }
 
-/** Each `{{` with the next `}}` behind it; one scan, which ends at the first `{{` without any. */
+/** Returns each `{{` with the next `}}` behind it, in one scan, which ends at the first `{{` without one. */
 function* placeholdersIn(text: string): Generator<Placeholder> {
   for (let start = text.indexOf('{{'); start >= 0;) {
     const close = text.indexOf('}}', start + 2);
@@ -128,13 +128,13 @@ function* placeholdersIn(text: string): Generator<Placeholder> {
 }
 
 /**
- * The reasons for which `text` is refused as a template: it does not parse, or it can never give a valid DNS name (Kuma
- * checks with stub values, docs/reference/kuma-rest.md §3.3; this check is exact). Empty when it is valid.
+ * Returns why `text` is refused as a template: it does not parse, or it can never give a valid DNS name (Kuma checks
+ * with stub values, docs/reference/kuma-rest.md §3.3; this check is exact). Empty if it is valid.
  */
 export function checkTemplate(text: string): readonly string[] {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return [parsed.reason];
-  // A value may contain dots, so "a.a" is valid wherever any value is; only for the length "a" is better.
+  // Values may contain dots, so "a.a" is valid wherever any value is; only for the length "a" is better.
   const stub = (value: string): string =>
     parsed.template.parts.map((part) => (part.type === 'literal' ? part.text : value)).join('');
   const problem = dnsNameProblem(stub('a.a').length <= MAX_HOSTNAME_LENGTH ? stub('a.a') : stub('a'));
@@ -144,8 +144,8 @@ export function checkTemplate(text: string): readonly string[] {
 }
 
 /**
- * The hostname of `subject` in zone `ownZone`, or why it has none: a label is missing or the result is no DNS name.
- * Implied labels count (docs/design.md §1); `.Zone` of what no zone made is the zone that asks.
+ * Returns the hostname of `subject` in zone `ownZone`, or why it has none: a label is missing or the result is not a
+ * DNS name. Implied labels count (docs/design.md §1); `.Zone` of a subject without a zone is `ownZone`.
  */
 export function renderTemplate(template: Template, subject: TemplateSubject, ownZone: string): RenderedTemplate {
   let hostname = '';
@@ -201,7 +201,7 @@ function parsePlaceholder<V extends string>(
   return near === undefined ? `only ${allowed} are known` : `did you mean {{ ${near} }}? Only ${allowed} are known`;
 }
 
-/** The placeholders of a grammar, as a message lists them. */
+/** Lists the placeholders of a grammar for a message. */
 function listPlaceholders({ variables, labels }: TemplateGrammar<string>): string {
   const [first = '', ...others] = Object.keys(variables);
   return [first, ...(labels ? ['label "x"'] : []), ...others].map((body) => `{{ ${body} }}`).join(', ');

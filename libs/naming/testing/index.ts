@@ -1,2 +1,2 @@
 /** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
-export { hashedName } from '../src/kds-name';
+export { hashName } from '../src/kds-name';

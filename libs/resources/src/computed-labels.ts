@@ -3,7 +3,7 @@ import type { Kind } from './kind/kind';
 import { Label, labelValue, type Labels } from './labels';
 import type { FieldPath, Violation } from './violation';
 
-/** The labels that the control plane sets on a resource made on it (docs/design.md §1, Computed labels). */
+/** Returns the labels that the control plane sets on a resource created on it (docs/design.md §1, Computed labels). */
 export function computedLabels(kind: Kind, id: Identity, cp: ControlPlane): Labels {
   const zone = kind.sync.zoneInIdentity ? ownZone(cp) : '';
   return {
@@ -24,12 +24,12 @@ const COMPUTED: readonly string[] = [
   Label.namespace,
 ];
 
-/** True for labels that only the control plane sets. */
+/** True for labels that only the control plane may set. */
 export function isComputedLabel(key: string): boolean {
   return COMPUTED.includes(key);
 }
 
-/** Violations where a user gives a computed label another value. */
+/** Returns violations if a user gives a computed label another value. */
 export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPath): Violation[] {
   return Object.entries(given).flatMap(([key, value]) => {
     if (!isComputedLabel(key) || computed[key] === value) return [];
@@ -48,9 +48,9 @@ export function checkComputedLabels(given: Labels, computed: Labels, at: FieldPa
 }
 
 /**
- * The value of a label as selectors and templates see it: the stored one, else the implied one. Namespace and service
- * name are implied by the identity, so that templates written for Kubernetes work on Universal (docs/design.md §1). The one
- * place that knows which labels are implied.
+ * Returns the value of a label for selectors and templates: the stored one, else the implied one. The identity implies
+ * namespace and service name, so that templates written for Kubernetes work on Universal (docs/design.md §1). The only
+ * place that defines which labels are implied.
  */
 export function effectiveLabel(
   { id, labels }: { readonly id: Identity; readonly labels: Labels },
@@ -72,8 +72,8 @@ export function hasEffectiveLabels(
 }
 
 /**
- * True if a resource that `cp` holds was made on it. On the global that is everything without a zone. On a zone the origin
- * label decides for kinds without a zone in their identity, because those may come from either.
+ * True if a resource stored by `cp` was created on it: on the global, every resource without a zone; on a zone, the
+ * origin label decides for kinds without a zone in their identity, because those may come from either.
  */
 export function isMadeHere(resource: { readonly id: Identity; readonly labels: Labels }, cp: ControlPlane): boolean {
   if (cp.role === 'global') return resource.id.zone === '';
@@ -81,13 +81,13 @@ export function isMadeHere(resource: { readonly id: Identity; readonly labels: L
 }
 
 /**
- * Which control plane this is. `federated`: the zone has a global above it. A zone that is not federated may also write
- * kinds that otherwise only the global writes (docs/design.md §1, table of kinds).
+ * Role of a control plane. `federated`: the zone has a global. A zone that is not federated may also write kinds that
+ * otherwise only the global may write (docs/design.md §1, table of kinds).
  */
 export type ControlPlane =
   { readonly role: 'global' } | { readonly role: 'zone'; readonly zone: string; readonly federated: boolean };
 
-/** The zone in the identities of resources made on this control plane: its name, or empty on the global. */
+/** Returns the zone in the identities of resources created on this control plane: its name, or empty on the global. */
 export function ownZone(cp: ControlPlane): string {
   return cp.role === 'zone' ? cp.zone : '';
 }

@@ -5,17 +5,17 @@ import type { Resource } from './resource';
 /** Maximum number of conditions of one resource (row T000-36). */
 const MAX_CONDITIONS = 8;
 
-/** One statement of one writer about a resource, in its status (docs/design.md §1, Conditions). */
+/** A condition in the status of a resource, written by one control loop (docs/design.md §1, Conditions). */
 export type Condition = {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** The generation that the statement is about. */
+  /** Generation of the spec that the condition describes. */
   readonly observedGeneration: number;
 };
 
-/** The stored condition of this type, or undefined. */
+/** Returns the stored condition of this type, or undefined. */
 export function findCondition(status: JsonObject | undefined, type: string): JsonObject | undefined {
   return listConditions(status)
     .filter(isJsonObject)
@@ -23,9 +23,9 @@ export function findCondition(status: JsonObject | undefined, type: string): Jso
 }
 
 /**
- * `status` with `next` in place of the conditions of its type; all other conditions are unchanged and keep their place.
- * `lastTransitionTime` (RFC 3339) changes only if the condition's status does. Returns the same object if nothing changes,
- * and for a ninth type, which is refused: a list has 8 conditions at most (row T000-36).
+ * Returns `status` with `next` in place of the condition of its type; all others are unchanged and keep their position.
+ * `lastTransitionTime` (RFC 3339) changes only if the condition's status does. Returns the same object if nothing
+ * changes, and if `next` would be a ninth condition (row T000-36).
  */
 export function withCondition(status: JsonObject, next: Condition, now: number): JsonObject {
   const stored = findCondition(status, next.type);
@@ -37,15 +37,15 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   return { ...status, conditions };
 }
 
-/** The condition of an ingress, egress or address of a zone that is not to be used, for its proxy is gone; absent while it is. */
+/** Condition of an ingress, egress or address of a zone that must not be used because its proxy is gone; absent while it may be used. */
 export const WITHDRAWN = 'Withdrawn';
 
-/** Whether an ingress, egress or address of a zone is not to be used. */
+/** Whether an ingress, egress or address of a zone must not be used. */
 export function isWithdrawn({ status }: Pick<Resource, 'status'>): boolean {
   return findCondition(status, WITHDRAWN)?.['status'] === 'True';
 }
 
-/** `status` without the conditions of these types. Returns the same object if it has none of them. */
+/** Returns `status` without the conditions of these types; the same object if it has none of them. */
 export function withoutConditions(status: JsonObject, types: readonly string[]): JsonObject {
   const all = listConditions(status);
   const kept = all.filter((condition) => !isOfType(condition, types));
@@ -55,8 +55,8 @@ export function withoutConditions(status: JsonObject, types: readonly string[]):
 }
 
 /**
- * `status` with its conditions of these types replaced by those of `source`: one a type, 8 in all, of which those of
- * `source` are kept first.
+ * Returns `status` with its conditions of these types replaced by those of `source`: one per type, at most 8, those of
+ * `source` first.
  */
 export function withConditionsFrom(status: JsonObject, types: readonly string[], source: JsonObject): JsonObject {
   const taken = keyedByType(listConditions(source).filter((condition) => isOfType(condition, types)));
@@ -67,8 +67,8 @@ export function withConditionsFrom(status: JsonObject, types: readonly string[],
 }
 
 /**
- * The status of a resource as readers see it: the stored one, with what its kind derives, and with the pending conditions
- * that no controller has written yet. Undefined where there is nothing to see. Computed at each read, never stored.
+ * Returns the status of a resource for readers: the stored one, with the fields that its kind derives, and with pending
+ * conditions for those that no controller has written yet. Undefined if it would be empty. Computed at each read, never stored.
  */
 export function statusAsRead(
   { derive, pending }: Pick<Kind, 'derive' | 'pending'>,
@@ -81,7 +81,7 @@ export function statusAsRead(
   return { ...status, ...derived, ...conditions };
 }
 
-/** A condition before its controller has looked: as the schema of XMesh fills it in (row T000-25). */
+/** Returns a condition that no controller has written yet, as in the schema of XMesh (row T000-25). */
 function pendingCondition(type: string): JsonObject {
   return {
     type,
@@ -92,7 +92,7 @@ function pendingCondition(type: string): JsonObject {
   };
 }
 
-/** One condition a type, the last of several, at the place of the first. */
+/** Keeps one condition per type, the last of several, at the position of the first. */
 function keyedByType(conditions: readonly JsonValue[]): readonly JsonValue[] {
   const byType = new Map<JsonValue | undefined, JsonValue>();
   for (const condition of conditions) byType.set(isJsonObject(condition) ? condition['type'] : undefined, condition);

@@ -1,9 +1,9 @@
-/** The later of two creation orders. */
+/** Returns the later of two creation orders. */
 export function laterOrder(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : Math.max(a, b);
 }
 
-/** Negative where `a` was made before `b`; an unknown order, 0, comes last. */
+/** Negative if `a` was created before `b`; an unknown order, 0, comes last. */
 export function compareOrders(a: number, b: number): number {
   return Number(a === 0) - Number(b === 0) || a - b;
 }

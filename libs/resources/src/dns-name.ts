@@ -1,12 +1,12 @@
 const HYPHEN = 45;
 const DOT = 46;
-/** Length of the longest DNS name as text, without the dot at its end. */
+/** Maximum length of a DNS name as text, without the trailing dot. */
 export const MAX_HOSTNAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Returns why `name` is no DNS name, or undefined if it is one: RFC 1123 labels of lower-case letters, digits and '-',
- * at most 63 octets each and 253 in all. Upper case is refused and never converted silently (docs/design.md §4
+ * Returns why `name` is not a DNS name, or undefined if it is: RFC 1123 labels of lower-case letters, digits and '-',
+ * at most 63 octets each and 253 in total. Upper case is refused and never converted silently (docs/design.md §4
  * hostname).
  */
 export function dnsNameProblem(name: string): string | undefined {
@@ -26,7 +26,7 @@ export function dnsNameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** The reason for which a name of `length` characters is refused. */
+/** Returns why a name of `length` characters is refused. */
 export function tooLong(length: number): string {
   return `it has ${length} characters, ${MAX_HOSTNAME_LENGTH} are allowed`;
 }

@@ -3,7 +3,7 @@ import { MAX_VIOLATIONS, shortened, type Violation, type Violations } from './vi
 /** Maximum length of the message of one error, in characters: it may be part of a log line or of a gRPC status. */
 const MAX_MESSAGE_LENGTH = 4_000;
 
-/** The expected failures. Each adapter maps them to its own status in one place. Any other error is a bug. */
+/** An expected failure. Each adapter maps it to its own status in one place. Any other error is a bug. */
 export abstract class DomainError extends Error {
   abstract readonly type: 'NotFound' | 'Conflict' | 'Invalid' | 'Forbidden' | 'Unavailable';
 
@@ -18,7 +18,7 @@ export class NotFound extends DomainError {
   readonly type = 'NotFound';
 }
 
-/** The write was made from a state older than the stored one; read again and retry. */
+/** The write was based on a state older than the stored one; the caller must read again and retry. */
 export class Conflict extends DomainError {
   readonly type = 'Conflict';
 }
@@ -38,7 +38,7 @@ export class Invalid extends DomainError {
   }
 }
 
-/** As many violations as fit, then the number of the others. */
+/** Formats as many violations as fit, and the number of the others. */
 function formatViolations(violations: readonly Violation[], total: number): string {
   const parts: string[] = [];
   let length = 0;
@@ -51,12 +51,12 @@ function formatViolations(violations: readonly Violation[], total: number): stri
   return total > parts.length ? [...parts, `and ${total - parts.length} more`].join('; ') : parts.join('; ');
 }
 
-/** The request is not allowed here; the message says where or by whom it is. */
+/** The request is not allowed here; the message states where, or who may send it. */
 export class Forbidden extends DomainError {
   readonly type = 'Forbidden';
 }
 
-/** Something that this process needs (database, peer, leadership) is not available; the same request may succeed later. */
+/** A dependency of this process (database, peer, leadership) is not available; the same request may succeed later. */
 export class Unavailable extends DomainError {
   readonly type = 'Unavailable';
 }

@@ -1,7 +1,7 @@
 import { Label, labelValue, type Labels } from './labels';
 
-/** True for what is generated from another resource: users edit that one. */
+/** True for resources generated from another resource, which users edit instead. */
 export const isGeneratedFrom = (labels: Labels): boolean => labelValue(labels, Label.generatedFrom) !== undefined;
 
-/** The name of the MeshService that answers for a VirtualService, in its namespace. */
+/** Returns the name of the MeshService generated for a VirtualService, in the same namespace. */
 export const frontendOfVirtualService = (name: string): string => `vs-${name}`;

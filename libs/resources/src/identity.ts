@@ -1,9 +1,9 @@
 import type { FieldPath, Violation } from './violation';
 
 /**
- * The name of a resource in the whole mesh; it never changes on its way through the zones (docs/design.md §1).
- * Parts that a kind does not have are empty strings: `mesh` of a global kind, `namespace` of a kind without
- * namespaces, `zone` of what was made on the global and of kinds that no zone owns (Mesh, Namespace, Zone).
+ * Identity of a resource in the whole mesh; it is the same in every zone (docs/design.md §1). Parts that a kind does
+ * not have are empty strings: `mesh` of a global kind, `namespace` of a kind without namespaces, `zone` of resources
+ * created on the global and of kinds that no zone owns (Mesh, Namespace, Zone).
  */
 export interface Identity {
   readonly kind: string;
@@ -13,34 +13,34 @@ export interface Identity {
   readonly name: string;
 }
 
-/** The identity of a resource of global scope, such as a Mesh or a Zone: it has no mesh, zone and namespace. */
+/** Returns the identity of a resource of global scope, such as a Mesh or a Zone: it has no mesh, zone and namespace. */
 export function globalIdentity(kind: string, name: string): Identity {
   return { kind, mesh: '', zone: '', namespace: '', name };
 }
 
 /**
- * A unique text for an identity, `kind/mesh/zone/namespace/name`: a map key, not for display. `identityKey` makes it,
- * `parseIdentityKey` reads it; nothing else does.
+ * A unique text for an identity, `kind/mesh/zone/namespace/name`: a map key, not for display. Only `identityKey`
+ * formats it, and only `parseIdentityKey` parses it.
  */
 export type ResourceKey = `${string}/${string}/${string}/${string}/${string}`;
 
-/** Returns the key of an identity; cheap. */
+/** Returns the key of an identity in constant time. */
 export function identityKey(id: Identity): ResourceKey {
   return `${id.kind}/${id.mesh}/${id.zone}/${id.namespace}/${id.name}`;
 }
 
-/** Whether a text from outside has the form of a key. */
+/** Whether external text has the form of a key. */
 export function isResourceKey(text: string): text is ResourceKey {
   return text.split('/').length === 5;
 }
 
-/** The identity of a key made by `identityKey`. The name rules ensure that no part contains a slash. */
+/** Returns the identity in a key made by `identityKey`. The name rules ensure that no part contains a slash. */
 export function parseIdentityKey(key: ResourceKey): Identity {
   const [kind = '', mesh = '', zone = '', namespace = '', name = ''] = key.split('/');
   return { kind, mesh, zone, namespace, name };
 }
 
-/** The zone in a key made by `identityKey`, without parsing the other parts. */
+/** Returns the zone in a key made by `identityKey`, without parsing the other parts. */
 export function zoneOfKey(key: ResourceKey): string {
   const start = key.indexOf('/', key.indexOf('/') + 1) + 1;
   return key.slice(start, key.indexOf('/', start));
@@ -62,7 +62,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** An identity for messages: `MeshService east/default/redis` (zone, namespace, name; without empty parts). */
+/** Formats an identity for messages: `MeshService east/default/redis` (zone, namespace, name; without empty parts). */
 export function describeIdentity(id: Identity): string {
   const parts = [id.zone, id.namespace, id.name].filter((part) => part !== '');
   return `${id.kind} ${parts.join('/')}`;
@@ -78,7 +78,7 @@ export function isDnsLabel(name: string): boolean {
 
 const LABEL_1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** Violations of the rule for namespaces, an RFC 1123 label: a namespace is also the value of a label and part of hostnames. */
+/** Returns violations if a namespace is not an RFC 1123 label: it is also the value of a label and part of hostnames. */
 export function checkNamespace(namespace: string, at: FieldPath): Violation[] {
   if (namespace.length <= 63 && LABEL_1123.test(namespace)) return [];
   return [
@@ -88,7 +88,7 @@ export function checkNamespace(namespace: string, at: FieldPath): Violation[] {
   ];
 }
 
-/** Violations of the rule for resource names. */
+/** Returns violations of the rule for resource names. */
 export function checkName(name: string, at: FieldPath): Violation[] {
   if (name === '') return [at.violation('must not be empty', 'required')];
   if (name.length > 253)

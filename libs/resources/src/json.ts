@@ -18,12 +18,12 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** An own field of the object, never an inherited one: users may call a field `constructor`. */
+/** Returns an own field of the object, never an inherited one: users may call a field `constructor`. */
 export function ownField(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Deep equality like that of jsonb in Postgres: key order and keys with value `undefined` do not count. */
+/** Deep equality like that of jsonb in Postgres: key order and keys with value `undefined` are ignored. */
 export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (isJsonArray(a) && isJsonArray(b)) {
@@ -39,12 +39,12 @@ function objectsEqual(a: JsonObject, b: JsonObject): boolean {
   return true;
 }
 
-/** Deepest nesting of a document: far more than any kind needs, far less than overflows a stack. */
-const DEEPEST_JSON = 64;
+/** Maximum nesting of a document: far more than any kind needs, far less than overflows a stack. */
+const MAX_JSON_DEPTH = 64;
 
 /**
- * Bytes of `value` as JSON in UTF-8. Counting stops soon after `most`; the result is then any number above `most`. Nesting
- * deeper than `DEEPEST_JSON` counts as more than `most`. Linear in the smaller of value and `most`.
+ * Returns the size of `value` as JSON in UTF-8, bytes. Counting stops soon after `most`; the result is then any number above
+ * `most`. Nesting deeper than `MAX_JSON_DEPTH` counts as more than `most`. Linear in the smaller of value and `most`.
  */
 export function jsonBytes(value: unknown, most = Infinity): number {
   return countBytes(value, most, 0);
@@ -53,7 +53,7 @@ export function jsonBytes(value: unknown, most = Infinity): number {
 function countBytes(value: unknown, most: number, depth: number): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return value === undefined ? 0 : JSON.stringify(value).length;
-  if (depth > DEEPEST_JSON) return Infinity;
+  if (depth > MAX_JSON_DEPTH) return Infinity;
   let bytes = 2;
   if (Array.isArray(value)) {
     for (const item of value) {
@@ -74,17 +74,17 @@ function textBytes(text: string): number {
   return /["\\\u0000-\u001f]/.test(text) ? Buffer.byteLength(JSON.stringify(text)) : Buffer.byteLength(text) + 2;
 }
 
-/** JSON escapes of NUL and of lone surrogates, and the one key that no document may have. */
+/** JSON escapes of NUL and of lone surrogates, and the only key that no document may have. */
 const SUSPECT = /\\u0000|\\ud[89a-f]|__proto__/;
 
 /**
  * True if `value` is certainly smaller than `bytes` and passes `checkStorable`: a fast check that almost every resource
- * passes. If it is false, `jsonBytes` and `checkStorable` decide. Linear in the value.
+ * passes. If false, `jsonBytes` and `checkStorable` decide. Linear in the value.
  */
 export function isSurelyStorable(value: unknown, bytes: number): boolean {
-  if (isDeeper(value, DEEPEST_JSON)) return false;
+  if (isDeeper(value, MAX_JSON_DEPTH)) return false;
   const text = JSON.stringify(value);
-  // A character of UTF-16 is at most three bytes of UTF-8.
+  // One UTF-16 code unit is at most three bytes of UTF-8.
   return text.length * 3 <= bytes && !SUSPECT.test(text);
 }
 
@@ -96,8 +96,8 @@ function isDeeper(value: unknown, most: number): boolean {
 }
 
 /**
- * Adds violations for what no store can hold: nesting deeper than `DEEPEST_JSON`, numbers that are not finite, NUL and lone
- * surrogates (Postgres refuses both in jsonb), keys called `__proto__`. Linear in the value.
+ * Adds violations for values that stores cannot hold: nesting deeper than `MAX_JSON_DEPTH`, numbers that are not finite,
+ * NUL and lone surrogates (Postgres refuses both in jsonb), keys called `__proto__`. Linear in the value.
  */
 export function checkStorable(value: unknown, at: FieldPath, found: Violations): void {
   checkValue(value, at, found, 0);
@@ -109,8 +109,8 @@ function checkValue(value: unknown, at: FieldPath, found: Violations, depth: num
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value)) found.add(at, 'wrong-type', () => `must be a finite number; got ${value}`);
   } else if (typeof value === 'object' && value !== null) {
-    if (depth > DEEPEST_JSON) {
-      found.add(at, 'too-deep', () => `must not be nested deeper than ${DEEPEST_JSON}`);
+    if (depth > MAX_JSON_DEPTH) {
+      found.add(at, 'too-deep', () => `must not be nested deeper than ${MAX_JSON_DEPTH}`);
     } else if (Array.isArray(value)) {
       value.forEach((item, i) => checkValue(item, at.index(i), found, depth + 1));
     } else {
@@ -127,12 +127,12 @@ function isText(text: string): boolean {
   return !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
 }
 
-/** Bounds of the shape of a large body: far more than any document has that a kind takes. */
+/** Limits of a large body: far more than any document of a kind has. */
 const MAX_JSON_SHAPE = { values: 50_000, keys: 5_000 } as const;
 
 /**
- * Returns why a value has too many parts to be parsed on the main thread; undefined if it has not. Hundreds of
- * thousands of empty objects or digits, and objects of very many keys, take longer than anything else of their size.
+ * Returns why a value has too many parts to be parsed on the main thread; undefined if it does not. Hundreds of
+ * thousands of empty objects or digits, and objects with very many keys, take longer than anything else of their size.
  * Does not recurse.
  */
 export function jsonShapeViolation(value: unknown): string | undefined {

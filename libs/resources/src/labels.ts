@@ -17,27 +17,25 @@ export const Label = {
   workload: 'kuma.io/workload',
   namespace: 'k8s.kuma.io/namespace',
   serviceName: 'k8s.kuma.io/service-name',
-  /** On a MeshService: `"true"` has no virtual IP. */
+  /** On a MeshService: `"true"` means it has no virtual IP. */
   headless: 'k8s.kuma.io/is-headless-service',
   /**
-   * On a MeshTrust that the global made of a zone's: the uid of that one. A zone never sends up what has it
-   * (docs/design.md §1, Identity and addresses of zones).
+   * On a MeshTrust that the global derived from a zone's: the uid of that one. A zone never sends MeshTrusts with this
+   * label to the global (docs/design.md §1, Identity and addresses of zones).
    */
   derivedFrom: 'causeway.io/derived-from',
-  /** On a MeshIdentity: `Mesh` was made with its Mesh and goes after it. On a MeshNaming: `Upgrade` holds what stood then. */
+  /** On a MeshIdentity: `Mesh` means it was created and is deleted with its Mesh. On a MeshNaming: `Upgrade` means it was created by the upgrade. */
   madeWith: 'causeway.io/made-with',
-  /** On a Mesh: `"true"` takes no new members. */
+  /** On a Mesh: `"true"` means it accepts no new members. */
   terminating: 'causeway.io/terminating',
-  /**
-   * Label of resources generated from a VirtualNode or a VirtualService: its kind and, if it fits a label, its name.
-   */
+  /** On resources generated from a VirtualNode or a VirtualService: its kind and, if it fits a label, its name. */
   generatedFrom: 'causeway.io/managed-by',
   generatedFromName: 'causeway.io/managed-by-name',
-  /** On a generated MeshService: the name at App Mesh of its VirtualService, where the suffixes of the mesh cover it. */
+  /** On a generated MeshService: the name at App Mesh of its VirtualService, if the mesh's suffixes cover it. */
   awsName: 'appmesh.k8s.aws/aws-name',
-  /** On a Dataplane: at which port of its address the metrics of its agent are. */
+  /** On a Dataplane: port of its address that serves the metrics of its agent. */
   metricsPort: 'causeway.io/metrics-port',
-  /** On a Dataplane that an agent registered: which instance of an agent. Control planes set it; it has a lease. */
+  /** On a Dataplane that an agent registered: id of the agent's instance, which has a lease. Set by control planes. */
   leasedBy: 'causeway.io/leased-by',
 } as const;
 
@@ -58,7 +56,7 @@ export function isLabelValue(value: string): boolean {
   return value === '' || (value.length <= 63 && KEY_NAME.test(value));
 }
 
-/** Violations of label syntax, one for each bad key and each bad value. */
+/** Returns violations of label syntax, one for each invalid key and value. */
 export function checkLabels(labels: Labels, at: FieldPath): Violation[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...(isLabelKey(key)
@@ -81,20 +79,20 @@ export function labelsMatch(wanted: Labels, labels: Labels): boolean {
   return true;
 }
 
-/** Selects by labels as Kubernetes does: every pair and every expression must hold; an empty one selects everything. */
+/** Label selector with the semantics of Kubernetes: every pair and every expression must match; an empty one selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Labels | undefined;
   readonly matchExpressions?: readonly LabelExpression[] | undefined;
 }
 
-/** One expression of a `LabelSelector`. `NotIn` also selects what has no such label. */
+/** One expression of a `LabelSelector`. `NotIn` also selects resources without the label. */
 interface LabelExpression {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   readonly values?: readonly string[] | undefined;
 }
 
-/** True if the selector selects what has these labels. */
+/** True if the selector selects these labels. */
 export function selectsLabels({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
   return labelsMatch(matchLabels ?? {}, labels) && (matchExpressions ?? []).every((each) => holds(each, labels));
 }
@@ -113,12 +111,12 @@ function holds({ key, operator, values = [] }: LabelExpression, labels: Labels):
   }
 }
 
-/** The value of a label, never an inherited property: users may call a label `constructor`. */
+/** Returns the value of a label, never an inherited property: users may call a label `constructor`. */
 export function labelValue(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** The label that Kubernetes gives each namespace; selectors may use it here too, whether a Namespace is stored or not. */
+/** Returns the label that Kubernetes gives each namespace; selectors may use it even if no Namespace is stored. */
 export function namespaceLabels(namespace: string): Labels {
   return { 'kubernetes.io/metadata.name': namespace };
 }

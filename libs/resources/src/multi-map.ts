@@ -1,4 +1,4 @@
-/** Returns the value of a key; makes and keeps one where there is none. */
+/** Returns the value of a key; creates and stores one if there is none. */
 export function getOrInsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -7,14 +7,14 @@ export function getOrInsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** Deletes a value from the set of a key; a set that is empty then goes. */
+/** Deletes a value from the set of a key, and the set if it becomes empty. */
 export function deleteFrom<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const values = map.get(key);
   values?.delete(value);
   if (values?.size === 0) map.delete(key);
 }
 
-/** Several values by key. */
+/** A map with several values per key. */
 export class MultiMap<V> {
   private readonly sets = new Map<string, Set<V>>();
   private readonly none: ReadonlySet<V> = new Set<V>();

@@ -8,20 +8,20 @@ export interface StorePoint {
   readonly revision: number;
 }
 
-/** The last change of spec or labels at the origin: its revision there and when it was committed (ms since 1970). */
+/** Last change of spec or labels at the origin: its revision there and its commit time (ms since 1970). */
 export interface OriginRevision extends StorePoint {
   readonly committedAt: number;
-  /** The W3C traceparent of the change, where a sampled trace has it. It is no content: a change of it alone changes nothing. */
+  /** W3C traceparent of the change, if it belongs to a sampled trace. Not part of the content: a resource that differs only in it is unchanged. */
   readonly traceparent?: string;
 }
 
-/** An address that the row held, and when it was freed by the clock of Postgres (ms since 1970). */
+/** An address that the resource held, and when it was freed by the clock of Postgres (ms since 1970). */
 export interface FreedAddress {
   readonly ip: string;
   readonly at: number;
 }
 
-/** One object of a kind as a store holds it. It is never changed in place. */
+/** A stored resource. It is never changed in place. */
 export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly id: Identity;
   readonly uid: string;
@@ -29,14 +29,14 @@ export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly spec: Spec;
   /** Absent until a controller writes it. */
   readonly status?: Status;
-  /** +1 on each change of spec or labels by their owner; continues from the tombstone. */
+  /** Incremented by each change of spec or labels by their owner; continues from the tombstone. */
   readonly generation: number;
-  /** µs since 1970, unique in the store it was made in; 0 = unknown (made by Kuma), ranks last. */
+  /** µs since 1970, unique in the store where it was created; 0 = unknown (created by Kuma), ranks last. */
   readonly creationOrder: number;
-  /** ms since 1970. */
+  /** Time of creation, ms since 1970. */
   readonly createdAt: number;
   readonly modifiedAt: number;
-  /** The row's revision in the store that holds it: the optimistic lock. */
+  /** Revision of the row in this store, for optimistic locking. */
   readonly revision: number;
   /** Of a copy: as its origin sent it. Of a local resource: the revision of its last change of spec or labels. */
   readonly origin: OriginRevision;
@@ -46,7 +46,7 @@ export interface Resource<Spec = JsonObject, Status = JsonObject> {
   readonly graceStartedAt?: number;
 }
 
-/** Facts that the store keeps of a deleted resource until its retention ends. */
+/** Facts about a deleted resource that the store keeps until its retention ends. */
 export interface Tombstone {
   readonly id: Identity;
   readonly revision: number;

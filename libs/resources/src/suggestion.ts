@@ -1,8 +1,8 @@
-/** Longer words are no typing errors; the distance of two words costs the product of their lengths. */
+/** Maximum length of a word: longer ones are no typing errors, and comparing two words costs the product of their lengths. */
 const MAX_WORD_LENGTH = 64;
 
 /**
- * The candidate nearest to `word` if `word` is likely a typing error of it, or a candidate that contains `word`
+ * Returns the candidate nearest to `word` if `word` is likely a typing error of it, or one that contains `word`
  * (`protocol` in `appProtocol`); otherwise undefined.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {

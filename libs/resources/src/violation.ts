@@ -1,4 +1,4 @@
-/** The code of a broken rule, for programs; people read the reason. */
+/** Code of a broken rule, for programs; people read the reason. */
 export type ViolationRule =
   | 'required'
   | 'wrong-type'
@@ -21,13 +21,13 @@ export type ViolationRule =
   | 'MeshTerminating'
   | 'invalid';
 
-/** One broken rule: the field, and what is wrong with which value. */
+/** One violation: the field, the broken rule, and the value. */
 export interface Violation {
   /** Path of the field as users write it: `spec.ports[0].port`, `labels["kuma.io/zone"]`, `name`. */
   readonly field: string;
   /** Description of the violation, often with the value; at most a few hundred characters. */
   readonly reason: string;
-  /** The rule for programs; `invalid` where no other code says more. */
+  /** Code of the rule; `invalid` if no other code fits. */
   readonly rule: ViolationRule;
 }
 
@@ -35,32 +35,32 @@ export interface Violation {
 const MAX_NAME_LENGTH = 80;
 /** Maximum length of a path in a violation. */
 const MAX_PATH_LENGTH = 512;
-/** Maximum length of a reason. It bounds a report of many violations whatever values they repeat. */
+/** Maximum length of a reason, which bounds a report of many violations whatever values they repeat. */
 const MAX_REASON_LENGTH = 640;
 
-/** The path of a field in a document. Immutable and cheap to make: its text is built on demand. */
+/** Path of a field in a document. Immutable and cheap: its text is built on demand. */
 export class FieldPath {
   private constructor(
     private readonly parent: FieldPath | undefined,
     private readonly step: string | number,
   ) {}
 
-  /** The top of the document, or the field that `text` names. */
+  /** Returns the root of the document, or the field that `text` names. */
   static at(text = ''): FieldPath {
     return new FieldPath(undefined, text);
   }
 
-  /** The field `name` below this place; names with other characters than those of an identifier are written as `["name"]`. */
+  /** Returns the field `name` below this one; names that are no identifiers are written as `["name"]`. */
   field(name: string): FieldPath {
     return new FieldPath(this, name);
   }
 
-  /** The item `i` of the list at this place. */
+  /** Returns the item `i` of the list at this path. */
   index(i: number): FieldPath {
     return new FieldPath(this, i);
   }
 
-  /** A violation of this field. A long reason is cut, so that no violation repeats a huge value. */
+  /** Returns a violation of this field. A long reason is shortened, so that no violation repeats a huge value. */
   violation(reason: string, rule: ViolationRule = 'invalid'): Violation {
     return { field: this.toString(), reason: shortened(reason, MAX_REASON_LENGTH), rule };
   }
@@ -83,26 +83,26 @@ function stepText(step: string | number, first: boolean): string {
   return first ? name : `.${name}`;
 }
 
-/** `text`, or its beginning and `mark` where it has more than `most` characters; never more than those. */
+/** Returns `text`, or its beginning and `mark` if it is longer than `most`; never more than `most` characters. */
 export function shortened(text: string, most: number, mark = '...'): string {
   return text.length <= most ? text : `${text.slice(0, most - mark.length)}${mark}`;
 }
 
-/** Maximum number of kept violations; further ones are only counted. */
+/** Maximum number of stored violations; further ones are only counted. */
 export const MAX_VIOLATIONS = 100;
 
 /**
- * Collects violations: the first hundred are kept, all are counted. A violation after the first hundred costs one addition:
- * neither its path nor its reason is built.
+ * Collects violations: stores the first hundred, counts all. Each further violation costs one addition: neither its
+ * path nor its reason is built.
  */
 export class Violations {
   private readonly kept: Violation[] = [];
   private count = 0;
 
-  /** `most` violations are kept; 0 only counts. */
+  /** `most`: maximum number of stored violations; 0 only counts. */
   constructor(private readonly most = MAX_VIOLATIONS) {}
 
-  /** The first violations, in the order in which they were found. */
+  /** The first violations in the order in which they were found. */
   get first(): readonly Violation[] {
     return this.kept;
   }
@@ -112,7 +112,7 @@ export class Violations {
     return this.count;
   }
 
-  /** Adds a violation; `reason` is called only while violations are kept. */
+  /** Adds a violation; `reason` is called only if the violation is stored. */
   add(at: FieldPath, rule: ViolationRule, reason: () => string): void {
     this.count += 1;
     if (this.kept.length < this.most) this.kept.push(at.violation(reason(), rule));
@@ -126,20 +126,20 @@ export class Violations {
     }
   }
 
-  /** Adds the violations of another report, those that it only counted included. */
+  /** Adds the violations of another report, and its count of further ones. */
   merge(other: Violations): void {
     this.addAll(other.first);
     this.count += other.total - other.first.length;
   }
 
-  /** A separate report filled by `find`, which keeps at most as many violations as this one has room for. */
+  /** Returns a separate report filled by `find`, limited to the space left in this one. */
   beside(find: (aside: Violations) => void): Violations {
     const aside = new Violations(this.most - this.kept.length);
     find(aside);
     return aside;
   }
 
-  /** The same report with each violation replaced by `change`. */
+  /** Returns the same report with each violation replaced by `change`. */
   map(change: (violation: Violation) => Violation): Violations {
     const changed = new Violations(this.most);
     changed.addAll(this.kept.map(change));
@@ -148,7 +148,7 @@ export class Violations {
   }
 }
 
-/** A field that is checked, and the violations that were found so far. */
+/** A field to check, and the violations found so far. */
 export interface ViolationReport {
   readonly at: FieldPath;
   readonly found: Violation[];

@@ -1,7 +1,7 @@
 /** Evaluation of requests against routes (libs/routing/README.md). */
 export { type RouteDestination } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
-export { foreignReference, NO_NAMESPACE, serviceFrontend, type Frontend } from './binding/frontend';
+export { findReferenceProblem, NO_NAMESPACE, serviceFrontend, type Frontend } from './binding/frontend';
 export {
   consumerGroup,
   consumerOfGroup,

@@ -1,6 +1,6 @@
 import { parseAddress, parseRange, planRanges } from '@causeway/ipam';
 import { checkTemplate, parseKri, parseTemplate, renderTemplate, templateRequirements } from '@causeway/naming';
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { checkName, FieldPath, isLabelKey, isLabelValue, isResourceKey, parseIdentityKey } from '@causeway/resources';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint } from '../entry-point';
@@ -29,7 +29,7 @@ export function nameEntries(draw: Prng): EntryPoint[] {
     takesText('name of a resource', TEXT, plain, (text) => checkName(text, FieldPath.at('name'))),
     takesText('label key and value', TEXT, plain, (text) => [isLabelKey(text), isLabelValue(text)]),
     takesText('KRI', TEXT, textShapes(draw, [['kri_', '']]), parseKri),
-    takesText('KDS name', TEXT, plain, (text) => hashedName('default', text)),
+    takesText('KDS name', TEXT, plain, (text) => hashName('default', text)),
     takesText('identity key', TEXT, plain, (text) => isResourceKey(text) && parseIdentityKey(text)),
     takesText(
       'address',

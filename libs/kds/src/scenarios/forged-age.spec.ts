@@ -1,5 +1,5 @@
 import { compareOrders, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { RoughZone } from '../../../../test/support/rough-zone';
 import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -151,7 +151,7 @@ describe('a zone that forges the age of its resources', () => {
     const service = {
       kind: 'MeshService',
       mesh: 'default',
-      name: hashedName('default', 'redis', 'kz'),
+      name: hashName('default', 'redis', 'kz'),
       labels,
       spec: SPEC,
     };

@@ -3,7 +3,7 @@ import { systemClock } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { coreKinds } from '@causeway/kinds';
 import { FieldPath } from '@causeway/resources';
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -29,7 +29,7 @@ function service(name: string, origin: 'global' | 'zone'): WireResource {
     'kuma.io/origin': origin,
     'kuma.io/env': 'universal',
   };
-  return { kind: 'MeshService', mesh: 'default', name: hashedName('default', name, 'kz'), labels, spec: SPEC };
+  return { kind: 'MeshService', mesh: 'default', name: hashName('default', name, 'kz'), labels, spec: SPEC };
 }
 
 const MESH: WireResource = {
@@ -231,7 +231,7 @@ describe('a Kuma zone under our global', () => {
     await until(() => answers.size === 5);
     const names = (kind: string) =>
       answers.get(kind)?.resources.map((read) => formatWireKey(read.ok ? read.resource : read.fault));
-    expect(names('MeshService')).toEqual([`${hashedName('default', 'ours', 'west')}.default`]);
+    expect(names('MeshService')).toEqual([`${hashName('default', 'ours', 'west')}.default`]);
     expect(names('Mesh')).toEqual(['default.']);
     expect(names('Config')).toEqual(['kuma-cluster-id.']);
     expect([names('TrafficRoute'), names('Zone')]).toEqual([[], []]);
@@ -266,7 +266,7 @@ describe('a Kuma zone under our global', () => {
     const made: WireResource = {
       kind: 'ZoneIngress',
       mesh: '',
-      name: hashedName('', 'ingress', 'kz'),
+      name: hashName('', 'ingress', 'kz'),
       labels,
       spec: { ...INGRESS, availableServices: tagged('another') },
     };

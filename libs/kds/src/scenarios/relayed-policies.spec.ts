@@ -1,4 +1,4 @@
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal } from '../../../../test/support/sync-mesh';
 import type { WireResource } from '../wire/wire-resource';
@@ -18,7 +18,7 @@ function policy(name: string, namespace: string, role: string): WireResource {
   return {
     kind: 'MeshTimeout',
     mesh: 'default',
-    name: hashedName('default', name, 'kz', namespace),
+    name: hashName('default', name, 'kz', namespace),
     labels,
     spec: SPEC,
   };

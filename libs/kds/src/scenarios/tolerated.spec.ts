@@ -1,4 +1,4 @@
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { createConditionsReconciler } from '@causeway/controllers';
 import { LoopRunner } from '@causeway/loops';
 import { coreKinds } from '@causeway/kinds';
@@ -24,7 +24,7 @@ const ODD: Identity = { kind: 'MeshService', mesh: 'default', zone: 'kz', namesp
 const odd = (status?: WireResource['status']): WireResource => ({
   kind: 'MeshService',
   mesh: 'default',
-  name: hashedName('default', 'odd', 'kz'),
+  name: hashName('default', 'odd', 'kz'),
   labels: { 'kuma.io/display-name': 'odd', 'kuma.io/mesh': 'default', 'kuma.io/zone': 'kz', 'kuma.io/origin': 'zone' },
   spec: SPEC,
   ...(status ? { status } : {}),

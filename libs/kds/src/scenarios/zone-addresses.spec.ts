@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
@@ -32,7 +32,7 @@ function ofKumaZone(kind: string, name: string, spec: JsonObject, mesh = 'defaul
     'kuma.io/zone': 'kz',
     ...(mesh === '' ? {} : { 'kuma.io/mesh': mesh }),
   };
-  return { kind, mesh, name: hashedName(mesh, name, 'kz'), labels, spec };
+  return { kind, mesh, name: hashName(mesh, name, 'kz'), labels, spec };
 }
 
 const IN_KZ = { mesh: 'default', zone: 'kz', namespace: '' };
@@ -283,7 +283,7 @@ describe('identities and addresses under a Kuma global', () => {
     const ofGlobal = (kind: string, spec: JsonObject): WireResource => ({
       kind,
       mesh: 'default',
-      name: hashedName('default', 'of-global'),
+      name: hashName('default', 'of-global'),
       spec,
       labels: { ...labels, 'kuma.io/display-name': 'of-global', 'kuma.io/mesh': 'default' },
     });

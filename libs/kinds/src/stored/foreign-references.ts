@@ -1,5 +1,5 @@
 import { FieldPath, isJsonArray, isJsonObject, ownField, type JsonValue } from '@causeway/resources';
-import { foreignReference } from '@causeway/routing';
+import { findReferenceProblem } from '@causeway/routing';
 
 /** Maximum depth of a reference in a route: `rules[].filters[].requestMirror.backendRef`. */
 const MAX_DEPTH = 8;
@@ -14,7 +14,7 @@ export function foreignReferences(spec: unknown): readonly string[] {
     if (!isJsonObject(value)) return;
     const [group, kind] = [ownField(value, 'group'), ownField(value, 'kind')];
     if ((group !== undefined && typeof group !== 'string') || (kind !== undefined && typeof kind !== 'string')) return;
-    const fault = foreignReference(
+    const fault = findReferenceProblem(
       { ...(group !== undefined && { group }), ...(kind !== undefined && { kind }) },
       role,
     );

@@ -3,15 +3,15 @@ import { show } from '../schema/schema-violations';
 import type { FieldPath, Violation } from '../violation';
 import { httpProblem, type HttpRole } from '../schema/http-rule';
 
-/** Checks a text of a role; undefined if it is valid. */
+/** Returns the problem of a text with a role; undefined if it is valid. */
 type Ask = (role: HttpRole, text: string) => string | undefined;
 
-/** The places of a schema with a role, by schema: most kinds have none, and cost nothing then. */
+/** Whether a schema contains texts with a role: most kinds have none and are skipped. */
 const withRoles = new WeakMap<Schema, boolean>();
 
 /**
- * Returns violations of the rule for headers and paths: of every text, and every key of a map, whose schema has a role.
- * The value fits the schema. Linear in the value; kinds without such places cost one look-up.
+ * Returns violations of the rules for headers and paths, for every text and map key whose schema has a role. The value
+ * must fit the schema. Linear in the value; constant for kinds without roles.
  */
 export function httpViolations(
   schema: Schema,

@@ -2,8 +2,8 @@ import { shortened } from '../violation';
 import type { Kind } from './kind';
 
 /**
- * API groups of which documents are accepted, with every version in use. A kind names its groups; any other group
- * belongs to another project, unless a MetaresourceDefinition declares kinds of it.
+ * Accepted API groups, with every version in use. A kind names its groups; any other group belongs to another project,
+ * unless a MetaresourceDefinition declares kinds in it.
  */
 export const apiGroups = {
   '': ['v1'],
@@ -15,15 +15,15 @@ export const apiGroups = {
   'policies.causeway.io': ['v1alpha1'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** A group of which a kind's documents are. */
+/** A group that documents of a kind may have. */
 export interface AcceptedGroup {
   /** Empty for the core group. */
   readonly group: string;
-  /** The one that is written first; none means every version, as of kinds that definitions declare: these know no versions. */
+  /** Versions, the preferred one first; empty means every version, as for declared kinds, which have no versions. */
   readonly versions: readonly string[];
 }
 
-/** An `apiVersion` in its parts: `v1` is of the core group, whose name is empty. */
+/** The parts of an `apiVersion`; `v1` belongs to the core group, whose name is empty. */
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;
@@ -35,14 +35,14 @@ const VERSION = /^v[1-9][0-9]{0,3}((alpha|beta)[1-9][0-9]{0,3})?$/;
 /** Splits an `apiVersion`. */
 export function parseApiVersion(apiVersion: string): GroupVersion {
   const at = apiVersion.lastIndexOf('/');
-  // Only an `apiVersion` without a slash is of the core group.
+  // Only an `apiVersion` without a slash belongs to the core group.
   return { group: at < 0 ? '' : apiVersion.slice(0, at) || '/', version: apiVersion.slice(at + 1) };
 }
 
-/** The group of a reference: a version behind it is tolerated and means nothing (T002-09, T004-05). */
+/** Returns the group of a reference without a version, which is accepted and ignored (T002-09, T004-05). */
 export const bareGroup = (group: string): string => group.replace(/\/.*$/, '');
 
-/** The groups of a kind, or of an alias of it, with their versions; the one that is written comes first. */
+/** Returns the groups of a kind, or of an alias of it, with their versions; the preferred one first. */
 export function listGroups({ apiVersion, otherGroups = [], declaredBy = '' }: GroupedKind): readonly AcceptedGroup[] {
   const { group, version } = parseApiVersion(apiVersion);
   const known = listVersions(group);
@@ -56,7 +56,7 @@ export function listGroups({ apiVersion, otherGroups = [], declaredBy = '' }: Gr
 /** Fields of a kind or an alias that determine its groups. */
 export type GroupedKind = Pick<Kind, 'apiVersion'> & Partial<Pick<Kind, 'otherGroups' | 'declaredBy'>>;
 
-/** Whether documents of this group and version are of the kind. */
+/** Whether this group and version belong to the kind. */
 export function isOfGroup(kind: GroupedKind, { group, version }: GroupVersion): boolean {
   return listGroups(kind).some(
     (one) =>
@@ -64,7 +64,7 @@ export function isOfGroup(kind: GroupedKind, { group, version }: GroupVersion): 
   );
 }
 
-/** The accepted groups of kinds of one name, for people: `gateway.networking.k8s.io (v1, v1beta1)`. */
+/** Formats the accepted groups of kinds with one name for people: `gateway.networking.k8s.io (v1, v1beta1)`. */
 export function describeGroups(kinds: readonly GroupedKind[]): string {
   const texts = kinds
     .flatMap((kind) => listGroups(kind))

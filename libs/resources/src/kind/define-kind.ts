@@ -27,17 +27,17 @@ type Defaulted =
 
 const SPEC = FieldPath.at('spec');
 
-/** Input of a kind file; fields with a default may be absent. */
+/** Input of a kind declaration; fields with a default may be absent. */
 export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
   Partial<Pick<KindDefinition<S>, Defaulted>> & {
     readonly bounds?: Partial<KindBounds>;
-    /** Reader and checker of specs, for a kind whose schema is not part of the code. */
+    /** Compiled schema, for a kind whose schema is not part of the code. */
     readonly schema?: CompiledSchema<S>;
   };
 
 /**
- * Makes a kind from its declaration. Defaults: no namespaces, written by owners of services, not confidential, nothing server-owned,
- * derived or pending, `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
+ * Creates a kind from its declaration. Defaults: no namespaces, written by service owners, not confidential, nothing
+ * server-owned, derived or pending, `DEFAULT_BOUNDS`, no further rules. Compiles the schema once.
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
   const schema = input.schema ?? compileSchema(input.spec);
@@ -51,7 +51,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
   };
   const check = (spec: unknown, at: FieldPath): Violations => {
     const found = new Violations();
-    // Size first: a spec that is too large is not traversed.
+    // Checks the size first: a spec that is too large is not traversed.
     if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
       found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
     else {
@@ -82,7 +82,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
   } satisfies TypedKind<Static<S>>);
 }
 
-/** Returns the facts of a kind besides its schema and rules, with the defaults filled in. */
+/** Returns the properties of a kind besides its schema and rules, with defaults filled in. */
 function describeInput<S extends TSchema>(input: KindInput<S>) {
   return {
     name: input.name,
@@ -107,7 +107,7 @@ function describeInput<S extends TSchema>(input: KindInput<S>) {
   };
 }
 
-/** A violation without the value in its reason. */
+/** Returns a violation without the value in its reason. */
 function withoutValue(violation: Violation): Violation {
   const value = violation.reason.indexOf('; got ');
   return value < 0 ? violation : { ...violation, reason: violation.reason.slice(0, value) };

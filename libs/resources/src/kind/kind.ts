@@ -14,18 +14,18 @@ interface WarnSubject<Spec> {
 /** Input of `derive`; never other resources. Mesh and namespace are empty for kinds without them. */
 interface DerivedFrom extends WarnSubject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
 
-/** The largest size of a resource of a kind, on REST, gRPC and sync (docs/reference/bounds.md). */
+/** Maximum size of a resource of a kind, on REST, gRPC and sync (docs/reference/bounds.md). */
 export interface KindBounds {
-  /** Labels and spec together, as JSON in UTF-8. */
+  /** Size of labels and spec together, bytes of JSON in UTF-8. */
   readonly bytes: number;
   /** Number of labels, computed ones included. */
   readonly labels: number;
 }
 
-/** The bounds of kinds that do not set any. */
+/** Bounds of kinds that set none. */
 export const DEFAULT_BOUNDS: KindBounds = Object.freeze({ bytes: 256 * 1024, labels: 128 });
 
-/** Another name of a kind, by which documents, paths and commands may call it (row T000-02). */
+/** Another name of a kind that documents, paths and commands may use (row T000-02). */
 export interface KindAlias {
   /** `XMesh`: the `type` or `kind` of its documents. */
   readonly name: string;
@@ -33,13 +33,13 @@ export interface KindAlias {
   readonly plural: string;
   /** `apiVersion` of its Kubernetes form. */
   readonly apiVersion: string;
-  /** Spec fields that its documents must have, although documents with the kind's own name may leave them out. */
+  /** Spec fields that its documents must have, although optional under the kind's own name. */
   readonly required: readonly string[];
 }
 
-/** The one declaration from which REST, storage, sync, CLI and contract tests of a kind follow (docs/design.md §1). */
+/** The declaration that defines REST, storage, sync, CLI and contract tests of a kind (docs/design.md §1). */
 export interface KindDefinition<S extends TSchema = TSchema> {
-  /** `MeshService`: the `type` of documents, and part of each identity. A second kind of one name has its group behind it. */
+  /** `MeshService`: the `type` of documents, and part of each identity. A second kind with the same name has its group appended. */
   readonly name: string;
   /** The `kind` of its Kubernetes form: the name, without a group. */
   readonly bareName: string;
@@ -47,47 +47,47 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly plural: string;
   /** `msvc`: the abbreviation in KRIs and on the command line. */
   readonly shortName: string;
-  /** Other names. Output has `name`, but in the Kubernetes form where the alias is asked for. */
+  /** Other names. Output uses `name`, except in the Kubernetes form if a request uses the alias. */
   readonly aliases: readonly KindAlias[];
-  /** `apiVersion` of its Kubernetes form, as it is written. */
+  /** Preferred `apiVersion` of its Kubernetes form. */
   readonly apiVersion: string;
-  /** The groups of which its documents may be besides the one of `apiVersion`, each with the versions of `apiGroups`. */
+  /** Groups that its documents may have besides the one of `apiVersion`, each with the versions of `apiGroups`. */
   readonly otherGroups: readonly string[];
   readonly scope: 'global' | 'mesh';
   /**
-   * Source of the mesh of a new resource: `user`, whose document, path or default must agree with a mesh that selects
-   * the namespace, or only the one mesh that selects it, whatever a document says (T003-24, T003-25).
+   * Source of the mesh of a new resource. `user`: document, path or default, which must agree with a mesh that selects the
+   * namespace. `namespace`: the one mesh that selects the namespace, whatever the document contains (T003-24, T003-25).
    */
   readonly meshFrom: 'user' | 'namespace';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
-  /** The least built-in role that writes it: a service's owner, the operator of the mesh, an administrator (docs/design.md §6 Roles). */
+  /** Lowest built-in role that may write it: service owner, operator of the mesh, administrator (docs/design.md §6 Roles). */
   readonly writer: Writer;
-  /** The MetaresourceDefinition that declares it; empty for kinds of the product. */
+  /** MetaresourceDefinition that declares it; empty for built-in kinds. */
   readonly declaredBy: string;
-  /** Its values never appear in lists or logs. */
+  /** Whether its values are hidden in lists and logs. */
   readonly confidential: boolean;
   /** Bounds of the whole resource; every list, text and map of the schema has its own bound besides. */
   readonly bounds: KindBounds;
   readonly spec: S;
-  /** Spec fields the control plane computes: a user's PUT keeps the stored value. */
+  /** Spec fields that the control plane computes: a user's PUT keeps the stored value. */
   readonly serverOwned: readonly string[];
-  /** Spec fields that keep the value they were created with; where a status is derived of that name, its value. */
+  /** Spec fields that keep their first value, or that of the derived status field with the same name. */
   readonly immutable: readonly string[];
   /**
-   * Status fields that follow from identity and spec as stored, which by sync may break rules (row T003-04). Readers
-   * see them; they are never stored nor sent to peers.
+   * Derives status fields from identity and stored spec, which may break rules if it was synced (row T003-04). Readers
+   * see them; they are never stored or sent to peers.
    */
   readonly derive: (subject: DerivedFrom) => JsonObject;
-  /** Types of the conditions that readers see as Unknown, reason Pending, until a controller writes them (row T000-25). */
+  /** Types of conditions that are Unknown with reason Pending until a controller writes them (row T000-25). */
   readonly pending: readonly string[];
-  /** Violations of the rule for names; by default names are RFC 1123 subdomains (docs/design.md §1, Names). */
+  /** Returns violations of the rule for names; by default RFC 1123 subdomains (docs/design.md §1, Names). */
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
-  /** Rules that a schema cannot express. Called only with a spec that fits the schema. */
+  /** Returns violations of rules that a schema cannot express. Called only with a spec that fits the schema. */
   readonly validate: (spec: Static<S>, at: FieldPath) => readonly Violation[];
-  /** Rules that look at the resource's own mesh and namespace too. Called only with a spec that breaks no other rule. */
+  /** Returns violations of rules that also need the resource's mesh and namespace. Called only with a spec that breaks no other rule. */
   readonly validateAt: (id: Identity, spec: Static<S>, at: FieldPath) => readonly Violation[];
-  /** Returns warnings about legal content that is most likely a mistake. */
+  /** Returns warnings about valid content that is probably a mistake. */
   readonly warn: (subject: WarnSubject<Static<S>>) => readonly string[];
 }
 
@@ -117,16 +117,16 @@ export interface Kind {
   readonly derive: (subject: DerivedFrom) => JsonObject;
   readonly pending: readonly string[];
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
-  /** Violations of size, schema and rules; field paths begin with `at`. Linear in the spec. */
+  /** Returns violations of size, schema and rules; field paths begin with `at`. Linear in the spec. */
   readonly check: (spec: unknown, at: FieldPath) => Violations;
-  /** As `check`, and the rules that look at the resource's own mesh and namespace. */
+  /** Like `check`, plus the rules that need the resource's mesh and namespace. */
   readonly checkAt: (id: Identity, spec: unknown, at: FieldPath) => Violations;
   /**
-   * The first field with a wrong JSON type or more items, entries or characters than the schema allows. This is the only
-   * rule for specs received by sync. Linear in the spec.
+   * Returns the first field with a wrong JSON type or more items, entries or characters than the schema allows. This is
+   * the only rule for specs received by sync. Linear in the spec.
    */
   readonly shapeViolation: (spec: unknown, at: FieldPath) => Violation | undefined;
-  /** Spec with the schema's defaults filled in; the input is not changed. */
+  /** Returns the spec with the schema's defaults filled in; does not change the input. */
   readonly withDefaults: (spec: unknown) => unknown;
   readonly warnings: (name: string, spec: unknown) => readonly string[];
 }
@@ -134,11 +134,11 @@ export interface Kind {
 /** A kind with the type of its spec. */
 export interface TypedKind<Spec> extends Kind {
   /**
-   * Narrows a stored resource to this kind's spec. False if a field has another JSON type than the schema. A required field
-   * may be missing and `null` may stand for absence, because sync accepts both.
+   * Narrows a stored resource to this kind's spec. False if a field has another JSON type than in the schema. A
+   * required field may be missing, and `null` may stand for an absent one, because sync accepts both.
    */
   readonly is: (resource: Resource<unknown, unknown>) => resource is Resource<Spec>;
-  /** As `is`, for a spec alone. */
+  /** Like `is`, for a spec alone. */
   readonly isSpec: (spec: unknown) => spec is Spec;
 }
 

@@ -2,37 +2,37 @@ import type { Kind, KindAlias } from './kind';
 import { nearest } from '../suggestion';
 import { isOfGroup, parseApiVersion, type GroupedKind } from './api-groups';
 
-/** A kind, and the alias by which it was called; without one its own name was used. */
+/** A kind, and the alias that was used for it; absent if its own name was used. */
 export interface NamedKind {
   readonly kind: Kind;
   readonly alias?: KindAlias;
 }
 
 /**
- * Result of looking up `apiVersion` and `kind` of a document: a kind, or only the kinds of this name in other groups or
+ * Result of looking up `apiVersion` and `kind` of a document: a kind, or the kinds of this name in other groups or
  * versions.
  */
 export type FoundKind =
   | ({ readonly found: true } & NamedKind)
   | { readonly found: false; readonly sameNamed: readonly (GroupedKind & Pick<Kind, 'name'>)[] };
 
-/** Kinds that come and go while a program runs. Both fields are read often, and must cost nothing while nothing changes. */
+/** Kinds that come and go while a program runs. Both fields are read often and must cost nothing while nothing changes. */
 export interface KindSource {
-  /** Another number whenever `kinds` has changed. */
+  /** Changes whenever `kinds` does. */
   readonly version: number;
   readonly kinds: readonly Kind[];
 }
 
 /**
- * The kinds that a program knows: an explicit list, and those of a source if there is one. There is no global registry. Whoever
- * keeps what it derived from `kinds` keeps `version` beside it, and derives it anew when that differs.
+ * The kinds of a program: a fixed list, and those of a source if there is one. There is no global registry. Code that
+ * caches what it derives from `kinds` stores `version` with it, and derives it again when that differs.
  */
 export class Registry {
   private tables: Tables | undefined;
 
   /**
-   * A kind of `declared` whose name, plural or short name is taken in `fixed` or comes again in `declared` is left out. Throws if two
-   * kinds of `fixed` share one, which is a bug of the list.
+   * Omits a kind of `declared` whose name, plural or short name is used in `fixed` or earlier in `declared`. Throws if
+   * two kinds of `fixed` share one, which is a bug.
    */
   constructor(
     private readonly fixed: readonly Kind[],
@@ -41,43 +41,43 @@ export class Registry {
     this.tables = new Tables(fixed, declared);
   }
 
-  /** Another number whenever a kind has come, changed or gone. */
+  /** Changes whenever a kind is added, changed or removed. */
   get version(): number {
     return this.declared?.version ?? 0;
   }
 
-  /** Every kind; the list is another one whenever `version` is. */
+  /** Every kind; a new list whenever `version` changes. */
   get kinds(): readonly Kind[] {
     return this.current.kinds;
   }
 
-  /** The same declared kinds beside more fixed ones; of `kinds` those whose name this registry's fixed list lacks. */
+  /** Returns a registry with the same declared kinds and more fixed ones; of `kinds` those whose name is not fixed yet. */
   with(kinds: readonly Kind[]): Registry {
     const known = new Set(this.fixed.map(({ name }) => name));
     return new Registry([...this.fixed, ...kinds.filter(({ name }) => !known.has(name))], this.declared);
   }
 
-  /** The same fixed kinds beside those of another source. */
+  /** Returns a registry with the same fixed kinds and those of another source. */
   declaring(source: KindSource): Registry {
     return new Registry(this.fixed, source);
   }
 
-  /** Whether a definition of the source declares the kind that is called so. */
+  /** Whether a definition of the source declares the kind with this name. */
   isDeclared(name: string): boolean {
     return (this.kind(name)?.declaredBy ?? '') !== '';
   }
 
-  /** The kind called `name` (`MeshService`, an alias like `XMesh`, or `PLURAL.GROUP` of a second kind), or undefined. */
+  /** Returns the kind called `name` (`MeshService`, an alias like `XMesh`, or `PLURAL.GROUP` of a second kind), or undefined. */
   kind(name: string): Kind | undefined {
     return this.current.byName.get(name)?.kind;
   }
 
-  /** As `kind`, with the alias where it was called by one. */
+  /** Like `kind`, with the alias if `name` is one. */
   named(name: string): NamedKind | undefined {
     return this.current.byName.get(name);
   }
 
-  /** The kind of a document of the Kubernetes form, looked up by group, version and kind. */
+  /** Finds the kind of a document in the Kubernetes form by group, version and kind. */
   find(apiVersion: string, name: string): FoundKind {
     const of = parseApiVersion(apiVersion);
     const sameNamed = this.current.byBareName.get(name) ?? [];
@@ -87,22 +87,22 @@ export class Registry {
       : { found: false, sameNamed: sameNamed.map((one) => one.alias ?? one.kind) };
   }
 
-  /** The kind that REST serves under this plural, a kind's or an alias's, or undefined. */
+  /** Returns the kind that REST serves under this plural, of the kind or an alias, or undefined. */
   collection(plural: string): NamedKind | undefined {
     return this.current.byPlural.get(plural);
   }
 
-  /** The kind whose plural, short name or name in lower case is `noun`, or undefined. */
+  /** Returns the kind whose plural, short name or lower-case name is `noun`, or undefined. */
   noun(noun: string): Kind | undefined {
     return this.current.byNoun.get(noun)?.kind;
   }
 
-  /** The kind name nearest to `word`, for error messages. */
+  /** Returns the kind name nearest to `word`, for error messages. */
   suggestKind(word: string): string | undefined {
     return nearest(word, [...this.current.byName.keys()]);
   }
 
-  /** The plural or short name nearest to `word`, for error messages. */
+  /** Returns the plural or short name nearest to `word`, for error messages. */
   suggestNoun(word: string): string | undefined {
     return nearest(word, [...this.current.byPlural.keys(), ...this.kinds.map((kind) => kind.shortName)]);
   }
@@ -115,15 +115,15 @@ export class Registry {
 
 type KindNames = Map<string, NamedKind>;
 
-/** The names of the kinds of one version. */
+/** The names of the kinds of one version of a registry. */
 class Tables {
   readonly version: number;
   readonly kinds: readonly Kind[];
   readonly byName: KindNames = new Map();
   readonly byPlural: KindNames = new Map();
-  /** By the name without a group, which kinds of several groups may have. */
+  /** Kinds by the name without a group, which kinds of several groups may share. */
   readonly byBareName = new Map<string, NamedKind[]>();
-  /** Plurals, short names, names in lower case. */
+  /** Plurals, short names and lower-case names. */
   readonly byNoun: KindNames = new Map();
 
   constructor(fixed: readonly Kind[], source: KindSource | undefined) {
@@ -136,7 +136,7 @@ class Tables {
     this.kinds = Object.freeze([...fixed, ...declared]);
   }
 
-  /** The word of this kind that another kind has; undefined where the kind was added. */
+  /** Adds a kind, or returns the word that another kind already has. */
   private add(kind: Kind): { readonly word: string; readonly kind: Kind } | undefined {
     const named = [
       { name: kind.name, plural: kind.plural, entry: { kind } },
@@ -149,7 +149,8 @@ class Tables {
       [this.byNoun, name.toLowerCase(), entry],
     ]);
     entries.push([this.byNoun, kind.shortName, { kind }]);
-    // A second kind of one name has one noun on every interface, also where others are called by their name: Roles, audit, quarantine.
+    // A second kind of a name has one noun on every interface, even where others are called by their name: Roles,
+    // audit, quarantine.
     if (kind.name !== kind.bareName) entries.push([this.byName, kind.plural, { kind }]);
     for (const [names, word] of entries) {
       const other = names.get(word);

@@ -1,39 +1,38 @@
 /**
- * Writers of a kind, and the directions in which it is synced (docs/design.md §1, table of kinds). Always one of
+ * Writers of a kind, and the directions in which it is synced (docs/design.md §1, table of kinds). Always a value of
  * `Sync`.
  */
 export interface SyncRule {
   readonly name: string;
   /**
-   * Control planes on which users may write it. With `standalone`, a zone that is not federated may write what `global`
-   * writes.
+   * Control planes on which users may write it. `standalone`: a zone that is not federated may write kinds of `global`.
    */
   readonly writtenOn: readonly ('global' | 'zone')[];
   readonly standalone: boolean;
   /**
-   * Resources that the global sends to the zones: none, those made on the global, or those of other zones as well: all,
-   * those whose export rule allows it, or only policies that the owner of a service made for its clients.
+   * Resources that the global sends to zones: none, those created on the global, those of other zones as well (all, or
+   * those whose export rule allows it), or only policies that a service owner made for its clients.
    */
   readonly down: 'nothing' | 'global' | 'everything' | 'exported' | 'producers';
   /** Whether a zone sends it to the global. */
   readonly up: boolean;
-  /** Whether the zone of origin is part of the identity. If not, the global's resource wins over a zone's. */
+  /** Whether the zone of origin is part of the identity. If not, the global's resource replaces a zone's. */
   readonly zoneInIdentity: boolean;
   /**
-   * Server-owned spec fields that must be set before a zone sends a resource it made, so that others get it once and
+   * Server-owned spec fields that must be set before a zone sends its resource, so that others receive it once and
    * complete.
    */
   readonly requiredToSend: readonly string[];
-  /** Which peers get it. */
+  /** Peers that receive it. */
   readonly peers: 'all' | 'causeway' | 'kuma';
 }
 
 const rule = (r: Omit<SyncRule, 'requiredToSend'> & Partial<SyncRule>): SyncRule =>
   Object.freeze({ requiredToSend: [], ...r });
 
-/** The legal sync rules, by name. */
+/** All sync rules, by name. */
 export const Sync = {
-  /** Mesh: made on the global (or on a zone by itself), known everywhere. */
+  /** Mesh: created on the global (or on a zone that is not federated), sent to all zones. */
   meshWide: rule({
     name: 'meshWide',
     writtenOn: ['global'],
@@ -43,7 +42,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'all',
   }),
-  /** MeshMultiZoneService: made on the global only. */
+  /** MeshMultiZoneService: created on the global only. */
   fromGlobal: rule({
     name: 'fromGlobal',
     writtenOn: ['global'],
@@ -53,7 +52,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'all',
   }),
-  /** Zone: made on the global, sent to Causeway zones only. */
+  /** Zone: created on the global, sent to Causeway zones only. */
   zoneList: rule({
     name: 'zoneList',
     writtenOn: ['global'],
@@ -63,7 +62,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'causeway',
   }),
-  /** Dataplane, ZoneEgress: made in a zone, sent to the global. */
+  /** Dataplane, ZoneEgress: created in a zone, sent to the global. */
   toGlobal: rule({
     name: 'toGlobal',
     writtenOn: ['zone'],
@@ -73,7 +72,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** MeshService: made in a zone, sent to the global and through it to every other zone. */
+  /** MeshService: created in a zone, sent to the global and from there to every other zone. */
   acrossZones: rule({
     name: 'acrossZones',
     writtenOn: ['zone'],
@@ -84,7 +83,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** HostnameGenerator, MeshExternalService, MeshIdentity, MeshTrust: the global's go to the zones, a zone's own go up and stop there. */
+  /** HostnameGenerator, MeshExternalService, MeshIdentity, MeshTrust: the global's are sent to the zones; a zone's own are sent to the global only. */
   bothWays: rule({
     name: 'bothWays',
     writtenOn: ['global', 'zone'],
@@ -94,7 +93,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** Routes, Gateway, ReferenceGrant: as bothWays, to Causeway peers only, because Kuma's language does not have them. */
+  /** Routes, Gateway, ReferenceGrant: like bothWays, but to Causeway peers only, because Kuma does not have these kinds. */
   routes: rule({
     name: 'routes',
     writtenOn: ['global', 'zone'],
@@ -104,7 +103,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'causeway',
   }),
-  /** Secrets: the global's go to the zones, filtered; a zone's own stay in it. */
+  /** Secrets: the global's are sent to the zones, filtered; a zone's own stay there. */
   secrets: rule({
     name: 'secrets',
     writtenOn: ['global', 'zone'],
@@ -114,7 +113,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** Role, RoleBinding (docs/design.md §6 Roles), MeshNaming: the global's go to Causeway zones; a zone's own stay in it. */
+  /** Role, RoleBinding (docs/design.md §6 Roles), MeshNaming: the global's are sent to Causeway zones; a zone's own stay there. */
   roles: rule({
     name: 'roles',
     writtenOn: ['global', 'zone'],
@@ -125,8 +124,8 @@ export const Sync = {
     peers: 'causeway',
   }),
   /**
-   * Namespace, MeshParameters, ConfigMap, AuthenticationConfiguration: made on the global (or on a zone by itself), sent to
-   * Causeway zones only.
+   * Namespace, MeshParameters, ConfigMap, AuthenticationConfiguration: created on the global (or on a zone that is not
+   * federated), sent to Causeway zones only.
    */
   settings: rule({
     name: 'settings',
@@ -138,8 +137,8 @@ export const Sync = {
     peers: 'causeway',
   }),
   /**
-   * MeshZoneAddress, ZoneIngress: made in a zone, sent to every other zone. Not exported by rule: where a zone is entered
-   * says nothing of its services.
+   * MeshZoneAddress, ZoneIngress: created in a zone, sent to every other zone. No export rule applies: the address of a
+   * zone reveals nothing about its services.
    */
   zoneAddresses: rule({
     name: 'zoneAddresses',
@@ -160,7 +159,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'kuma',
   }),
-  /** Reports of a zone's leader to a global of ours; no user writes them. */
+  /** Reports of a zone's leader to a Causeway global; users cannot write them. */
   reports: rule({
     name: 'reports',
     writtenOn: [],
@@ -170,7 +169,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'causeway',
   }),
-  /** Insights of proxies: a zone's facts about their connections, sent to the global; no user writes them. */
+  /** Insights of proxies: status of a zone's proxy connections, sent to the global; users cannot write them. */
   insights: rule({
     name: 'insights',
     writtenOn: [],
@@ -190,7 +189,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'causeway',
   }),
-  /** WorkloadRevocation: made by a zone's control plane, sent to every other zone of ours. */
+  /** WorkloadRevocation: created by a zone's control plane, sent to every other Causeway zone. */
   revocations: rule({
     name: 'revocations',
     writtenOn: [],

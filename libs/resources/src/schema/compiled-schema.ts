@@ -11,11 +11,11 @@ export interface CompiledSchema<S extends TSchema> {
   readonly fits: (value: unknown) => value is Static<S>;
   /** Adds every violation to `found`; none if the value fits. */
   readonly check: (value: unknown, at: FieldPath, found: Violations) => void;
-  /** The first field with a wrong JSON type or more than the schema allows. */
+  /** Returns the first field with a wrong JSON type or with more items, entries or characters than allowed. */
   readonly shapeViolation: (value: unknown, at: FieldPath) => Violation | undefined;
-  /** The value with defaults for absent fields; the input is not changed. */
+  /** Returns the value with defaults for absent fields; does not change the input. */
   readonly withDefaults: (value: unknown) => unknown;
-  /** The part of a value that further rules can check although the value does not fit. */
+  /** Returns the part of an invalid value that further rules can check. */
   readonly validSubset: (value: unknown, at: FieldPath) => ValidSubset;
 }
 
@@ -27,7 +27,7 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
     fits,
     withDefaults: (value) => withDefaults(schema, value),
     validSubset: (value, at) => validSubset(schema, value, at),
-    // The compiled check is fast, and a value that fits has the right shape.
+    // The compiled check is fast, and a value that fits also has the right shape.
     shapeViolation: (value, at) => (fits(value) ? undefined : shapeViolation(schema, value, at)),
     check: (value, at, found) => {
       if (fits(value)) return;
@@ -39,8 +39,8 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
 }
 
 /**
- * The same for a schema that came at run time. It is interpreted: nothing of it becomes code. It must be of the part of JSON Schema
- * that `Schema` has, with a bound for every text, list and map, and patterns must have their test (`PATTERN_TEST`). Linear in the value.
+ * Interprets a schema given at run time: no code is generated from it. It must be in the subset of JSON Schema that `Schema` has,
+ * with a bound for every text, list and map, and patterns must have their test (`PATTERN_TEST`). Linear in the value.
  */
 export function interpretSchema(schema: Schema): CompiledSchema<TSchema> {
   const fits = (value: unknown): value is never => {
@@ -58,8 +58,8 @@ export function interpretSchema(schema: Schema): CompiledSchema<TSchema> {
 }
 
 /**
- * `value` with the schema's defaults for absent fields. The input is not changed; parts without defaults are shared with
- * the result, whatever their keys. Values of a wrong type stay as they are, for the check to refuse.
+ * Returns `value` with the schema's defaults for absent fields. Does not change the input; parts without defaults are
+ * shared with the result, whatever their keys. Values of a wrong type stay unchanged, and the check refuses them.
  */
 function withDefaults(schema: Schema, value: unknown): unknown {
   if (value === undefined) {

@@ -1,23 +1,23 @@
 /**
- * Headers that no resource may change: those that say where a request goes and how its body is framed (RFC 9112 §6), those of one
- * connection (RFC 9110 §7.6.1), and those by which proxies speak to each other or say who calls. In lower case; RE2 and JavaScript read
- * it alike.
+ * Headers that no resource may change: those that determine the destination and the framing of a request (RFC 9112 §6),
+ * hop-by-hop headers (RFC 9110 §7.6.1), and those that proxies use among themselves or that identify the caller. In
+ * lower case; valid in RE2 and in JavaScript.
  */
 export const FORBIDDEN_HEADERS =
   '^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailers?|upgrade|http2-settings|x-forwarded-client-cert)$|^:|^(?:proxy|x-envoy|x-causeway)-';
 const forbidden = new RegExp(FORBIDDEN_HEADERS);
 
-/** A header name in lower case as RFC 9110 §5.1 has it. */
+/** A header name in lower case (RFC 9110 §5.1). */
 export const LOWER_CASE_HEADER = "^[a-z0-9!#$%&'*+\\-.^_`|~]+$";
 const token = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
 
-/** A text that is one line: no control characters but tabs. */
+/** A single line of text: no control characters except tabs. */
 export const ONE_LINE = '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]*$';
 const oneLine = new RegExp(ONE_LINE);
 
 const HEX = '[0-9A-Fa-f]';
 const TAIL = `%[89ABab]${HEX}`;
-/** One character beyond ASCII, escaped as RFC 3629 has it: neither overlong, nor cut short, nor a half of a surrogate pair. */
+/** One percent-encoded character beyond ASCII, as in RFC 3629: not overlong, not truncated, not half of a surrogate pair. */
 export const ESCAPED_CHARACTER = [
   `%(?:[Cc][2-9A-Fa-f]|[Dd]${HEX})${TAIL}`,
   `%[Ee]0%[ABab]${HEX}${TAIL}`,
@@ -32,21 +32,21 @@ const path = new RegExp(`^(?:[!-$&-~]|%[0-7]${HEX}|${ESCAPED_CHARACTER})*$`);
 /**
  * Role of a text in a request or its response. `changed header`: a name that a filter sets, adds to or removes; `header
  * value` and `new path`: what it writes; `matched …`: what requests are compared with, which may be anything that a
- * request can have.
+ * request can contain.
  */
 export type HttpRole =
   'changed header' | 'header value' | 'new path' | 'matched name' | 'matched text' | 'matched path';
 
-/** The roles of texts that proxies write into messages. */
+/** Roles of texts that proxies write into messages. */
 const WRITTEN: readonly HttpRole[] = ['changed header', 'header value', 'new path'];
 
-/** Whether a text of this role is written into messages: such a text harms where it is wrong, others match nothing. */
+/** Whether a text of this role is written into messages: an invalid one does harm, while others only match nothing. */
 export const isWritten = (role: HttpRole): boolean => WRITTEN.includes(role);
 
 /**
- * Returns why a resource may not contain this text, in words that follow the field's name; undefined if it may. The one
- * rule for headers and paths (docs/reference/routing.md, Headers and paths), for admission and for stored resources
- * alike.
+ * Returns why a resource must not contain this text, in words that follow the field's name; undefined if it may. The
+ * only rule for headers and paths (docs/reference/routing.md, Headers and paths), used by admission and for stored
+ * resources.
  */
 export function httpProblem(role: HttpRole, text: string): string | undefined {
   switch (role) {
@@ -64,7 +64,7 @@ export function httpProblem(role: HttpRole, text: string): string | undefined {
   }
 }
 
-/** Returns why no proxy may change this header. */
+/** Returns why no proxy may change this header; undefined if it may. */
 function headerChangeProblem(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (lower === 'host') return 'must not be changed: URLRewrite with hostname does that';

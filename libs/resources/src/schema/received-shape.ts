@@ -2,12 +2,12 @@ import { codePoints, entrySchema, isLonger, isRecord, ownSchema, type Schema } f
 import { show } from './schema-violations';
 import type { FieldPath, Violation, ViolationRule } from '../violation';
 
-/** Maximum length of a text if a schema lists the values: another control plane may know further values. */
+/** Maximum length of an enum value: another control plane may know further values. */
 const MAX_WORD_LENGTH = 253;
 
 /**
- * The first field with another JSON type than the schema, or with more items, entries or characters than it allows.
- * No other rule is checked, because resources that arrive by sync may break those. `null` means absent; unknown fields and
+ * Returns the first field with another JSON type than the schema, or with more items, entries or characters than it
+ * allows. No other rule is checked, because synced resources may break those. `null` means absent; unknown fields and
  * values pass. Linear in the value.
  */
 export function shapeViolation(schema: Schema, value: unknown, at: FieldPath): Violation | undefined {
@@ -72,7 +72,7 @@ function textViolation(most: number, value: string, at: FieldPath): Violation | 
   return at.violation(`must not be longer than ${most} characters, has ${codePoints(value)}`, 'too-long');
 }
 
-/** For a list of values only type and length are checked, because another version may know further values. */
+/** Checks only type and length of an enum value, because another version may know further values. */
 function enumViolation(words: readonly unknown[], value: unknown, at: FieldPath): Violation | undefined {
   const [sample] = words;
   if (typeof value === 'string' && typeof sample === 'string') return textViolation(MAX_WORD_LENGTH, value, at);

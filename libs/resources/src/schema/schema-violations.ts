@@ -3,9 +3,9 @@ import { nearest } from '../suggestion';
 import { shortened, type FieldPath, type Violations } from '../violation';
 
 /**
- * Adds every violation of `value` against a schema to `found`, in the order of the document. It gives one reason a field,
- * where validators of libraries stop at a number of errors and report each branch of a union. A value with more items,
- * fields or characters than the schema allows is one violation and is not traversed. Linear in the value.
+ * Adds every violation of `value` against a schema to `found`, in the order of the document. It gives one reason per
+ * field, whereas validators of libraries stop after some errors and report each branch of a union. A value with more
+ * items, fields or characters than the schema allows is one violation and is not traversed. Linear in the value.
  */
 export function addSchemaViolations(schema: Schema, value: unknown, at: FieldPath, found: Violations): void {
   if (schema.anyOf) return unionViolations(schema.anyOf, value, at, found);
@@ -90,7 +90,7 @@ function nameViolations(schema: Schema, key: string, at: FieldPath, found: Viola
     found.add(at, 'wrong-form', () => `has a name that must be ${title ?? `as in ${pattern}`}`);
 }
 
-/** The reason for an unknown field, with the nearest known field if there is one. */
+/** Returns the reason for an unknown field, with the nearest known field if there is one. */
 export function unknownField(key: string, known: readonly string[]): string {
   const guess = nearest(key, known);
   return guess === undefined ? 'is not a known field' : `is not a known field; did you mean "${guess}"?`;
@@ -188,7 +188,7 @@ function list(values: readonly unknown[]): string {
   return values.map(String).join(', ');
 }
 
-/** A value for messages, at most 80 characters of it. */
+/** Formats a value for messages, at most 80 characters. */
 export function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'an object';

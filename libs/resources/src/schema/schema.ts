@@ -1,19 +1,19 @@
 import type { HttpRole } from './http-rule';
 
-/** Whether a text matches the pattern of a schema that came at run time; it is not part of the schema's JSON. */
+/** Tests a text against the pattern of a schema given at run time; not part of the schema's JSON. */
 export const PATTERN_TEST: unique symbol = Symbol('pattern test');
 
-/** Role of a text in requests (http/http-rule.ts); it is not part of the schema's JSON. */
+/** Role of a text in requests (schema/http-rule.ts); not part of the schema's JSON. */
 export const HTTP_ROLE: unique symbol = Symbol('role in HTTP');
 
-/** The part of JSON Schema that kinds use. The compiled validator checks everything else. */
+/** The subset of JSON Schema that kinds use. The compiled validator checks everything else. */
 export interface Schema {
-  /** Of a schema with `pattern` that is no code of this product: the pattern never becomes a regular expression of JavaScript. */
+  /** Set if `pattern` comes from a user: it never becomes a regular expression of JavaScript. */
   readonly [PATTERN_TEST]?: (text: string) => boolean;
-  /** Of a text, or of the names of a map. */
+  /** Role of a text, or of the keys of a map. */
   readonly [HTTP_ROLE]?: HttpRole;
   readonly type?: unknown;
-  /** Description of a pattern, with an article, for messages. */
+  /** Description of a pattern for messages, with an article. */
   readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export interface Schema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** Of texts: a pattern that they must not match. */
+  /** For texts: a pattern that must not match. */
   readonly not?: Pick<Schema, 'pattern' | typeof PATTERN_TEST>;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -41,7 +41,7 @@ export interface Schema {
 
 const COMPILED = new Map<string, RegExp>();
 
-/** True if `text` matches the pattern of a schema, or if the schema has none; and does not match what it must not match. */
+/** True if `text` matches the schema's pattern, if any, and does not match its negated pattern. */
 export function fitsPattern(
   { not, ...schema }: Pick<Schema, 'pattern' | 'not' | typeof PATTERN_TEST>,
   text: string,
@@ -65,20 +65,20 @@ export function isLonger(text: string, most: number): boolean {
   return codePoints(text) > most;
 }
 
-/** The number of characters of a text, as JSON Schema counts them. Linear in the text. */
+/** Returns the number of characters of a text, as JSON Schema counts them. Linear in the text. */
 export function codePoints(text: string): number {
   let points = 0;
   for (const _ of text) points += 1;
   return points;
 }
 
-/** The schema of an entry that is not a property: the values of a map. */
+/** Returns the schema of an entry that is not a property: of the values of a map. */
 export function entrySchema({ patternProperties, additionalProperties }: Schema, key: string): Schema | undefined {
   for (const pattern in patternProperties) if (matches(pattern, key)) return patternProperties[pattern];
   return isSchema(additionalProperties) ? additionalProperties : undefined;
 }
 
-/** The schema of a field in `known`, never an inherited property. */
+/** Returns the schema of a field in `known`, never an inherited property. */
 export function ownSchema(known: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
   return Object.hasOwn(known, key) ? known[key] : undefined;
 }

@@ -2,16 +2,16 @@ import { Violations, type FieldPath } from '../violation';
 import { isRecord, ownSchema, type Schema } from './schema';
 import { addSchemaViolations } from './schema-violations';
 
-/** The part of a value that further rules can check although the value does not fit its schema. */
+/** The part of an invalid value that further rules can check. */
 export interface ValidSubset {
   readonly value: unknown;
-  /** The fields in which `value` differs from the input; violations of these fields mean nothing. */
+  /** Fields in which `value` differs from the input; their violations must be ignored. */
   readonly replaced: ReplacedFields;
 }
 
 /**
- * A copy of `value` without unknown fields and without optional fields that do not fit; required fields that do not fit
- * have a placeholder that occurs nowhere else in the value. So one misspelt field does not hide violations of the others.
+ * Returns a copy of `value` without unknown fields and without optional fields that do not fit; required fields that do not fit
+ * get a placeholder that occurs nowhere else in the value. So a misspelt field does not hide violations of others.
  */
 export function validSubset(schema: Schema, value: unknown, at: FieldPath): ValidSubset {
   const repair = new Repair(new Set(scalarsIn(value)));
@@ -39,7 +39,7 @@ class Repair {
       const item = Object.hasOwn(value, key) ? value[key] : undefined;
       const needed = required.includes(key);
       if (item === undefined && !needed) return [];
-      // // A value of a fixed list also decides how its neighbours are read.
+      // The value of an enum also determines how its neighbours are read.
       if (needed && inner.enum && !inner.enum.includes(item)) this.replaced.add(at);
       if (needed || isMendable(inner, item)) return [[key, this.mended(inner, item, at.field(key))]];
       if (fits(inner, item, at.field(key))) return [[key, item]];
@@ -49,7 +49,7 @@ class Repair {
     return Object.fromEntries([...known, ...this.others(schema, value, at)]);
   }
 
-  /** The entries that are not properties: labels, tags. */
+  /** Returns the entries that are not properties: labels, tags. */
   private others(
     schema: Schema,
     value: Readonly<Record<string, unknown>>,
@@ -65,7 +65,7 @@ class Repair {
     const only: Schema = { ...schema, properties: {}, required: [], minProperties: 0 };
     return entries.filter(([key, item]) => {
       if (ownSchema(properties, key)) return false;
-      // An entry called `__proto__` must become a field of its own here too.
+      // An entry called `__proto__` must become an own field here too.
       if (fits(only, Object.fromEntries([[key, item]]), at)) return true;
       this.replaced.add(at.field(key));
       return false;
@@ -105,7 +105,7 @@ class Repair {
     return Object.fromEntries(required.map((key) => [key, this.placeholder(properties[key] ?? {})]));
   }
 
-  /** The next value of a sequence that is not in the input: a repeated value would break rules of uniqueness. */
+  /** Returns the next value of a sequence that is not in the input: a repeated value would break rules of uniqueness. */
   private free(sequence: number | string, nth: (n: number) => unknown): unknown {
     for (let n = this.tried.get(sequence) ?? 0; ; n++) {
       const value = nth(n);
@@ -123,12 +123,12 @@ function fits(schema: Schema, value: unknown, at: FieldPath): boolean {
   return found.total === 0;
 }
 
-/** True for values with parts that may fit although the whole does not. */
+/** True if parts of the value may fit although the whole does not. */
 function isMendable(schema: Schema, value: unknown): boolean {
   return schema.type === 'object' ? isRecord(value) : schema.type === 'array' && Array.isArray(value);
 }
 
-/** All strings, numbers and booleans in a value, however deeply nested. */
+/** Returns all strings, numbers and booleans in a value, however deeply nested. */
 function* scalarsIn(value: unknown): Generator<unknown> {
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -151,7 +151,7 @@ export class ReplacedFields {
     for (const outer of outerFields(field)) this.around.add(outer);
   }
 
-  /** The replaced fields, in the order in which they were replaced. */
+  /** Lists the replaced fields in the order of replacement. */
   list(): readonly string[] {
     return [...this.fields];
   }

@@ -3,7 +3,7 @@ import { getOrInsert, type ResourceKey } from '@causeway/resources';
 import type { RouteKind } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 import type { RouteAttachment } from './binding';
-import { backendTarget, groupFor, parentTarget } from './frontend';
+import { backendTarget, selectGroup, parentTarget } from './frontend';
 
 /** The routes that name one target as parent in one group, and their number by kind. */
 export class AttachedGroup {
@@ -54,7 +54,7 @@ export class AttachedGroup {
 }
 
 /** The targets of a route: those that it names as parent in a group, and those that it names as backend. */
-export interface Links {
+export interface RouteReferences {
   readonly parents: ReadonlyMap<
     string,
     { readonly target: string; readonly group: FrontendGroup; readonly at: RouteAttachment }
@@ -63,7 +63,7 @@ export interface Links {
 }
 
 /** Returns the references of a route. Linear in them. */
-export function readLinks(route: CompiledRoute): Links {
+export function readLinks(route: CompiledRoute): RouteReferences {
   const parents = new Map<
     string,
     { target: string; group: FrontendGroup; at: { route: CompiledRoute; refs: Ref[] } }
@@ -74,7 +74,7 @@ export function readLinks(route: CompiledRoute): Links {
     const { key } = target;
     const found = getOrInsert(parents, key, () => ({
       target: key,
-      group: groupFor(route.id, target),
+      group: selectGroup(route.id, target),
       at: { route, refs: [] },
     }));
     found.at.refs.push({ index, ref });

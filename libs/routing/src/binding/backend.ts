@@ -1,7 +1,7 @@
 import type { Identity } from '@causeway/resources';
 import type { ObjectRef, ReferenceGrant } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
-import { backendTarget, foreignReference, GATEWAY_GROUP, targetKind, type ParentTarget } from './frontend';
+import { backendTarget, findReferenceProblem, GATEWAY_GROUP, targetKind, type ParentTarget } from './frontend';
 import type { Targets } from './targets';
 
 /** Target of a share of requests: the ready endpoints of all these services at this port. */
@@ -26,7 +26,7 @@ const unresolved = (reason: Unresolved['reason'], message: string): ResolvedBack
 });
 
 /** True if a grant allows this route, which is bound to a Gateway, to name the backend. */
-function granted(
+function isGranted(
   route: CompiledRoute,
   { kind, namespace, name }: ParentTarget,
   grants: Iterable<ReferenceGrant>,
@@ -61,9 +61,9 @@ export function resolveBackend(
   { targets, grants }: BackendNames,
 ): ResolvedBackend {
   const target = backendTarget(route.id, ref);
-  if (!target) return unresolved('InvalidKind', `${ref.name}: ${foreignReference(ref, 'backend') ?? ''}`);
+  if (!target) return unresolved('InvalidKind', `${ref.name}: ${findReferenceProblem(ref, 'backend') ?? ''}`);
   const what = `${target.kind} ${target.namespace}/${target.name}`;
-  if (gateway && !granted(route, target, grants(route.id.mesh, target.namespace))) {
+  if (gateway && !isGranted(route, target, grants(route.id.mesh, target.namespace))) {
     return unresolved('RefNotPermitted', `no ReferenceGrant of namespace ${target.namespace} permits ${what}`);
   }
   const found = targets.visible(target.key);

@@ -11,11 +11,11 @@ import {
 } from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ReferenceGrant, Route, Service } from '../model';
 import { compileRoute, type CompiledRoute } from '../rules/compiled-route';
-import { AttachedGroup, readLinks, type Links } from './attachments';
+import { AttachedGroup, readLinks, type RouteReferences } from './attachments';
 import { resolveBackend, type ResolvedBackend } from './backend';
 import { bindGroup, portKey, type Binding, type GroupBinding, type Transport } from './binding';
 import type { Frontend } from './frontend';
-import { boundKey, ChangeSetBuilder, type ChangeSet } from './change-set';
+import { formatBindingKey, ChangeSetBuilder, type ChangeSet } from './change-set';
 import { Targets } from './targets';
 
 const NO_ROUTE_CHANGES: ChangeSet = { groups: [], routes: [], frontends: [] };
@@ -30,7 +30,7 @@ export type Client = { readonly namespace: string } | { readonly gateway: string
  */
 export class BindingTable {
   private readonly targets: Targets;
-  private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: Links }>();
+  private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: RouteReferences }>();
   /** By target and group: the routes that name it as parent. */
   private readonly attached = new Map<string, Map<FrontendGroup, AttachedGroup>>();
   /** By target: the routes that name it as backend. */
@@ -166,7 +166,7 @@ export class BindingTable {
     const target = this.targets.findTarget(frontend.key) ?? '';
     const attachments = this.attached.get(target)?.get(group);
     if (!attachments || !this.targets.isVisible(target, frontend)) return NOTHING_BOUND;
-    return getOrInsert(this.bound, boundKey(frontend.key, group), () =>
+    return getOrInsert(this.bound, formatBindingKey(frontend.key, group), () =>
       bindGroup(frontend, group, attachments.values(), {
         allowedRoutes: this.meshes.get(frontend.id.mesh),
         getLabels: (namespace) => ({ ...namespaceLabels(namespace), ...this.namespaces.get(namespace) }),
@@ -267,5 +267,5 @@ export class BindingTable {
 
 const NOTHING_BOUND: GroupBinding = { bindings: new Map(), results: new Map() };
 
-const isBoundToGateway = ({ parents }: Links): boolean =>
+const isBoundToGateway = ({ parents }: RouteReferences): boolean =>
   [...parents.values()].some(({ group }) => isGatewayGroup(group));

@@ -24,7 +24,7 @@ export class ChangeSetBuilder {
   readonly meshes = new Map<string, 'all' | 'gateways'>();
 
   addGroup(frontend: ResourceKey, group: FrontendGroup): void {
-    this.groups.set(boundKey(frontend, group), { frontend, group });
+    this.groups.set(formatBindingKey(frontend, group), { frontend, group });
   }
 
   addTarget(target: string, group: FrontendGroup, withRoutes: boolean): void {
@@ -38,4 +38,4 @@ export class ChangeSetBuilder {
 }
 
 /** Returns the key of the bindings of one frontend and group. */
-export const boundKey = (frontend: ResourceKey, group: FrontendGroup): string => `${frontend} ${group}`;
+export const formatBindingKey = (frontend: ResourceKey, group: FrontendGroup): string => `${frontend} ${group}`;

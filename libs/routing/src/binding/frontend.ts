@@ -51,7 +51,7 @@ export function targetKind(ref: GroupKind, preset: string): TargetKind | undefin
 }
 
 /** Returns the problem of the group and kind of a reference; undefined if routes can bind or send to them. */
-export function foreignReference(ref: GroupKind, role: 'parent' | 'backend'): string | undefined {
+export function findReferenceProblem(ref: GroupKind, role: 'parent' | 'backend'): string | undefined {
   const preset = role === 'parent' ? 'Gateway' : 'Service';
   const kind = targetKind(ref, preset);
   if (kind !== undefined && (role === 'parent' || (kind !== 'Gateway' && !isVirtualService(ref)))) return undefined;
@@ -93,7 +93,7 @@ export function backendTarget(route: Identity, ref: ObjectRef): ParentTarget | u
 }
 
 /** Returns the group of clients to which a route applies (GEP-1426, Namespace boundaries). */
-export function groupFor(route: Identity, { kind, namespace, name }: ParentTarget): FrontendGroup {
+export function selectGroup(route: Identity, { kind, namespace, name }: ParentTarget): FrontendGroup {
   if (kind === 'Gateway') return gatewayGroup(`${namespace}/${name}`);
   return namespace === route.namespace ? PRODUCER : consumerGroup(route.namespace);
 }
@@ -144,7 +144,7 @@ function listenerRefusal(
   namespace: Labels,
 ): ParentRefusal | undefined {
   const rule = { ...allowedRoutes, namespaces: { from: 'Same', ...allowedRoutes?.namespaces } };
-  if (!protocolTakes(protocol, route) || !allows(rule, gateway.namespace, route, namespace)) {
+  if (!isKindAllowed(protocol, route) || !allows(rule, gateway.namespace, route, namespace)) {
     return { reason: 'NotAllowedByListeners', message: `listener ${name} does not allow this route` };
   }
   const wanted = route.spec.hostnames ?? [];
@@ -152,7 +152,7 @@ function listenerRefusal(
   return { reason: 'NoMatchingListenerHostname', message: `listener ${name} is for ${hostname} only` };
 }
 
-function protocolTakes(protocol: string, { kind }: CompiledRoute): boolean {
+function isKindAllowed(protocol: string, { kind }: CompiledRoute): boolean {
   if (protocol === 'HTTP' || protocol === 'HTTPS') return looksIntoRequests(kind);
   return `${protocol}Route` === kind || (protocol === 'TLS' && kind === 'TCPRoute');
 }

@@ -1,7 +1,7 @@
 import type { RouteKind } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
 import { portKey, parentRefKey, type Binding } from './binding';
-import { groupFor, parentTarget, type Frontend } from './frontend';
+import { selectGroup, parentTarget, type Frontend } from './frontend';
 import type { BindingTable } from './binding-table';
 
 /** A port of a parent at which a route is bound, and its binding there. */
@@ -28,7 +28,7 @@ export function listRouteBindings(table: BindingTable, route: CompiledRoute): Ro
     if (!target) return;
     const found = table.listFrontends(target.key);
     for (const frontend of found) {
-      const { bindings, results: results } = table.group(frontend, groupFor(route.id, target));
+      const { bindings, results } = table.group(frontend, selectGroup(route.id, target));
       const result = results.get(parentRefKey(route, index));
       lost.push(...(result?.lost ?? []));
       for (const port of result?.ports ?? []) {

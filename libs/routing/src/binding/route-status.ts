@@ -3,7 +3,7 @@ import type { Condition } from '@causeway/resources';
 import type { ParentRef } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
 import { parentRefKey, type ParentRefResult } from './binding';
-import { groupFor, parentTarget, type Frontend, type ParentRefusal, type ParentTarget } from './frontend';
+import { selectGroup, parentTarget, type Frontend, type ParentRefusal, type ParentTarget } from './frontend';
 import type { BindingTable } from './binding-table';
 
 /** True if another kind of route won some of the ports that a route names (T002-29). */
@@ -37,7 +37,7 @@ interface Parent {
 
 function parentStatus(table: BindingTable, route: CompiledRoute, parent: Parent): ParentStatus {
   const { ref, index, target } = parent;
-  const group = groupFor(route.id, target);
+  const group = selectGroup(route.id, target);
   const results = table.listFrontends(target.key).flatMap((frontend): [Frontend, ParentRefResult][] => {
     const result = table.group(frontend, group).results.get(parentRefKey(route, index));
     return result ? [[frontend, result]] : [];
@@ -54,9 +54,9 @@ function parentStatus(table: BindingTable, route: CompiledRoute, parent: Parent)
     target,
     route,
   );
-  const invalid = invalidRules(route).join('; ');
-  const lost = lostPorts(results.map(([, result]) => result));
-  const resolved = unresolvedRef(
+  const invalid = describeInvalidRules(route).join('; ');
+  const lost = describeLostPorts(results.map(([, result]) => result));
+  const resolved = findUnresolvedRef(
     table,
     route,
     group,
@@ -96,11 +96,11 @@ function findRefusal(
   }
   if (results.some(({ ports }) => ports.length > 0)) return allForbidden(route);
   const refused = results.find(({ refusal }) => refusal)?.refusal;
-  if (!refused && route.implicit) return { reason: ROUTED_BY_XROUTE, message: lostPorts(results) };
-  return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${lostPorts(results)}` };
+  if (!refused && route.implicit) return { reason: ROUTED_BY_XROUTE, message: describeLostPorts(results) };
+  return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${describeLostPorts(results)}` };
 }
 
-function lostPorts(results: readonly ParentRefResult[]): string {
+function describeLostPorts(results: readonly ParentRefResult[]): string {
   const texts = results.flatMap(({ lost }) => lost.map(({ port, winner }) => `port ${port} is taken by a ${winner}`));
   return [...new Set(texts)].join(', ');
 }
@@ -114,11 +114,11 @@ function acceptedMessage(results: readonly [Frontend, ParentRefResult][], lost: 
 /** Returns a refusal if a bound route has only rules that answer 500: it is not accepted, but keeps its requests. */
 function allForbidden(route: CompiledRoute): ParentRefusal | undefined {
   const isObeyed = route.rules.length === 0 || route.rules.some(({ forbidden }) => forbidden === undefined);
-  return isObeyed ? undefined : { reason: 'UnsupportedValue', message: invalidRules(route).join('; ') };
+  return isObeyed ? undefined : { reason: 'UnsupportedValue', message: describeInvalidRules(route).join('; ') };
 }
 
 /** Describes the rules that are not applied as written, and how each is treated. */
-function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
+function describeInvalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
   const refused = rules.flatMap(({ name, forbidden }) =>
     forbidden === undefined ? [] : [`Rule ${name} answers 500: ${forbidden}`],
   );
@@ -126,7 +126,7 @@ function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
 }
 
 /** Returns the first reference that does not resolve at one of the ports, even with weight 0. */
-function unresolvedRef(
+function findUnresolvedRef(
   table: BindingTable,
   route: CompiledRoute,
   group: FrontendGroup,

@@ -41,7 +41,7 @@ export function explain(table: BindingTable, question: RouteQuestion, isReady: I
   for (const one of binding?.entries ?? []) {
     if (one === entry) continue;
     lostTotal += 1;
-    if (binding && lost.length < MAX_EXPLAINED) lost.push(lostMatch(one, binding, entry, fields));
+    if (binding && lost.length < MAX_EXPLAINED) lost.push(describeLostMatch(one, binding, entry, fields));
   }
   return { ...decision, steps: listSteps(table, question, decision), lost, lostTotal, notes: listNotes(binding) };
 }
@@ -49,14 +49,14 @@ export function explain(table: BindingTable, question: RouteQuestion, isReady: I
 const formatRouteName = ({ route }: Pick<Entry, 'route'>): string =>
   `${route.kind} ${route.id.namespace}/${route.id.name}`;
 
-function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, fields?: RequestFields): LostMatch {
+function describeLostMatch(one: Entry, binding: Binding, winner: Entry | undefined, fields?: RequestFields): LostMatch {
   const refusal = fields ? findMismatch(one, binding, fields) : 'an HTTP request';
-  const reason = refusal === undefined ? weaker(one, winner) : `does not match: needs ${refusal}`;
+  const reason = refusal === undefined ? findDecidingCriterion(one, winner) : `does not match: needs ${refusal}`;
   return { route: formatRouteName(one), rule: one.rule.name, match: one.match.text, reason };
 }
 
 /** Returns the criterion by which the winner has precedence. */
-function weaker(loser: Entry, winner: Entry | undefined): string {
+function findDecidingCriterion(loser: Entry, winner: Entry | undefined): string {
   if (!winner) return 'matches';
   const place = winner.match.rank.findIndex((value, i) => value !== loser.match.rank[i]);
   if (compareRanks(winner.match.rank, loser.match.rank) < 0) {
@@ -85,12 +85,12 @@ function listSteps(table: BindingTable, { client, frontend, port }: RouteQuestio
   if (!binding) steps.push('no route is accepted at this port for this client: the implicit route holds');
   else steps.push(`group ${binding.group} decides, with ${binding.routes.length} ${binding.kind}s`);
   for (const group of others) steps.push(`group ${group} does not decide for this client`);
-  if (binding) steps.push(...lostKinds(table, binding));
+  if (binding) steps.push(...listLostKinds(table, binding));
   return steps.slice(0, MAX_EXPLAINED);
 }
 
 /** Returns the routes of the same group that lost this port to another kind. */
-function lostKinds(table: BindingTable, { frontend, group, port, kind }: Binding): string[] {
+function listLostKinds(table: BindingTable, { frontend, group, port, kind }: Binding): string[] {
   const names = new Set<string>();
   for (const [key, { lost, refusal }] of table.group(frontend, group).results) {
     const route = table.route(key.replace(/#[0-9]+$/, ''));

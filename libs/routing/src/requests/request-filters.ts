@@ -70,16 +70,16 @@ export function buildRedirect(
   { port, matched }: { readonly port: number; readonly matched: string },
 ): Redirect {
   const to = scheme ?? request.scheme;
-  const number = given ?? (scheme === undefined ? port : usualPort(scheme));
-  const shown = number === usualPort(to) ? '' : `:${number}`;
+  const number = given ?? (scheme === undefined ? port : defaultPort(scheme));
+  const shown = number === defaultPort(to) ? '' : `:${number}`;
   const where = path ? changePath(request.path, path, matched) : request.path;
   const host = hostname ?? request.host.replace(/:[0-9]+$/, '');
-  return { statusCode, location: `${to}://${host}${shown}${where}${queryText(request)}` };
+  return { statusCode, location: `${to}://${host}${shown}${where}${formatQuery(request)}` };
 }
 
-const usualPort = (scheme: string): number => (scheme === 'https' ? 443 : 80);
+const defaultPort = (scheme: string): number => (scheme === 'https' ? 443 : 80);
 
-function queryText({ query }: HttpRequest): string {
+function formatQuery({ query }: HttpRequest): string {
   if (query.length === 0) return '';
   return `?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
 }

@@ -28,7 +28,7 @@ export interface CompiledMatch {
 }
 
 /** Compiles the comparison of one value; an invalid one is added to `found` and matches nothing. */
-function comparison(
+function compileComparison(
   { type = 'Exact', value }: { readonly type?: string; readonly value: string },
   at: FieldPath,
   found: Violation[],
@@ -36,7 +36,7 @@ function comparison(
 ): (actual: string, fields: RequestFields) => boolean {
   if (type === 'Exact') return (actual) => actual === value;
   if (type !== 'RegularExpression') {
-    found.push(unknown(at.field('type'), type, valueMatchTypes));
+    found.push(unknownValue(at.field('type'), type, valueMatchTypes));
     return () => false;
   }
   const expression = regular(value, at.field(field), found);
@@ -51,7 +51,7 @@ function regular(value: string, at: FieldPath, found: Violation[]): RegularExpre
 }
 
 /** Returns the violation of an unknown enum value. */
-export function unknown(at: FieldPath, value: string, known: readonly string[]): Violation {
+export function unknownValue(at: FieldPath, value: string, known: readonly string[]): Violation {
   return at.violation(`must be one of ${known.join(', ')}; got "${value}"`, 'not-one-of');
 }
 
@@ -71,7 +71,7 @@ function firstOfEachName(
 
 function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]): MatchCondition[] {
   return firstOfEachName(match.headers, (name) => name.toLowerCase()).map(([header, i]) => {
-    const holds = comparison(header, at.field('headers').index(i), found);
+    const holds = compileComparison(header, at.field('headers').index(i), found);
     const name = header.name.toLowerCase();
     return condition(`header ${header.name}`, header, (fields) => {
       const actual = fields.header(name);
@@ -82,7 +82,7 @@ function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]):
 
 function queryConditions(match: RouteMatch, at: FieldPath, found: Violation[]): MatchCondition[] {
   return firstOfEachName(match.queryParams, (name) => name).map(([parameter, i]) => {
-    const holds = comparison(parameter, at.field('queryParams').index(i), found);
+    const holds = compileComparison(parameter, at.field('queryParams').index(i), found);
     return condition(`query parameter ${parameter.name}`, parameter, (fields) => {
       const actual = fields.parameter(parameter.name);
       return actual !== undefined && holds(actual, fields);
@@ -112,7 +112,7 @@ function pathCondition(match: RouteMatch, at: FieldPath, found: Violation[]): Co
       expression !== undefined && fields.matches(expression, fields.request.path);
     return { describe, rank: [1, 0], holds };
   }
-  if (type !== 'PathPrefix') found.push(unknown(at.field('path').field('type'), type, pathMatchTypes));
+  if (type !== 'PathPrefix') found.push(unknownValue(at.field('path').field('type'), type, pathMatchTypes));
   const prefix = value.replace(/\/$/, '');
   return {
     describe,
@@ -126,14 +126,14 @@ export function compileHttpMatch(match: RouteMatch, at: FieldPath, found: Violat
   const path = pathCondition(match, at, found);
   const method = typeof match.method === 'string' ? match.method : undefined;
   if (method !== undefined && !methods.some((known) => known === method)) {
-    found.push(unknown(at.field('method'), method, methods));
+    found.push(unknownValue(at.field('method'), method, methods));
   }
   const byMethod = { describe: `method ${method ?? ''}`, holds: (f: RequestFields) => f.request.method === method };
   const headers = headerConditions(match, at, found);
   const query = queryConditions(match, at, found);
   const conditions = [path, ...(method === undefined ? [] : [byMethod]), ...headers, ...query];
   const rank = [...path.rank, method === undefined ? 0 : 1, headers.length, query.length];
-  return compiledMatch(match, conditions, rank);
+  return buildMatch(match, conditions, rank);
 }
 
 /** Compiles a match of a GRPCRoute; conditions that cannot be applied are added to `found`. */
@@ -142,19 +142,15 @@ export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violat
   const place = at.field('method');
   const part = (name: 'service' | 'method', value: string | undefined): MatchCondition[] => {
     if (value === undefined || value === '') return [];
-    const holds = comparison({ ...(type === undefined ? {} : { type }), value }, place, found, name);
+    const holds = compileComparison({ ...(type === undefined ? {} : { type }), value }, place, found, name);
     return [condition(name, { ...(type === undefined ? {} : { type }), value }, (f) => holds(f.grpc[name], f))];
   };
   const headers = headerConditions(match, at, found);
   const conditions = [...part('service', service), ...part('method', method), ...headers];
-  return compiledMatch(match, conditions, [service?.length ?? 0, method?.length ?? 0, headers.length]);
+  return buildMatch(match, conditions, [service?.length ?? 0, method?.length ?? 0, headers.length]);
 }
 
-function compiledMatch(
-  match: RouteMatch,
-  conditions: readonly MatchCondition[],
-  rank: readonly number[],
-): CompiledMatch {
+function buildMatch(match: RouteMatch, conditions: readonly MatchCondition[], rank: readonly number[]): CompiledMatch {
   const headers = firstOfEachName(match.headers, (name) => name.toLowerCase()).map(([header]) => header);
   const queryParams = firstOfEachName(match.queryParams, (name) => name).map(([parameter]) => parameter);
   return {

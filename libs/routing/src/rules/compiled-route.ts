@@ -59,13 +59,13 @@ export function compileRoute(route: Route): CompiledRoute {
   (spec.rules ?? (kind === 'HTTPRoute' ? [{}] : [])).forEach((rule, index) => {
     const name = rule.name ?? `rule-${index + 1}`;
     const unread = unreadable?.get(index);
-    characters += expressionCharacters(kind, rule);
+    characters += countExpressionCharacters(kind, rule);
     const found = unread ? [unread] : tooManyExpressions(characters, RULES.index(index));
     const matches = found.length > 0 ? [] : compileRule(kind, rule, RULES.index(index), found);
     const written = forbidden?.get(index);
     const refusal = written && { forbidden: `${written.field} ${written.reason}` };
     if (found.length === 0) rules.push({ index, name, rule, matches, ...refusal });
-    else dropped.push(droppedRule(name, found));
+    else dropped.push(dropRule(name, found));
   });
   return { key: identityKey(id), kind, id, creationOrder, generation, spec, implicit, rules, dropped };
 }
@@ -78,14 +78,14 @@ function compileRule(kind: RouteKind, rule: RouteRule, at: FieldPath, found: Vio
   return matches.map((match, i) => compile(match, at.field('matches').index(i), found));
 }
 
-function droppedRule(name: string, found: readonly Violation[]): DroppedRule {
+function dropRule(name: string, found: readonly Violation[]): DroppedRule {
   const [first] = found;
   const reason = found.every(({ rule }) => rule === 'not-allowed') ? 'IncompatibleFilters' : 'UnsupportedValue';
   return { name, reason, message: `Dropped Rule ${name}: ${first?.field ?? ''} ${first?.reason ?? ''}` };
 }
 
 /** Counts the characters of a rule's regular expressions. */
-function expressionCharacters(kind: RouteKind, { matches = [] }: RouteRule): number {
+function countExpressionCharacters(kind: RouteKind, { matches = [] }: RouteRule): number {
   if (!looksIntoRequests(kind)) return 0;
   const countCharacters = (match: { readonly type?: string; readonly value?: string } | undefined): number =>
     match?.type === 'RegularExpression' ? (match.value?.length ?? 0) : 0;
@@ -110,7 +110,7 @@ export function ruleViolations(kind: RouteKind, spec: RouteSpec, at: FieldPath):
   let characters = 0;
   return (spec.rules ?? []).flatMap((rule, index) => {
     const place = at.field('rules').index(index);
-    characters += expressionCharacters(kind, rule);
+    characters += countExpressionCharacters(kind, rule);
     const found = tooManyExpressions(characters, place);
     if (found.length === 0) compileRule(kind, rule, place, found);
     return found;

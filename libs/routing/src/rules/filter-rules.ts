@@ -1,6 +1,6 @@
 import { goDurationMs, type FieldPath, type Violation } from '@causeway/resources';
 import type { Filter, HeaderChanges, PathChange, RouteRule } from '../model';
-import { unknown } from './compiled-match';
+import { unknownValue } from './compiled-match';
 
 /** Types of filters of a rule or a backend. */
 export const filterTypes = [
@@ -60,7 +60,7 @@ function listViolations(rule: RouteRule, filters: readonly Filter[], at: FieldPa
       ...(redirects && filter.type === 'URLRewrite'
         ? [field.violation('URLRewrite must not stand beside RequestRedirect', 'not-allowed')]
         : []),
-      ...oneFilter(rule, filter, field),
+      ...checkFilter(rule, filter, field),
     ];
   });
 }
@@ -75,9 +75,9 @@ const fieldOfType: Readonly<Record<string, Exclude<keyof Filter, 'type'>>> = {
   ExtensionRef: 'extensionRef',
 };
 
-function oneFilter(rule: RouteRule, filter: Filter, at: FieldPath): Violation[] {
+function checkFilter(rule: RouteRule, filter: Filter, at: FieldPath): Violation[] {
   const name = fieldOfType[filter.type];
-  if (name === undefined) return [unknown(at.field('type'), filter.type, filterTypes)];
+  if (name === undefined) return [unknownValue(at.field('type'), filter.type, filterTypes)];
   const others = Object.values(fieldOfType).filter((field) => field !== name && filter[field] !== undefined);
   const { requestRedirect: redirect, urlRewrite, requestMirror: mirror } = filter;
   const place = at.field(name);
@@ -125,10 +125,10 @@ function redirectViolations(
   return [
     ...(scheme === undefined || redirectSchemes.some((known) => known === scheme)
       ? []
-      : [unknown(at.field('scheme'), scheme, redirectSchemes)]),
+      : [unknownValue(at.field('scheme'), scheme, redirectSchemes)]),
     ...(statusCode === undefined || redirectStatusCodes.some((known) => known === statusCode)
       ? []
-      : [unknown(at.field('statusCode'), String(statusCode), redirectStatusCodes.map(String))]),
+      : [unknownValue(at.field('statusCode'), String(statusCode), redirectStatusCodes.map(String))]),
     ...pathChangeViolations(rule, path, at.field('path')),
   ];
 }
@@ -136,7 +136,7 @@ function redirectViolations(
 function pathChangeViolations(rule: RouteRule, path: PathChange | undefined, at: FieldPath): Violation[] {
   if (!path) return [];
   const { type, replaceFullPath, replacePrefixMatch } = path;
-  if (!pathChangeTypes.some((known) => known === type)) return [unknown(at.field('type'), type, pathChangeTypes)];
+  if (!pathChangeTypes.some((known) => known === type)) return [unknownValue(at.field('type'), type, pathChangeTypes)];
   const [wanted, other] =
     type === 'ReplaceFullPath'
       ? (['replaceFullPath', 'replacePrefixMatch'] as const)

@@ -30,24 +30,24 @@ export function compileExpression(expression: string): Compilation {
   if (expression.length > MAX_EXPRESSION_LENGTH) {
     return { ok: false, reason: `must be at most ${MAX_EXPRESSION_LENGTH} characters; has ${expression.length}` };
   }
-  const repetitions = countedRepetitions(expression);
+  const repetitions = countRepetitions(expression);
   if (repetitions > MAX_REPETITIONS) {
     return { ok: false, reason: `must repeat at most ${MAX_REPETITIONS} times in all; repeats ${repetitions} times` };
   }
-  return kept.get(expression) ?? keep(expression, compiled(expression));
+  return compilations.get(expression) ?? cache(expression, compile(expression));
 }
 
 /** Cache of compiled expressions by their text, the oldest first: they have no state. */
-const kept = new Map<string, Compilation>();
+const compilations = new Map<string, Compilation>();
 
-function keep(expression: string, compilation: Compilation): Compilation {
-  const [oldest] = kept.keys();
-  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-  kept.set(expression, compilation);
+function cache(expression: string, compilation: Compilation): Compilation {
+  const [oldest] = compilations.keys();
+  if (compilations.size >= MAX_KEPT && oldest !== undefined) compilations.delete(oldest);
+  compilations.set(expression, compilation);
   return compilation;
 }
 
-function compiled(expression: string): Compilation {
+function compile(expression: string): Compilation {
   try {
     const program = RE2JS.compile(expression);
     const size = program.programSize();
@@ -61,7 +61,7 @@ function compiled(expression: string): Compilation {
 }
 
 /** Estimates the cost of compiling besides the length, before anything is compiled. */
-function countedRepetitions(expression: string): number {
+function countRepetitions(expression: string): number {
   let sum = 0;
   for (const [, least, most] of expression.matchAll(/\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}/g)) {
     sum += Math.max(Number(least), Number(most ?? 0));

@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import { hashedName } from '@causeway/naming/testing';
+import { hashName } from '@causeway/naming/testing';
 import { ResourceIndex } from '@causeway/store';
 import type { InboundMessage } from '@causeway/sync';
 import { withRelayedKinds } from '../relayed-kinds';
@@ -16,7 +16,7 @@ const meta = { uid: 'uid-1', zone: 'east', namespace: 'default', generation: 1, 
 
 function service(name: string, change: Partial<WireResource> = {}): WireResource {
   const labels = { 'kuma.io/display-name': name, 'kuma.io/zone': 'east' };
-  const wire = { kind: 'MeshService', mesh: 'default', name: hashedName('default', name, 'east') };
+  const wire = { kind: 'MeshService', mesh: 'default', name: hashName('default', name, 'east') };
   return { ...wire, labels, spec: { ports: [{ port: 80 }] }, meta, ...change };
 }
 
