@@ -3,8 +3,8 @@ import { CooldownQueue, type CoolingAddress } from './cooldown-queue';
 import { AllocationBitmap } from './allocation-bitmap';
 
 /**
- * Result of `allocate`; `retryAt` is the end of the next cooldown, absent if no address is cooling. `heldAt`: an
- * address is past its cooldown, but some proxy may still use it for its former owner, by this revision of the log.
+ * Result of `allocate`. `retryAt`: end of the next cooldown, absent if no address is cooling. `heldAt`: revision of the
+ * log that proxies must reach first, because some may still use an address, past its cooldown, for its former owner.
  */
 export type Allocation =
   | { readonly ok: true; readonly ip: string }
@@ -14,11 +14,11 @@ export type Allocation =
 export interface AllocationMoment {
   /** ms of the store's clock. */
   readonly now: number;
-  /** Addresses freed after this revision of the log may still be in use for who freed them; none unless given. */
+  /** Addresses freed after this revision of the log may still be in use for their former owner; unlimited unless given. */
   readonly floor?: number;
 }
 
-/** Usage of a pool; `cooling` counts the addresses that only their former owners may get yet. */
+/** Usage of a pool; `cooling` counts the addresses that only their former owners may get. */
 export interface PoolMetrics {
   readonly size: bigint;
   readonly used: number;
@@ -30,25 +30,25 @@ interface FreedBy {
   readonly at: number;
   /** End of the cooldown. */
   readonly until: number;
-  /** By this revision of the log it was free. */
+  /** Revision of the log by which it was free. */
   readonly revision: number;
 }
 
 /** Circumstances of freeing an address. */
 export interface Freeing {
-  /** ms of the store's clock. */
+  /** Time by the store's clock, ms. */
   readonly at: number;
-  /** By this revision of the log it was free; 0 unless given. */
+  /** Revision of the log by which it was free; 0 unless given. */
   readonly revision?: number;
-  /** ms; that of the pool unless given. */
+  /** Cooldown, ms; that of the pool unless given. */
   readonly cooldown?: number;
 }
 
 /**
  * The addresses of some ranges and their owners (docs/design.md §4 vip). An owner holds at most one address of the
- * pool, an address has at most one owner. `allocate` returns, in this order: the address that the owner holds; the one
+ * pool, an address has at most one owner. `allocate` tries, in this order: the address that the owner holds; the one
  * that it freed last, if it is free; the next address after the cursor that is neither held nor freed, wrapping round;
- * the address whose cooldown ends first, if it is over. Costs do not depend on the size of the ranges. Deterministic.
+ * the address whose cooldown ends first, if it has ended. Costs do not depend on the size of the ranges. Deterministic.
  */
 export class AddressPool {
   private readonly space: AddressSpace;
@@ -62,10 +62,7 @@ export class AddressPool {
   private last: bigint | undefined;
   private releaseCount = 0;
 
-  /**
-   * `cooldown` in ms: time for which a freed address stays unused before another owner may get it, unless its record
-   * has its own.
-   */
+  /** `cooldown`: time before another owner may get a freed address, ms, unless its record has its own. */
   constructor(
     ranges: readonly AddressRange[],
     private readonly cooldown: number,
@@ -74,29 +71,29 @@ export class AddressPool {
     this.allocated = new AllocationBitmap(this.space.size);
   }
 
-  /** The address last allocated in sequence; undefined before the first. */
+  /** Address last allocated in sequence; undefined before the first. */
   get cursor(): string | undefined {
     return this.last === undefined ? undefined : this.space.toAddress(this.last);
   }
 
-  /** `now` in ms of the store's clock. Looks at each address that was freed. */
+  /** Returns the usage at `now`, ms of the store's clock. Linear in the freed addresses. */
   metricsAt(now: number): PoolMetrics {
     let cooling = 0;
     for (const [n, { until }] of this.freed) if (until > now && this.isIdle(n)) cooling += 1;
     return { size: this.space.size, used: this.holders.size + this.blocked.size, cooling };
   }
 
-  /** A counter that grows whenever an address is released; an owner that got none may then ask again. */
+  /** Number of releases so far; when it grows, an owner without an address may try again. */
   get releases(): number {
     return this.releaseCount;
   }
 
-  /** True when `ip` is an address of this pool. */
+  /** True if `ip` is an address of this pool. */
   contains(ip: string): boolean {
     return this.space.toNumber(ip) !== undefined;
   }
 
-  /** True when `owner` holds `ip` here; without `ip`, true when it holds nothing. */
+  /** True if `owner` holds `ip` here; without `ip`, true if it holds no address. */
   holds(owner: string, ip: string | undefined): boolean {
     const held = this.heldBy.get(owner);
     return ip === undefined ? held === undefined : held !== undefined && held === this.space.toNumber(ip);
@@ -115,8 +112,8 @@ export class AddressPool {
   }
 
   /**
-   * Reserves `ip` for `owner` and releases what the owner held before. `taken` when another owner holds it, `outside`
-   * when it is not of this pool; the former address is released in both cases.
+   * Reserves `ip` for `owner` and releases its former address. Returns `taken` if another owner holds it, `outside` if
+   * it is not in this pool; the former address is released in both cases.
    */
   reserve(owner: string, ip: string): 'held' | 'taken' | 'outside' {
     const n = this.space.toNumber(ip);
@@ -128,7 +125,7 @@ export class AddressPool {
     return 'held';
   }
 
-  /** Releases what `owner` holds. The address cools down only if `markFreed` names it. */
+  /** Releases the address of `owner`. It cools down only if `markFreed` names it. */
   release(owner: string): void {
     const n = this.heldBy.get(owner);
     if (n === undefined) return;
@@ -141,8 +138,8 @@ export class AddressPool {
   }
 
   /**
-   * Records that `owner` freed `ip`, which cools down from then on. Of several records of an address the latest counts:
-   * by time, in the same ms by revision; a repeated one has the later revision and its former cooldown.
+   * Records that `owner` freed `ip`, whose cooldown then begins. Of several records of an address the latest applies:
+   * by time, in the same ms by revision; a repeated record keeps its cooldown and gets the later revision.
    */
   markFreed(owner: string, ip: string, { at, revision = 0, cooldown = this.cooldown }: Freeing): void {
     const n = this.space.toNumber(ip);
@@ -163,7 +160,7 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  /** Excludes `ip` for ever: a holder that the pool does not know has it. */
+  /** Excludes `ip` for ever, because a holder outside the pool uses it. */
   block(ip: string): void {
     const n = this.space.toNumber(ip);
     if (n === undefined) return;
@@ -171,7 +168,7 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  /** Allocates an address to `owner`, which holds it from then on. */
+  /** Allocates an address to `owner`. */
   allocate(owner: string, { now, floor = Infinity }: AllocationMoment): Allocation {
     const n = this.heldBy.get(owner) ?? this.findFormerAddress(owner) ?? this.next();
     if (n !== undefined) return this.give(owner, n);
@@ -200,7 +197,7 @@ export class AddressPool {
     if (this.coolingQueue.length > 2 * this.freed.size + 64) this.sweepQueue();
   }
 
-  /** Outdated entries are dropped only at the head of the queue, so an address freed over and over would pile them up. */
+  /** Removes outdated entries, which are otherwise dropped only at the head of the queue: an address freed repeatedly would accumulate them. */
   private sweepQueue(): void {
     this.coolingQueue = new CooldownQueue();
     for (const [n, { until }] of this.freed) if (this.isIdle(n)) this.coolingQueue.push({ n, until });
@@ -251,7 +248,7 @@ export class AddressPool {
   }
 }
 
-/** Whether the known one of two that freed an address in the same ms counts. */
+/** Whether the known record has precedence over another one of the same ms. */
 function countsBefore(known: Pick<FreedBy, 'owner' | 'revision'>, other: Pick<FreedBy, 'owner' | 'revision'>): boolean {
   return known.revision === other.revision ? known.owner < other.owner : known.revision > other.revision;
 }

@@ -6,7 +6,7 @@ export interface IpAddress {
   readonly value: bigint;
 }
 
-/** IPv6 of eight groups of which the last two are dotted IPv4. */
+/** Maximum length: an IPv6 address of which the last two groups are dotted IPv4. */
 const MAX_TEXT_LENGTH = 45;
 
 /** True for an IPv4 address in dotted decimals without leading zeros. */
@@ -14,7 +14,7 @@ export function isIPv4(text: string): boolean {
   return text.length <= MAX_TEXT_LENGTH && nodeIsIPv4(text);
 }
 
-/** True for an IPv6 address by RFC 4291 §2.2. A zone index (`fe80::1%eth0`) is refused: it means nothing on another machine. */
+/** True for an IPv6 address by RFC 4291 §2.2. A zone index (`fe80::1%eth0`) is refused: it has no meaning on another host. */
 export function isIPv6(text: string): boolean {
   return text.length <= MAX_TEXT_LENGTH && nodeIsIPv6(text) && !text.includes('%');
 }
@@ -29,7 +29,7 @@ export function countBits(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }
 
-/** Reads what `isIP` accepts; undefined for any other text. */
+/** Parses a text that `isIP` accepts; undefined for any other. */
 export function parseAddress(text: string): IpAddress | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined;
   if (text.includes(':')) return isIPv6(text) ? { family: 6, value: valueOfV6(text) } : undefined;
@@ -37,14 +37,14 @@ export function parseAddress(text: string): IpAddress | undefined {
   return value === undefined ? undefined : { family: 4, value: BigInt(value) };
 }
 
-/** The one spelling that is written: dotted IPv4, IPv6 by RFC 5952. */
+/** Formats an address in canonical form: dotted IPv4, IPv6 by RFC 5952. */
 export function formatAddress({ family, value }: IpAddress): string {
   return family === 4 ? formatV4(Number(value)) : formatV6(value);
 }
 
 const [DOT, ZERO, NINE] = [0x2e, 0x30, 0x39];
 
-/** Checks and reads in one pass without allocating: it runs several times for every address of a mesh. */
+/** Checks and parses in one pass without allocating: it runs several times for every address of a mesh. */
 function parseV4(text: string): number | undefined {
   let [value, octet, digits, dots] = [0, 0, 0, 0];
   for (let i = 0; i < text.length; i++) {
@@ -65,7 +65,7 @@ function parseV4(text: string): number | undefined {
   return dots === 3 && digits > 0 ? value * 256 + octet : undefined;
 }
 
-/** The value of a valid IPv6 address. */
+/** Returns the value of a valid IPv6 address. */
 function valueOfV6(text: string): bigint {
   const [head = [], tail = []] = withoutDots(text)
     .split('::')

@@ -1,14 +1,14 @@
 const FULL = -1;
 
 /**
- * A set of whole numbers from 0, made to find the next number that is not in it. A sparse tree of 32-bit words: a bit of
- * one level says that the word below is full. Add, remove and search cost the depth (7 for IPv4, 26 for IPv6); memory
- * depends on the numbers in the set, not on the range.
+ * A set of whole numbers from 0, optimized for finding the next number that is not in it. A sparse tree of 32-bit
+ * words: a bit in one level means that the word below is full. Add, remove and search cost the depth (7 for IPv4, 26
+ * for IPv6); memory depends on the numbers in the set, not on the range.
  */
 export class AllocationBitmap {
   private readonly levels: Map<bigint, number>[];
 
-  /** For numbers below `size`. */
+  /** Creates an empty set for numbers below `size`. */
   constructor(size: bigint) {
     const depth = Math.max(1, Math.ceil(size.toString(2).length / 5));
     this.levels = Array.from({ length: depth }, () => new Map<bigint, number>());
@@ -18,7 +18,7 @@ export class AllocationBitmap {
     return ((this.levels[0]?.get(n >> 5n) ?? 0) & bit(n)) !== 0;
   }
 
-  /** Adding twice is adding once. */
+  /** Adds a number. Idempotent. */
   add(n: bigint): void {
     let node = n;
     for (const words of this.levels) {
@@ -29,7 +29,7 @@ export class AllocationBitmap {
     }
   }
 
-  /** Removing what is not there does nothing. */
+  /** Removes a number. Idempotent. */
   remove(n: bigint): void {
     let node = n;
     for (const words of this.levels) {
@@ -42,7 +42,7 @@ export class AllocationBitmap {
     }
   }
 
-  /** The smallest number ≥ `from` that is not in the set; it may lie beyond the size. */
+  /** Returns the smallest number ≥ `from` that is not in the set; it may be beyond the size. */
   nextFree(from: bigint): bigint {
     return this.nextNotFull(0, from);
   }

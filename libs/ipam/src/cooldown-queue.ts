@@ -1,10 +1,10 @@
-/** The number of a freed address, and when its cooldown ends. */
+/** The number of a freed address, and the end of its cooldown. */
 export interface CoolingAddress {
   readonly n: bigint;
   readonly until: number;
 }
 
-/** Freed addresses, those first whose cooldown ends first, of equals the smaller address: a binary heap. */
+/** Freed addresses by the end of their cooldown, then by address: a binary heap. */
 export class CooldownQueue {
   private readonly heap: CoolingAddress[] = [];
 
@@ -25,7 +25,7 @@ export class CooldownQueue {
     }
   }
 
-  /** Removes the first. */
+  /** Removes the first address. */
   shift(): void {
     const last = this.heap.pop();
     if (last === undefined || this.heap.length === 0) return;

@@ -5,24 +5,26 @@ import { parseRange, type AddressRange } from './range';
 interface DialRule {
   readonly range: AddressRange;
   readonly isAllowed: boolean;
-  /** As it is written in settings: `10.0.0.0/8`, or `!10.0.0.5/32` where it refuses. */
+  /** Text in the settings: `10.0.0.0/8`, or `!10.0.0.5/32` to refuse. */
   readonly text: string;
 }
 
-/** Which addresses may be dialled: the most specific range decides, as in a routing table. Sorted by it, so the first that holds an address decides. */
+/**
+ * Addresses that may be dialled: the most specific range decides, as in a routing table. Sorted by it, so the first that contains an address decides.
+ */
 export type DialRules = readonly DialRule[];
 
-/** Parsed rules, or what is wrong with each entry. */
+/** Parsed rules, or the problem of each invalid entry. */
 export type ParsedDialRules =
   { readonly ok: true; readonly rules: DialRules } | { readonly ok: false; readonly errors: readonly string[] };
 
 /** Maximum number of rules of one list. */
 const MAX_DIAL_RULES = 1_000;
 
-/** The entry that stands for the preset: `default, 127.42.0.0/16` is the preset and one network of loopback. */
+/** Entry that stands for the preset: `default, 127.42.0.0/16` is the preset and one loopback network. */
 const PRESET_ENTRY = 'default';
 
-/** Everything but this host (`0.0.0.0` and `::` reach it too), link-local addresses and what clouds answer metadata at. */
+/** Everything except this host (`0.0.0.0` and `::` reach it too), link-local addresses and the metadata addresses of clouds. */
 const DEFAULT_DIAL_RULE_TEXTS: readonly string[] = [
   '0.0.0.0/0',
   '::/0',
@@ -35,7 +37,7 @@ const DEFAULT_DIAL_RULE_TEXTS: readonly string[] = [
 ];
 
 const MAPPED = parsePrefix('::ffff:0:0/96');
-/** Prefixes behind which another host translates to the IPv4 address that follows `shift` bits from the end. */
+/** IPv6 prefixes with an embedded IPv4 address, `shift` bits from the end, to which another host translates. */
 const CARRIERS: readonly { readonly prefix: AddressRange | undefined; readonly shift: bigint }[] = [
   // NAT64 (RFC 6052, RFC 8215), SIIT (RFC 2765), 6to4 (RFC 3056).
   { prefix: parsePrefix('64:ff9b::/96'), shift: 0n },
@@ -48,9 +50,9 @@ const CARRIERS: readonly { readonly prefix: AddressRange | undefined; readonly s
 export const DEFAULT_DIAL_RULES: DialRules = sorted(DEFAULT_DIAL_RULE_TEXTS.flatMap((text) => parseRule(text) ?? []));
 
 /**
- * Reads rules: an address or a range (`10.0.0.0/8`, `fd00::/64`, `10.1.2.3`) is allowed, with `!` before it refused, and `default` is the
- * preset. The most specific range decides, of two equal ones the one that refuses; an address in none is refused. So a list without
- * `default` allows what it names and nothing else, and an empty one nothing.
+ * Parses rules: an address or range (`10.0.0.0/8`, `fd00::/64`, `10.1.2.3`) is allowed, with `!` in front refused, and
+ * `default` stands for the preset. The most specific range decides, of two equal ones the one that refuses; addresses
+ * in no range are refused. So a list without `default` allows only what it names, and an empty one nothing.
  */
 export function parseDialRules(texts: readonly string[]): ParsedDialRules {
   if (texts.length > MAX_DIAL_RULES)
@@ -70,9 +72,9 @@ export function parseDialRules(texts: readonly string[]): ParsedDialRules {
 }
 
 /**
- * Whether an address may be dialled. IPv4 inside of IPv6 counts as the IPv4 address that is reached: `::ffff:127.0.0.1` is 127.0.0.1, and
- * an address of NAT64 or 6to4 must be allowed itself and for what it carries. A text that is no address, such as a name, `127.1` or
- * `0x7f000001`, is refused: what it means is known after a resolution only.
+ * Whether an address may be dialled. IPv4 embedded in IPv6 counts as the IPv4 address that is reached: `::ffff:127.0.0.1` is
+ * 127.0.0.1, and of a NAT64 or 6to4 address both itself and its IPv4 address must be allowed. Text that is not an address, such
+ * as a name, `127.1` or `0x7f000001`, is refused: its address is known only after a resolution.
  */
 export function mayDial(rules: DialRules, address: string): boolean {
   const parsed = parseAddress(address);
@@ -83,13 +85,13 @@ export function mayDial(rules: DialRules, address: string): boolean {
 
 const LOOPBACK = sorted(['127.0.0.0/8', '::1'].flatMap((text) => parseRule(text) ?? []));
 
-/** Whether two addresses, each possibly IPv4 inside of IPv6, are one. */
+/** Whether two addresses are the same, each possibly IPv4 embedded in IPv6. */
 export function isSameAddress(one: string, other: string): boolean {
   const [a, b] = [parseAddress(one), parseAddress(other)].map((each) => each && reachedAddresses(each)[0]);
   return a !== undefined && a.family === b?.family && a.value === b.value;
 }
 
-/** Whether an address leads to the machine that dials it: 127.0.0.0/8, ::1 and IPv4 of it inside of IPv6. */
+/** Whether an address reaches the host that dials it: 127.0.0.0/8, ::1 and its IPv4 forms embedded in IPv6. */
 export function isLoopbackAddress(address: string): boolean {
   return mayDial(LOOPBACK, address);
 }
@@ -102,8 +104,8 @@ const MEMBER = sorted(
 
 /**
  * Whether an address may belong to a member of the mesh: not a link-local one, nor the metadata address of clouds,
- * where each caller would reach its own machine's. Loopback is a mesh on one machine. Text that is no address may:
- * names are checked once they are resolved.
+ * where each caller would reach its own host's. Loopback is allowed for a mesh on one host. So is text that is no
+ * address: names are checked once resolved.
  */
 export function isMemberAddress(address: string): boolean {
   return parseAddress(address) === undefined || mayDial(MEMBER, address);
@@ -113,7 +115,7 @@ function decidingRule(rules: DialRules, { family, value }: IpAddress): DialRule 
   return rules.find(({ range }) => range.family === family && range.first <= value && value <= range.last);
 }
 
-/** The addresses that a connection to this one reaches, all of which must be allowed. */
+/** Returns the addresses that a connection to this one reaches, all of which must be allowed. */
 function reachedAddresses(address: IpAddress): readonly IpAddress[] {
   if (address.family === 4) return [address];
   if (isIn(MAPPED, address)) return [carried(address, 0n)];
@@ -134,7 +136,7 @@ function parsePrefix(text: string): AddressRange | undefined {
   return parsed.ok ? parsed.range : undefined;
 }
 
-/** Undefined for a text of another form, and for IPv4 written as IPv6, which never decides: such an address counts as IPv4. */
+/** Parses a rule; undefined for invalid text, and for IPv4 embedded in IPv6, which counts as IPv4. */
 function parseRule(text: string): DialRule | undefined {
   const isAllowed = !text.startsWith('!');
   const written = isAllowed ? text : text.slice(1);

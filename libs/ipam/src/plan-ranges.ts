@@ -9,21 +9,21 @@ import {
   type AddressRange,
 } from './range';
 
-/** The range that the operator configured for one kind of service. */
+/** Range that the operator configured for one kind of service. */
 export interface RangeSetting {
-  /** The kind that the addresses are for. */
+  /** Kind that gets the addresses. */
   readonly owner: string;
-  /** `241.0.0.0/8`. */
+  /** Range such as `241.0.0.0/8`. */
   readonly range: string;
 }
 
-/** The addresses of one owner after the ranges of others were carved out; in order, disjoint. */
+/** Addresses of one owner without the ranges of others; in order, disjoint. */
 export interface OwnedRanges {
   readonly owner: string;
   readonly ranges: readonly AddressRange[];
 }
 
-/** The ranges of all owners, or every reason why the settings contradict each other. */
+/** Ranges of all owners, or every reason why the settings conflict. */
 export type RangePlan =
   | { readonly ok: true; readonly owned: readonly OwnedRanges[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -35,9 +35,9 @@ interface OwnerRange {
 }
 
 /**
- * Checks all ranges at once (docs/design.md §4 Ranges). With a warning, host bits are cleared, and a range inside another is
- * carved out of it. Errors are equal or partly overlapping ranges, an owner left without addresses, and, unless `force`,
- * addresses that may be routed on the internet.
+ * Checks all ranges at once (docs/design.md §4 Ranges). Clears host bits, and carves a range inside another out of it,
+ * both with a warning. Errors are equal or partly overlapping ranges, an owner left without addresses, and, unless
+ * `force`, addresses that may be routed on the internet.
  */
 export function planRanges(settings: readonly RangeSetting[], options: { readonly force?: boolean } = {}): RangePlan {
   const warnings: string[] = [];

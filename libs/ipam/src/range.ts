@@ -7,12 +7,12 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
-/** A parsed range, or what is wrong with its text. */
+/** A parsed range, or the problem of its text. */
 export type ParsedRange =
   | { readonly ok: true; readonly range: AddressRange; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** Reads `241.0.0.0/8` or `fd00::/64`. Bits of the host part are cleared, with a warning (docs/design.md §4 Ranges). */
+/** Parses `241.0.0.0/8` or `fd00::/64`. Clears host bits, with a warning (docs/design.md §4 Ranges). */
 export function parseRange(text: string): ParsedRange {
   const [ip = '', length = '', ...more] = text.trim().split('/');
   const address = parseAddress(ip);
@@ -28,22 +28,22 @@ export function parseRange(text: string): ParsedRange {
   return { ok: true, range, warnings };
 }
 
-/** A range as text: first and last address. */
+/** Formats a range as its first and last address. */
 export function describeRange({ family, first, last }: AddressRange): string {
   return `${formatAddress({ family, value: first })}-${formatAddress({ family, value: last })}`;
 }
 
-/** True when every address of `inner` is one of `outer`. */
+/** True if every address of `inner` is in `outer`. */
 export function contains(outer: AddressRange, inner: AddressRange): boolean {
   return outer.family === inner.family && outer.first <= inner.first && inner.last <= outer.last;
 }
 
-/** True when the two ranges share an address. */
+/** True if the two ranges share an address. */
 export function overlaps(a: AddressRange, b: AddressRange): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last;
 }
 
-/** `ranges` without the addresses of `hole`, in order. */
+/** Returns `ranges` without the addresses of `hole`, in order. */
 export function without(ranges: readonly AddressRange[], hole: AddressRange): readonly AddressRange[] {
   return ranges.flatMap((range) => {
     if (!overlaps(range, hole)) return [range];
@@ -53,7 +53,7 @@ export function without(ranges: readonly AddressRange[], hole: AddressRange): re
   });
 }
 
-/** `ranges`, in order and disjoint, without the addresses of any hole; holes may lie in each other. Linear after sorting. */
+/** Returns `ranges`, in order and disjoint, without the addresses of any hole; holes may be nested. Linear after sorting. */
 export function withoutAll(ranges: readonly AddressRange[], holes: readonly AddressRange[]): readonly AddressRange[] {
   const sorted = [...holes].sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   return ranges.flatMap((range) => {
@@ -80,10 +80,10 @@ const NOT_ROUTED: readonly AddressRange[] = [
   '2001:db8::/32',
 ].flatMap((text) => parseRanges(text));
 
-/** Not the address of a host: packets to it go to every host on the link. */
+/** Never the address of a host: packets to it reach every host on the link. */
 export const LIMITED_BROADCAST: AddressRange = { family: 4, first: 0xffffffffn, last: 0xffffffffn };
 
-/** True when the whole range is private, shared, loopback, for benchmarks or documentation, or reserved: not routed on the internet. */
+/** True if the whole range is private, shared, loopback, for benchmarks or documentation, or reserved: not routed on the internet. */
 export function isPrivateOrReserved(range: AddressRange): boolean {
   return NOT_ROUTED.some((block) => contains(block, range));
 }
@@ -93,7 +93,7 @@ function parseRanges(text: string): readonly AddressRange[] {
   return parsed.ok ? [parsed.range] : [];
 }
 
-/** A range with what belongs to it. */
+/** A range with a value. */
 export type Ranged<T> = AddressRange & { readonly value: T };
 
 /** Finds the range of an address among disjoint ranges, in logarithmic time. */
@@ -104,7 +104,7 @@ export class RangeIndex<T> {
     this.sorted = [...ranges].sort((a, b) => a.family - b.family || (a.first < b.first ? -1 : 1));
   }
 
-  /** The range that contains the address. */
+  /** Returns the range that contains the address. */
   find({ family, value }: IpAddress): Ranged<T> | undefined {
     let [low, high] = [0, this.sorted.length];
     while (low < high) {
@@ -118,11 +118,11 @@ export class RangeIndex<T> {
   }
 }
 
-/** Numbers the addresses of disjoint ranges from 0 on, in the order of the ranges, without listing them. */
+/** Numbers the addresses of disjoint ranges from 0, in the order of the ranges, without listing them. */
 export class AddressSpace {
   readonly size: bigint;
   private readonly index: RangeIndex<bigint>;
-  /** With the number of the first address. */
+  /** Ranges with the number of their first address. */
   private readonly numbered: readonly Ranged<bigint>[];
 
   constructor(ranges: readonly AddressRange[]) {
@@ -136,14 +136,14 @@ export class AddressSpace {
     this.size = start;
   }
 
-  /** The number of an address; undefined when it is outside the ranges. */
+  /** Returns the number of an address; undefined if it is outside the ranges. */
   toNumber(ip: string): bigint | undefined {
     const address = parseAddress(ip);
     const range = address && this.index.find(address);
     return range && range.value + address.value - range.first;
   }
 
-  /** The address with number `n`; throws RangeError when there is none. */
+  /** Returns the address with number `n`; throws RangeError if there is none. */
   toAddress(n: bigint): string {
     let [low, high] = [0, this.numbered.length - 1];
     while (low < high) {

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock';
 
-/** More than a program has parts that listen to one signal; Node warns of a leak from so many listeners on. */
+/** Maximum number of a program's parts that listen to one signal; above it Node warns of a leak. */
 const MAX_PARTS = 100;
 
-/** A controller whose signal all parts of a program listen to, for as long as each of them works. */
+/** Returns a controller for a signal to which all parts of a program listen while they work. */
 export function sharedAbortController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(MAX_PARTS, controller.signal);
@@ -12,8 +12,8 @@ export function sharedAbortController(): AbortController {
 }
 
 /**
- * Calls `listener` once when `signal` aborts, at once where it has aborted already: an AbortSignal tells a listener that
- * comes late nothing. Returns what takes the listener back.
+ * Calls `listener` once when `signal` aborts, or immediately if it already has: an AbortSignal does not notify late
+ * listeners. Returns a function that removes the listener.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (signal.aborted) listener();
@@ -26,7 +26,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => onAbort(signal, resolve));
 }
 
-/** Settles as `work` does, or rejects with the signal's reason when it aborts first. */
+/** Settles like `work`, or rejects with the signal's reason if it aborts first. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     work.catch(() => undefined); // nobody awaits it, and an uncaught rejection ends the program
@@ -39,7 +39,7 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** Settles as `work` does, or rejects after `ms`. The work goes on, and its outcome is ignored. */
+/** Settles like `work`, or rejects after `ms`. The work continues, and its outcome is ignored. */
 export function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
@@ -47,7 +47,7 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T
   });
 }
 
-/** Does work whose signal aborts with `reason` after `ms`. Settles as the work does. */
+/** Runs work whose signal aborts with `reason` after `ms`. Settles like the work. */
 export async function withDeadline<T>(
   clock: Clock,
   ms: number,
@@ -64,9 +64,9 @@ export async function withDeadline<T>(
 }
 
 /**
- * Does work whose signal aborts with the first of `signals`, and lets go of them when the work has ended. Settles as the work does.
- * For work that is done again and again under a signal that lasts: each `AbortSignal.any` leaves an entry in every source for as long as
- * that lives (Node 20), and one with a listener lives as long itself.
+ * Runs work whose signal aborts with the first of `signals`, and unsubscribes from them when the work has ended.
+ * Settles like the work. For repeated work under long-lived signals: each `AbortSignal.any` leaves an entry in every
+ * source for the source's lifetime (Node 20), and one with a listener lives as long itself.
  */
 export async function underSignals<T>(
   signals: readonly AbortSignal[],

@@ -1,20 +1,20 @@
-/** Delays between tries. */
+/** Options of a backoff between attempts. */
 export interface BackoffOptions {
   /** First delay, ms. */
   readonly base: number;
   /** Maximum delay, ms. */
   readonly cap: number;
-  /** 0 ≤ x < 1; Math.random unless a test or simulation says otherwise. */
+  /** Random number with 0 ≤ x < 1; Math.random unless a test or simulation sets it. */
   readonly random?: () => number;
 }
 
-/** Exponential delays with jitter: each between half and all of the step. `reset` starts over after a success. */
+/** Exponential backoff with jitter: each delay is between half and all of the step. `reset` starts over after a success. */
 export class Backoff {
   private tries = 0;
 
   constructor(private readonly options: BackoffOptions) {}
 
-  /** The next delay in ms. */
+  /** Returns the next delay in ms. */
   next(): number {
     const { base, cap, random = Math.random } = this.options;
     const step = Math.min(cap, base * 2 ** Math.min(this.tries++, 30));

@@ -1,4 +1,4 @@
-/** A map of at most `most` keys; the key that was set longest ago is evicted first. */
+/** A map of at most `most` keys; the key set longest ago is evicted first. */
 export class BoundedMap<V> {
   private readonly values = new Map<string, V>();
 

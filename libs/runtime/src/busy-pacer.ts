@@ -1,17 +1,17 @@
 import type { Clock } from './clock';
 
-/** How a `BusyPacer` distinguishes an occasional turn from a busy stretch, and how it paces the latter. */
+/** Settings that distinguish an occasional turn from a busy phase, and that pace the latter. */
 export interface PaceOptions {
-  /** Turns in a row that follow each other at once. */
+  /** Number of turns in a row without a pause. */
   readonly burst: number;
-  /** ms from the start of one turn to the next after that, until there was nothing to do. */
+  /** Interval between the starts of further turns, ms, until a turn finds no work. */
   readonly interval: number;
 }
 
 /**
- * Batches the work of a loop that never comes to rest. A turn costs about the same for one item as for ten (a
- * statement, a commit, a message), so a busy loop that waits a few ms between turns does far less work for the same
- * items; a loop with occasional work never waits.
+ * Batches the work of a loop that is always busy. A turn costs about the same for one item as for ten (a statement, a
+ * commit, a message), so a busy loop that waits a few ms between turns does far less work for the same items; a loop
+ * with occasional work never waits.
  */
 export class BusyPacer {
   private turns = 0;
@@ -22,18 +22,18 @@ export class BusyPacer {
     private readonly options: PaceOptions,
   ) {}
 
-  /** A turn begins. */
+  /** Records that a turn begins. */
   begin(): void {
     this.turns += 1;
     this.startedAt = this.clock.elapsed();
   }
 
-  /** There was nothing to do: the next turns follow at once. */
+  /** Records that there was no work: the next turns follow without a pause. */
   rest(): void {
     this.turns = 0;
   }
 
-  /** ms until the next turn should begin; 0 = now. */
+  /** Time until the next turn should begin, ms; 0 = now. */
   get delay(): number {
     if (this.turns < this.options.burst) return 0;
     return Math.max(0, this.startedAt + this.options.interval - this.clock.elapsed());

@@ -1,21 +1,21 @@
-/** A timer that was asked for and can be taken back; cancelling twice or after it fired does nothing. */
+/** A scheduled timer; cancelling it twice or after it fired has no effect. */
 export interface Timer {
   cancel(): void;
 }
 
-/** Time as a program sees it. Everything that waits or dates takes one, so that tests own time. */
+/** The time of a program. Everything that waits or reads the time gets a clock, so that tests control it. */
 export interface Clock {
-  /** ms since 1970. */
+  /** Returns the time in ms since 1970. */
   now(): number;
-  /** ms since some fixed moment of this process; unlike `now` it never jumps. For measuring how long something takes. */
+  /** Returns ms since some fixed moment of this process; unlike `now` it never jumps. For measuring durations. */
   elapsed(): number;
   /** Runs `action` once after `ms`; does not keep the process alive. */
   after(ms: number, action: () => void): Timer;
-  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
+  /** Resolves after `ms`, or when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own time. */
+/** The host's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -26,7 +26,6 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleepWith(systemClock, ms, signal),
 };
 
-/** `sleep` in terms of a clock's `after`. */
 /** Waits on any clock; ends early, without an error, when the signal aborts. */
 export function sleepWith(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();

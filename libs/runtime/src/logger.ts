@@ -1,4 +1,4 @@
-/** Facts beside a message; values must survive JSON and never hold secrets. */
+/** Fields of a log line; values must be valid JSON and never contain secrets. */
 export interface LogFields {
   readonly [key: string]: unknown;
 }
@@ -12,11 +12,11 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger that adds `fields` to every line. */
+  /** Returns a logger that adds `fields` to every line. */
   child(fields: LogFields): Logger;
 }
 
-/** Says nothing; for tests and tools. */
+/** Logs nothing; for tests and tools. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -25,7 +25,7 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-/** The message of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

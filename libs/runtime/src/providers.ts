@@ -1,15 +1,15 @@
 /**
- * Providers by name: a token knows the type of its value, and a factory gets values by the names that it gives their tokens. Nothing here
- * knows a framework; what these functions return is a factory provider of Nest.
+ * Providers by name: a token has the type of its value, and a factory gets values under the names of their tokens.
+ * Independent of any framework; the results fit Nest's factory providers.
  */
 
-/** Exists for the compiler only: it holds the type of a token's value. */
+/** Exists for the compiler only: holds the type of a token's value. */
 declare const VALUE: unique symbol;
 
 /** A symbol that stands for a provided value of this type. */
 export type InjectionToken<T> = symbol & { readonly [VALUE]: T };
 
-/** Stands for a provided value: a symbol, or a class, which stands for an object of it. */
+/** Stands for a provided value: a symbol, or a class, which stands for its instance. */
 export type Token<T> = InjectionToken<T> | (abstract new (...args: never[]) => T);
 
 /** Tokens by the names under which a factory gets their values. */
@@ -18,7 +18,7 @@ export type Tokens = Readonly<Record<string, Token<unknown>>>;
 /** The values of such tokens, by the same names. */
 export type Provided<S extends Tokens> = { readonly [N in keyof S]: S[N] extends Token<infer T> ? T : never };
 
-/** A factory with the tokens of its arguments in their order, as `forRootAsync` of a module takes it. */
+/** A factory with the tokens of its arguments in order, as `forRootAsync` of a module expects it. */
 export interface Injection<T> {
   readonly inject: Token<unknown>[];
   readonly useFactory: (...values: readonly unknown[]) => T | Promise<T>;
@@ -29,7 +29,7 @@ export interface FactoryProvider<T> extends Injection<T> {
   readonly provide: Token<T>;
 }
 
-/** Makes a token of values of type `T`; messages about a missing provider show the name. No two calls return equal tokens. */
+/** Creates a token for values of type `T`; messages about a missing provider show the name. Every call returns a different token. */
 export function injectionToken<T>(name: string): InjectionToken<T>;
 export function injectionToken(name: string): symbol {
   return Symbol(name);
@@ -44,7 +44,7 @@ export function injectFrom<S extends Tokens, T>(
   return { inject, useFactory: (...values) => create(nameValues(tokens, values)) };
 }
 
-/** Returns the provider of a token: a factory that gets the values of other tokens by name and makes this one's. */
+/** Returns the provider of a token: a factory that gets the values of other tokens by name and creates this one's. */
 export function provideFrom<T, S extends Tokens>(
   provide: Token<T>,
   tokens: S,

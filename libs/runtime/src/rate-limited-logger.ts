@@ -2,18 +2,18 @@ import { BoundedMap } from './bounded-map';
 import type { Clock } from './clock';
 import type { LogFields, Logger, LogLevel } from './logger';
 
-/** Period in which the lines of one peer are counted, ms. */
+/** Period over which the lines of one peer are counted, ms. */
 const PERIOD = 10_000;
 
-/** Lines of one peer's streams in a period. */
+/** Maximum number of lines about one peer's streams per period. */
 const STREAM_LINES = 20;
 
-/** Maximum number of distinguished callers. */
+/** Maximum number of callers that are counted separately. */
 const MAX_CALLERS = 1_000;
 
 /**
- * A logger for what one peer causes: it passes a bounded number of lines a period. At the end of a period one line says how
- * many were left out. The lines of its children count with its own.
+ * A logger for events that one peer causes: it passes a bounded number of lines per period, and at its end logs how
+ * many were omitted. Child loggers share the limit.
  */
 export class RateLimitedLogger implements Logger {
   private constructor(
@@ -57,7 +57,7 @@ export class RateLimitedLogger implements Logger {
   }
 }
 
-/** Logs refusals of calls: one line a caller and period; the caller's next line says how many were left out (`leftOut`). */
+/** Logs refused calls: one line per caller and period; the caller's next line has the number of omitted ones (`leftOut`). */
 export class CallerLog {
   private readonly callers = new BoundedMap<{ readonly quota: LineQuota; readonly since: number }>(MAX_CALLERS);
 
@@ -94,7 +94,7 @@ class LineQuota {
     return ++this.lines <= this.most;
   }
 
-  /** Begins a period; returns how many lines of the former one were left out. */
+  /** Begins a period; returns how many lines of the previous one were omitted. */
   reset(): number {
     const leftOut = Math.max(0, this.lines - this.most);
     this.lines = 0;

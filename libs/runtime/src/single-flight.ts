@@ -1,6 +1,6 @@
 import { orAborted } from './abort';
 
-/** One run of the work, and how many callers wait for it. */
+/** One run of the work, and the number of callers that wait for it. */
 interface Flight<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
@@ -8,15 +8,15 @@ interface Flight<T> {
 }
 
 /**
- * Runs work once for all callers that wait at the same time. When the last caller has left, the signal that the work was
- * given aborts. Nothing is cached: a call after the end starts the work again.
+ * Runs work once for all callers that wait at the same time. Aborts the work's signal when the last caller has left.
+ * Nothing is cached: a call after the end starts the work again.
  */
 export class SingleFlight<T> {
   private current: Flight<T> | undefined;
 
   constructor(private readonly work: (signal: AbortSignal) => Promise<T>) {}
 
-  /** The result of the work; rejects as the work does, or with the signal's reason when the signal aborts first. */
+  /** Returns the result of the work; rejects like the work, or with the signal's reason if the signal aborts first. */
   async result(signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     const flight = this.current ?? this.begin();

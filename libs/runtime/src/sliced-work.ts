@@ -1,24 +1,24 @@
 import type { Clock } from './clock';
 
-/** Items in a slice; at 20 to 50 µs an item, a slice holds the event loop for 20 to 50 ms. */
+/** Number of items per slice; at 20 to 50 µs per item, a slice blocks the event loop for 20 to 50 ms. */
 export const SLICE = 1_000;
 
 /**
- * Work on many items that must not hold the event loop: `advance` does one slice, a bounded number of items, and the
- * caller yields to the event loop in between. Each step of the iterator is at most the work of one item.
+ * Work on many items that must not block the event loop: `advance` does one slice, a bounded number of items, and the
+ * caller yields to the event loop in between. Each step of the iterator must process at most one item.
  */
 export class SlicedWork {
   private left: Iterator<unknown> | undefined;
 
-  /** `slice`: items in a slice; larger than the default for items that cost much less than 20 µs. */
+  /** `slice`: number of items per slice; larger than the default for items that cost much less than 20 µs. */
   constructor(private readonly slice = SLICE) {}
 
-  /** Begins new work and drops the rest of the former. */
+  /** Begins new work and drops the rest of the previous work. */
   begin(steps: Iterable<unknown>): void {
     this.left = steps[Symbol.iterator]();
   }
 
-  /** Does the next slice; true when nothing is left. Throws what a step throws. */
+  /** Does the next slice; true if nothing is left. Throws errors of steps. */
   advance(): boolean {
     for (let i = 0; this.left && i < this.slice; i++) if (this.left.next().done === true) this.left = undefined;
     return this.left === undefined;
@@ -31,7 +31,7 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /**
- * Does all steps and yields to the event loop after each slice; rejects with what a step throws. Once `signal` has
+ * Does all steps and yields to the event loop after each slice; rejects with errors of steps. After `signal` has
  * aborted it does no further slice and rejects with the signal's reason.
  */
 export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, slice = SLICE): Promise<void> {
@@ -48,14 +48,14 @@ export async function inSlices(steps: Iterable<unknown>, signal: AbortSignal, sl
 export interface TimedSlices {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly signal?: AbortSignal;
-  /** Is called after each slice. */
+  /** Called after each slice. */
   readonly each?: () => void;
 }
 
-/** Maximum time of a slice of `inTimedSlices` on the event loop, ms. */
+/** Maximum duration of a slice of `inTimedSlices`, ms. */
 const SLICE_TIME = 5;
 
-/** As `inSlices`, for items of very different cost: a slice ends with the step that reaches 5 ms. */
+/** Like `inSlices`, for items of very different cost: a slice ends with the step that reaches 5 ms. */
 export async function inTimedSlices(steps: Iterable<unknown>, { clock, signal, each }: TimedSlices): Promise<void> {
   signal?.throwIfAborted();
   let began = clock.elapsed();
@@ -69,7 +69,7 @@ export async function inTimedSlices(steps: Iterable<unknown>, { clock, signal, e
   each?.();
 }
 
-/** The items in their order, in batches of at most `size`. */
+/** Returns the items in order, in batches of at most `size`. */
 export function* splitIntoBatches<T>(items: readonly T[], size: number): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }

@@ -1,6 +1,6 @@
 import { inSlices, SLICE } from './sliced-work';
 
-/** The wanted part of a sorted list. */
+/** Requested range of a sorted list. */
 export interface PageRange {
   readonly offset: number;
   readonly size: number;
@@ -13,9 +13,9 @@ export interface SortedPage<T> {
 }
 
 /**
- * Sorts many items without holding the event loop and returns a part of them. Undefined items are skipped, but count
- * in a slice: a filter costs time too. Items added to `items` meanwhile may be missing. Rejects with the signal's reason
- * when the signal aborts first.
+ * Sorts many items without blocking the event loop and returns a part of them. Undefined items are skipped, but count
+ * in a slice because a filter costs time too. Items added to `items` meanwhile may be missing. Rejects with the
+ * signal's reason if the signal aborts first.
  */
 export async function sortedPage<T>(
   items: Iterable<T | undefined>,
@@ -44,8 +44,8 @@ export async function sortedPage<T>(
 }
 
 /**
- * Items in order without one long sort: added items are sorted a run at a time, and the runs are merged while they are
- * iterated. Equal items keep the order in which they were added.
+ * Sorts without one long sort: added items are sorted run by run, and the runs are merged while they are iterated.
+ * Equal items keep the order in which they were added.
  */
 export class SortedRuns<T> implements Iterable<T> {
   private readonly runs: T[][] = [];
@@ -69,7 +69,7 @@ export class SortedRuns<T> implements Iterable<T> {
     this.last = [];
   }
 
-  /** The runs `from` ≤ n < `to`, merged. */
+  /** Merges the runs `from` ≤ n < `to`. */
   private *merged(from: number, to: number): Generator<T> {
     if (to - from < 2) return void (yield* this.runs[from] ?? []);
     const middle = (from + to) >> 1;

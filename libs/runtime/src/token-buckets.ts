@@ -1,18 +1,18 @@
 import type { Clock } from './clock';
 import { BoundedMap } from './bounded-map';
 
-/** A rate limit: `perSecond` in the long run, and `burst` at once. */
+/** A rate limit: `perSecond` on average, and bursts of up to `burst`. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Maximum number of kept keys; an evicted key starts with a full bucket. */
+/** Maximum number of buckets; an evicted key starts again with a full bucket. */
 const MAX_KEYS = 10_000;
 
 /** A token bucket: holds at most `burst` tokens and gains `perSecond`. */
 export class TokenBucket {
-  /** The tokens as ms of waiting; exact where `elapsed` is. */
+  /** Tokens, expressed as ms of waiting, so that the count is as exact as `elapsed`. */
   private credit: number;
   /** Time at which `credit` was computed, by `Clock.elapsed`. */
   private at: number;
@@ -25,20 +25,20 @@ export class TokenBucket {
     this.at = clock.elapsed();
   }
 
-  /** Takes tokens. Where there are too few it takes none and returns in how many ms there will be enough. */
+  /** Takes tokens. If there are too few, takes none and returns the ms until there are enough. */
   take(tokens = 1): number | undefined {
     const wait = this.wait(tokens);
     if (wait === undefined) this.credit -= this.waitFor(tokens);
     return wait;
   }
 
-  /** As `take`, but takes none. */
+  /** Like `take`, but takes none. */
   wait(tokens = 1): number | undefined {
     const left = this.refilled() - this.waitFor(tokens);
     return left < 0 ? Math.ceil(-left) : undefined;
   }
 
-  /** Takes tokens even into a debt of at most `mostDebt`; returns in how many ms the debt is paid. */
+  /** Takes tokens even into a debt of at most `mostDebt`; returns the ms until the debt is paid. */
   charge(tokens: number, mostDebt = Infinity): number {
     this.credit = Math.max(-this.waitFor(mostDebt), this.refilled() - this.waitFor(tokens));
     return Math.max(0, -this.credit);
@@ -56,7 +56,7 @@ export class TokenBucket {
   }
 }
 
-/** One token bucket a key. */
+/** One token bucket per key. */
 export class TokenBuckets {
   private readonly buckets = new BoundedMap<TokenBucket>(MAX_KEYS);
 
@@ -65,7 +65,7 @@ export class TokenBuckets {
     private readonly clock: Pick<Clock, 'elapsed'>,
   ) {}
 
-  /** As a bucket's `take`. */
+  /** Like `take` of a bucket. */
   take(key: string): number | undefined {
     const bucket = this.of(key);
     const wait = bucket.take();
@@ -73,12 +73,12 @@ export class TokenBuckets {
     return wait;
   }
 
-  /** As a bucket's `wait`. */
+  /** Like `wait` of a bucket. */
   wait(key: string): number | undefined {
     return this.buckets.get(key)?.wait();
   }
 
-  /** Takes tokens even into debt: the key waits longer, for at most two bursts. */
+  /** Takes tokens even into debt: the key then waits longer, for at most two bursts. */
   charge(key: string, tokens: number): void {
     const bucket = this.of(key);
     bucket.charge(tokens, this.rate.burst);

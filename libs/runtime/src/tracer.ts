@@ -1,54 +1,54 @@
 import { parseTraceparent } from '@causeway/resources';
 
-/** Facts of a span, by names that the trace shows. */
+/** Attributes of a span. */
 type SpanAttributes = Readonly<Record<string, string | number>>;
 
-/** A span of a sampled trace that has begun. */
+/** A started span of a sampled trace. */
 export interface Span {
-  /** Its W3C traceparent, for what is done because of it. */
+  /** Its W3C traceparent, for child spans. */
   readonly traceparent: string;
-  /** Ends it, as failed where `failure` says why. Has to be called once. */
+  /** Ends the span, as failed if `failure` is given. Must be called once. */
   end(failure?: string): void;
 }
 
 /** Options of a step's span. */
 export interface StepOptions {
   readonly attributes?: SpanAttributes;
-  /** ms since 1970; now unless given. */
+  /** Start of the span, ms since 1970; now unless given. */
   readonly startedAt?: number;
 }
 
 /**
- * Exporter of a program's spans. Never throws and does no I/O of its own; spans that cannot be sent are dropped. If
- * nothing is traced, a call costs nothing, and there is no span.
+ * Exports a program's spans. Never throws and does no I/O of its own; spans that cannot be sent are dropped. Without
+ * tracing, calls cost nothing and create no span.
  */
 export interface Tracer {
-  /** False where there never is a span, so that nothing need be prepared for one. */
+  /** False if no span is ever created, so that callers need not prepare any. */
   readonly isOn: boolean;
-  /** Begins the span of a request: in the trace of the caller where `parent` is a traceparent, else in a new one if it is sampled. */
+  /** Starts the span of a request: in the caller's trace if `parent` is a traceparent, else in a new trace if it is sampled. */
   request(name: string, parent: string | undefined): Span | undefined;
-  /** Begins a step in the trace of `parent`; none without a parent. */
+  /** Starts the span of a step in the trace of `parent`; none without a parent. */
   step(name: string, parent: string | undefined, options?: StepOptions): Span | undefined;
 }
 
 /** Traces nothing. */
 export const noTracer: Tracer = { isOn: false, request: () => undefined, step: () => undefined };
 
-/** The trace that a request belongs to. */
+/** The trace of a request. */
 export interface RequestTrace {
   readonly traceId: string;
   /** Parent of the spans of the request's work; absent if this program does not trace the request. */
   readonly traceparent?: string;
 }
 
-/** The trace of a request: that of its span, else the one that its caller named; undefined where neither is there. */
+/** Returns the trace of a request: that of its span, else the caller's; undefined if there is neither. */
 export function requestTrace(span: Span | undefined, given: string | undefined): RequestTrace | undefined {
   const traceId = parseTraceparent(span?.traceparent ?? given)?.traceId;
   if (traceId === undefined) return undefined;
   return span ? { traceId, traceparent: span.traceparent } : { traceId };
 }
 
-/** Runs `work` as a step: it is given the traceparent that its own steps hang on. */
+/** Runs `work` as a step: it gets the traceparent for its own steps. */
 export async function asStep<T>(
   { tracer, name, parent, attributes }: { tracer: Tracer; name: string; parent: string | undefined } & StepOptions,
   work: (traceparent: string | undefined) => Promise<T>,

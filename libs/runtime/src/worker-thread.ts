@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 
 /** Options of a worker thread. */
 export interface WorkerThreadOptions {
-  /** A copy of it is `workerData` in the thread; buffers that are shared stay shared. */
+  /** Copied to `workerData` of the thread; shared buffers stay shared. */
   readonly data?: unknown;
-  /** Largest heap of the thread in MiB; beyond it the thread ends with an error, not the process. */
+  /** Maximum heap of the thread, MiB; above it the thread ends with an error, not the process. */
   readonly heapMiB?: number;
 }
 
@@ -13,8 +13,8 @@ export interface WorkerThreadOptions {
 export type WorkerThread = Worker;
 
 /**
- * Starts a thread that runs a module of this repository: `entry` is its absolute path without the ending, which is that of this
- * file. The flags of Node by which this process loads modules (`--require`) are those of the thread. Whoever starts it ends it.
+ * Starts a thread that runs a module of this repository: `entry` is its absolute path without the extension, which is that of
+ * this file. The thread gets this process's flags of Node for loading modules (`--require`). The caller must end the thread.
  */
 export function startWorkerThread(entry: string, { data, heapMiB }: WorkerThreadOptions = {}): WorkerThread {
   return new Worker(entry + extname(__filename), {

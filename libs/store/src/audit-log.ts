@@ -12,58 +12,58 @@ export interface AuditSource {
   readonly recognizedBy: string;
   /** The id of the token, never the token. */
   readonly tokenId?: string;
-  /** The address of the client, as the connection shows it. */
+  /** Address of the client, as the connection has it. */
   readonly address: string;
   readonly via: AuditInterface;
   readonly userAgent: string;
-  /** The id of the request, as its answer says it. */
+  /** Id of the request, as in its answer. */
   readonly requestId?: string;
-  /** The id of the trace that the request belongs to, in 32 hexadecimal digits. */
+  /** Id of the request's trace, 32 hexadecimal digits. */
   readonly traceId?: string;
 }
 
-/** The interfaces through which users come; `in-process`: none. */
+/** Interfaces for users; `in-process` means none. */
 export type AuditInterface = 'REST' | 'gRPC' | 'in-process';
 
-/** Subject of a request. Texts are empty if the request names none. */
+/** Subject of a request. Texts are empty if the request has none. */
 export interface AuditSubject extends Identity {
   readonly verb: string;
   /** Action other than writing a resource: `issued a zone token`. */
   readonly activity: string;
 }
 
-/** `done`: it has happened. `refused`: nothing has happened, and `reason` says why. */
+/** `done`: the action succeeded. `refused`: nothing changed, and `reason` has the cause. */
 export type AuditResult = 'done' | 'refused';
 
-/** An entry that no write carries: an activity, or a refusal. */
+/** An entry that does not belong to a write: an activity, or a refusal. */
 export interface AuditRecord extends AuditSource, AuditSubject {
   readonly result: AuditResult;
-  /** Why it was refused; empty if it was done. */
+  /** Reason of a refusal; empty if it was done. */
   readonly reason: string;
-  /** Time since it happened, ms; entries are dated by the clock of the store. */
+  /** Time since the action, ms; entries are dated by the clock of the store. */
   readonly age: number;
 }
 
-/** The place of an entry in the order of the log: its time in µs since 1970, and a number that no two entries share. */
+/** Position of an entry in the log: its time in µs since 1970, and a unique number. */
 export interface AuditPosition {
   readonly at: number;
   readonly number: number;
 }
 
-/** An entry as it is stored. */
+/** A stored entry. */
 export interface AuditEntry extends AuditSource, AuditSubject {
   readonly position: AuditPosition;
   readonly result: AuditResult;
   readonly reason: string;
-  /** The generation of the resource before the write; absent where the write created it. */
+  /** Generation of the resource before the write; absent if the write created it. */
   readonly generationBefore?: number;
-  /** The generation after the write; absent where the write deleted it. */
+  /** Generation after the write; absent if the write deleted it. */
   readonly generationAfter?: number;
-  /** The revision of the write. */
+  /** Revision of the write. */
   readonly revision?: number;
 }
 
-/** Which entries are wanted: those that match all fields. */
+/** Query for the entries that match all fields. */
 export interface AuditQuery {
   readonly user?: string | undefined;
   readonly verb?: string | undefined;
@@ -71,45 +71,43 @@ export interface AuditQuery {
   readonly mesh?: string | undefined;
   readonly name?: string | undefined;
   readonly result?: AuditResult | undefined;
-  /** From this time on, ms since 1970. */
+  /** Start of the period, ms since 1970; inclusive. */
   readonly since?: number | undefined;
-  /** Before this time, ms since 1970. */
+  /** End of the period, ms since 1970; exclusive. */
   readonly until?: number | undefined;
   /** Maximum number of entries of the page. */
   readonly size: number;
-  /** Only entries before this one; the newest first where it is absent. */
+  /** Returns only entries before this one; absent means the newest. */
   readonly after?: AuditPosition | undefined;
 }
 
 /** A page of the log, newest first. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** Start of the next page. A page that is not full has one if the search was ended because of its cost. */
+  /** Start of the next page. A page that is not full has one if the search ended early because of its cost. */
   readonly next?: AuditPosition;
 }
 
 /** Retention of the log. */
 export interface AuditBounds {
-  /** ms. */
+  /** Maximum age, ms. */
   readonly age: number;
   readonly entries: number;
-  /** Of them refusals: callers that may do nothing must not push out what was done. */
+  /** Maximum number of refusals: callers without rights must not displace entries of actions. */
   readonly refusals: number;
 }
 
 /**
  * Log of the actions of users on one control plane, and of refusals. The entry of a write is committed with the write:
- * a change that has an `audit` (`PutChange`, `DeleteChange`) and writes something leaves one entry, any other none.
- * Entries are never changed. Methods throw `Unavailable` if the database is unavailable.
+ * a change with `audit` (`PutChange`, `DeleteChange`) that writes something adds one entry, any other none. Entries
+ * never change. Methods throw `Unavailable` while the database is unavailable.
  */
 export interface AuditLog {
-  /** Stores entries that no write carries, all or none. */
+  /** Stores entries that do not belong to a write, all or none. */
   record(records: readonly AuditRecord[]): Promise<void>;
-  /**
-   * A page of the log. Pages that follow `next` show every entry that was committed before the first of them once.
-   */
+  /** Returns a page of the log. Following `next` returns every entry committed before the first page exactly once. */
   page(query: AuditQuery): Promise<AuditPage>;
-  /** Deletes what goes beyond the bounds, oldest first, and returns the number of entries deleted. */
+  /** Deletes the oldest entries beyond the bounds; returns their number. */
   purge(bounds: AuditBounds): Promise<number>;
 }
 
@@ -124,12 +122,12 @@ const MAX_TEXT = 200;
 const MAX_USER_AGENT = 100;
 const MAX_GROUPS = 20;
 
-/** A text as entries hold it: at most 200 characters, each of them printable. */
+/** Returns a text in the form of entries: at most 200 characters, all printable. */
 export function auditText(text: string, most = MAX_TEXT): string {
   return printableText(text, most);
 }
 
-/** A source whose texts and lists are bounded. */
+/** Returns a source with bounded texts and lists. */
 export function auditSource(source: UnboundedSource): AuditSource {
   const { user, groups, recognizedBy, address, via, userAgent } = source;
   const ids = IDS.flatMap((name) => (source[name] === undefined ? [] : [[name, auditText(source[name])] as const]));

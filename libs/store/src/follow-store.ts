@@ -3,7 +3,7 @@ import { Backoff, errorText, withDeadline, type Clock, type Logger } from '@caus
 import type { IndexReader, ResourceIndex } from './resource-index';
 import { RelistRequired, type ResourceStore } from './resource-store';
 
-/** The part of a store that following reads. */
+/** The part of a store that `followStore` reads. */
 export type FollowedStore = Pick<ResourceStore, 'head' | 'snapshot' | 'watch'>;
 
 /** Options of following a store. */
@@ -11,13 +11,13 @@ export interface FollowOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** 0 ≤ x < 1, for jitter; Math.random unless a simulation says otherwise. */
+  /** Random number with 0 ≤ x < 1 for jitter; Math.random unless a simulation sets it. */
   readonly random?: () => number;
 }
 
 /**
- * Keeps `index` equal to `store` until the signal aborts: snapshot, watch, and a new snapshot whenever the watch
- * cannot go on. A store that is away is retried with backoff; the index keeps its last state meanwhile.
+ * Keeps `index` up to date with `store` until the signal aborts: snapshot, watch, and a new snapshot whenever the watch
+ * cannot continue. While the store is unavailable it retries with backoff, and the index keeps its last state.
  */
 export async function followStore(store: FollowedStore, index: ResourceIndex, options: FollowOptions): Promise<void> {
   const { random } = options;
@@ -49,8 +49,8 @@ async function reload(store: FollowedStore, index: ResourceIndex, options: Follo
 }
 
 /**
- * Resolves when `index` has reached everything that was committed before the call, also by leaders of earlier epochs:
- * call it once an epoch has begun, and plan nothing until then (docs/design.md §3). Rejects as the store does, or with the
+ * Resolves when `index` contains everything that was committed before the call, also by leaders of earlier epochs: call
+ * it at the beginning of an epoch, and plan nothing until then (docs/design.md §3). Rejects like the store, or with the
  * signal's reason.
  */
 export async function waitUntilCaughtUp(store: ResourceStore, index: IndexReader, signal: AbortSignal): Promise<void> {
@@ -67,7 +67,7 @@ export async function reachedSoon(index: IndexReader, target: number | StorePoin
   await withDeadline(clock, SOON, tooLate, (signal) => index.reached(target, signal));
 }
 
-/** False when the index loaded another incarnation of the store meanwhile: it will never reach the point. */
+/** Returns false if the index loaded another incarnation of the store meanwhile: it will never reach the point. */
 async function reachedOrReloaded(index: IndexReader, head: StorePoint, signal: AbortSignal): Promise<boolean> {
   const over = new AbortController();
   const stop = (): void => over.abort(signal.reason);

@@ -2,11 +2,11 @@ import { effectiveLabel, type Resource } from '@causeway/resources';
 
 type ByKey = ReadonlyMap<string, Resource>;
 
-/** The resources of one kind by label. A label is indexed at its first query, so unused labels cost nothing. */
+/** Resources of one kind by label. A label is indexed at its first query, so unused labels cost nothing. */
 export class LabelIndex {
   private readonly byLabel = new Map<string, Map<string, Map<string, Resource>>>();
 
-  /** The resources whose label has the value; `all` are those of the kind, to index a label at its first query. */
+  /** Returns the resources whose label has the value; `all` are those of the kind, for indexing a label at its first query. */
   with(label: string, value: string, all: ByKey): Iterable<Resource> {
     let values = this.byLabel.get(label);
     if (!values) {

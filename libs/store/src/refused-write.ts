@@ -1,7 +1,7 @@
 import { Conflict, describeIdentity, type Identity } from '@causeway/resources';
 import type { Change, ChangeResult, Refusal, WriteRequest } from './resource-store';
 
-/** A refused change of a write that was undone. */
+/** A refused change of a write that was rolled back. */
 export interface RefusedChange {
   /** Index in the request. */
   readonly at: number;
@@ -10,14 +10,14 @@ export interface RefusedChange {
   readonly detail: string;
 }
 
-/** A write with `onRefusal: 'abort'` was undone, because of these changes. Nothing was written. */
+/** A write with `onRefusal: 'abort'` was rolled back because of these changes. Nothing was written. */
 export class RefusedWrite extends Conflict {
   constructor(readonly refused: readonly RefusedChange[]) {
     super(message(refused));
   }
 }
 
-/** The error for the refused results of a request; `at` is their index in it. */
+/** Returns the error for the refused results of a request; `at` is their index in it. */
 export function refusedWrite(
   changes: readonly Change[],
   refused: readonly { readonly at: number; readonly result: Extract<ChangeResult, { type: 'refused' }> }[],
@@ -36,7 +36,7 @@ function message(refused: readonly RefusedChange[]): string {
   return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
 
-/** The results of a write whose `unchanged` has changed; throws RefusedWrite where all changes must be written. */
+/** Returns the results of a write whose `unchanged` read set has changed; throws RefusedWrite if all changes must be written. */
 export function outdatedResults({ changes, onRefusal }: WriteRequest): readonly ChangeResult[] {
   const refusal = 'outdated';
   const results = changes.map((change) => {
@@ -50,7 +50,7 @@ export function outdatedResults({ changes, onRefusal }: WriteRequest): readonly 
   return results;
 }
 
-/** Facts of a store about a refused change. */
+/** What a store found about a refused change. */
 export interface RefusalFacts {
   /** Revision of the living row. */
   readonly revision?: number;
@@ -58,11 +58,11 @@ export interface RefusalFacts {
   readonly originRevision?: number;
   /** The resource that holds the address. */
   readonly holder?: Identity;
-  /** Why it cannot be stored. */
+  /** Reason why it cannot be stored. */
   readonly reason?: string;
 }
 
-/** One line for the operator: which resource, and why its change was refused. */
+/** Returns one line for the operator: which resource, and why its change was refused. */
 export function refusalDetail(change: Change, refusal: Refusal, facts: RefusalFacts): string {
   return `${describeIdentity(change.id)}: ${explain(change, refusal, facts)}`;
 }

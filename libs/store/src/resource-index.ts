@@ -9,7 +9,7 @@ import {
 import { LabelIndex } from './label-index';
 import type { ChangeBatch, Snapshot } from './resource-store';
 
-/** One resource that changed: what the index held and what it holds now. */
+/** A changed resource: its former and its current state in the index. */
 export interface IndexChange {
   readonly key: ResourceKey;
   readonly id: Identity;
@@ -20,65 +20,65 @@ export interface IndexChange {
 /** Event for listeners after the index has applied a batch. */
 export interface IndexEvent {
   readonly point: StorePoint;
-  /** A new snapshot was loaded: everything derived must be derived anew; `changes` is empty. */
+  /** A new snapshot was loaded: all derived state must be rebuilt; `changes` is empty. */
   readonly reloaded: boolean;
   readonly changes: readonly IndexChange[];
 }
 
 export type IndexListener = (event: IndexEvent) => void;
 
-/** A store's state in memory, for all readers: reads never wait and never see half a batch. */
+/** In-memory state of a store for all readers: reads never wait and never see half a batch. */
 export interface IndexReader {
   /** Position of the index; undefined before the first load. */
   readonly point: StorePoint | undefined;
-  /** The index has forgotten the deletions up to this revision. */
+  /** Revision up to which the index has dropped tombstones. */
   readonly compactionRevision: number;
   /** Number of living resources. */
   readonly size: number;
   get(id: Identity): Resource | undefined;
-  /** The resource of a `ResourceKey`; a text that is none finds nothing. */
+  /** Returns the resource with this `ResourceKey`; undefined for any other text. */
   byIdentityKey(key: string): Resource | undefined;
-  /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
+  /** Returns all resources of a kind, in no particular order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
-  /** `ofKind` with identity keys, which are the index's own: a list of all of them is a list of references. */
+  /** `ofKind` with identity keys; the keys are the index's own strings, so a list of all of them needs no copies. */
   listEntries(kind: string): Iterable<readonly [key: ResourceKey, resource: Resource]>;
   countKind(kind: string): number;
-  /** The kinds of which there are resources, whether or not a definition declares them now; in no meaningful order. */
+  /** Returns the kinds that have resources, whether or not a definition declares them now; in no particular order. */
   kindNames(): Iterable<string>;
-  /** The number of resources of a kind by mesh; meshes without any are not in it. */
+  /** Returns the number of resources of a kind by mesh; meshes without any are omitted. */
   countByMesh(kind: string): ReadonlyMap<string, number>;
-  /** A number that grows whenever a resource of the kind came, changed or went: equal numbers mean equal resources. */
+  /** Returns a number that grows whenever a resource of the kind is created, changed or deleted. */
   getVersion(kind: string): number;
   /**
-   * The resources of a kind whose label `key`, as selectors see it, is `value`; in no meaningful order. The first
-   * question about a label indexes it for its kind; later answers cost as much as they hold.
+   * Returns the resources of a kind whose label `key`, stored or implied, is `value`; in no particular order. The first
+   * query for a label indexes it for its kind; later ones cost the size of the result.
    */
   withLabel(kind: string, key: string, value: string): Iterable<Resource>;
-  /** Tombstones of deleted resources, with the addresses they freed. */
+  /** Returns tombstones of deleted resources, with the addresses that they freed. */
   tombstones(): Iterable<Tombstone>;
-  /** Tombstones of one kind, by identity key. */
+  /** Returns tombstones of one kind, by identity key. */
   listTombstones(kind: string): Iterable<readonly [key: ResourceKey, tombstone: Tombstone]>;
   tombstone(id: Identity): Tombstone | undefined;
   /**
    * Calls `listener` after each change until the returned function is called. Listeners run synchronously, must not
-   * throw and must be quick.
+   * throw and must be fast.
    */
   subscribe(listener: IndexListener): () => void;
   /**
-   * Resolves when the index has reached a revision of its incarnation, or a point in the point's incarnation: what the
-   * index then lacks does not exist (docs/design.md §5 Absence is not deletion). Rejects with the signal's reason when
-   * the signal aborts first.
+   * Resolves when the index has reached a revision of its incarnation, or a point in the point's incarnation: a
+   * resource that the index then lacks does not exist (docs/design.md §5 Absence is not deletion). Rejects with the
+   * signal's reason if the signal aborts first.
    */
   reached(target: number | StorePoint, signal?: AbortSignal): Promise<void>;
 }
 
-/** The index itself: `load` and `apply` write to it (see `followStore`), everybody else takes it as an `IndexReader`. */
+/** The index itself: `followStore` writes to it with `load` and `apply`; all others use it as an `IndexReader`. */
 export class ResourceIndex implements IndexReader {
   private readonly byKey: Map<string, Resource> = new Map<ResourceKey, Resource>();
   private readonly byKind = new Map<string, Map<ResourceKey, Resource>>();
   private readonly versions = new Map<string, number>();
   private readonly meshCounts = new Map<string, Map<string, number>>();
-  /** Grows with each load: kinds that lost their last resource by it have changed too. */
+  /** Number of loads: kinds that lost their last resource by one have changed too. */
   private loads = 0;
   private readonly byLabel = new Map<string, LabelIndex>();
   private readonly deletedByKey = new Map<ResourceKey, Tombstone>();
@@ -238,7 +238,7 @@ export class ResourceIndex implements IndexReader {
     else counts.set(mesh, count);
   }
 
-  /** The store has forgotten tombstones up to `floor`; an index that runs for weeks must forget them too. */
+  /** Drops tombstones up to `floor`, which the store has purged: an index that runs for weeks must not keep them. */
   private forgetTombstones(floor: number): void {
     if (floor <= this.forgotten) return;
     this.forgotten = floor;

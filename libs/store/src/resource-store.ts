@@ -9,10 +9,10 @@ import type {
 } from '@causeway/resources';
 import type { AuditSource } from './audit-log';
 
-/** The stored state that a change was made from: a row revision, no row, or any state. */
+/** Stored state on which a change is based: a row revision, no row, or any state. */
 export type Expectation = number | 'absent' | 'any';
 
-/** Creates or replaces labels and spec. Without `status` the stored one stays. Equal content writes nothing. */
+/** Creates or replaces labels and spec. Without `status` the stored one is kept. Equal content writes nothing. */
 export interface PutChange {
   readonly type: 'put';
   readonly id: Identity;
@@ -20,20 +20,20 @@ export interface PutChange {
   readonly labels: Labels;
   readonly spec: JsonObject;
   readonly status?: JsonObject;
-  /** Set on copies of another store's resource: these facts are kept as the origin has them (docs/design.md §5). */
+  /** Set on copies of another store's resource: these facts are kept as at the origin (docs/design.md §5). */
   readonly copy?: CopyFacts;
   /**
-   * Set on copies that a zone's session writes: the creation order is what counts (docs/adr/0012-the-order-that-counts.md).
-   * `now`: the whole state of the kind was held until this write. `moment`: not since the moment that was marked last.
+   * Set on copies that a zone's session writes: the source of the creation order (docs/adr/0012-the-order-that-counts.md). `now`:
+   * the zone's complete state of the kind was known until this write. `moment`: not since the last marked moment.
    */
   readonly orderFrom?: 'now' | 'moment';
-  /** The user who asks for it; without one no entry of the audit log is written. */
+  /** User who requested the change; without one no audit entry is written. */
   readonly audit?: AuditSource;
-  /** The trace that a change made here belongs to; a copy has it in `copy`. Kept only where labels or spec change. */
+  /** Traceparent of a change made here; that of a copy is in `copy`. Stored only if labels or spec change. */
   readonly traceparent?: string | undefined;
 }
 
-/** The facts that a copy takes over from its origin. */
+/** Facts that a copy takes from its origin. */
 export interface CopyFacts {
   readonly uid: string;
   readonly generation: number;
@@ -43,9 +43,9 @@ export interface CopyFacts {
 }
 
 /**
- * A control loop's write: only the named parts change, the generation never does. `vip` sets the typed column that no
- * two living rows share (docs/design.md §2.6); the address it replaces is added to `freed` by the store's clock. `null`
- * clears a part.
+ * A control loop's write: changes only the given parts, never the generation. `vip` sets the typed column that no two
+ * living rows share (docs/design.md §2.6); the replaced address is added to `freed` by the store's clock. `null` clears
+ * a part.
  */
 export interface PatchChange {
   readonly type: 'patch';
@@ -55,48 +55,48 @@ export interface PatchChange {
   readonly status?: JsonObject;
   readonly vip?: string | null;
   readonly graceStartedAt?: number | null;
-  /** The creation order becomes the later of this and the stored one; 0 is the latest. */
+  /** Raises the creation order to this one if it is later than the stored one; 0 is the latest. */
   readonly creationOrder?: number;
-  /** As of PutChange. */
+  /** As in PutChange. */
   readonly traceparent?: string | undefined;
 }
 
-/** Leaves a tombstone; frees the VIP. Deleting what is absent is refused as `absent`. */
+/** Deletes a resource: leaves a tombstone and frees the VIP. Refused as `absent` if it does not exist. */
 export interface DeleteChange {
   readonly type: 'delete';
   readonly id: Identity;
   readonly expect: number | 'any';
-  /** As of PutChange. */
+  /** As in PutChange. */
   readonly audit?: AuditSource;
 }
 
 export type Change = PutChange | PatchChange | DeleteChange;
 
-/** The leader's right to write: refused unless exactly this epoch and holder stand in the store (docs/design.md §3). */
+/** The leader's right to write: refused unless exactly this epoch and holder are current in the store (docs/design.md §3). */
 export interface Fence {
   readonly epoch: number;
   readonly holder: string;
 }
 
-/** A zone session's right to write on the global: refused unless this session stands for the zone (docs/design.md §5). */
+/** A zone session's right to write on the global: refused unless this session is the zone's current one (docs/design.md §5). */
 interface SessionFence {
   readonly zone: string;
   readonly session: number;
 }
 
-/** A fact beside the log: cursors, insights, marks. Raises no revision and wakes no watch (docs/design.md §2.8). */
+/** An entry beside the log, such as cursors, insights, marks. Raises no revision and wakes no watch (docs/design.md §2.8). */
 export interface MetadataEntry {
   readonly area: string;
   readonly key: string;
   /** `null` removes the entry. */
   readonly value: JsonObject | null;
-  /** Not written where the write counts a creation order that the origin does not know (`orderFrom`). */
+  /** Skips the entry if the write stores a creation order that the origin does not know (`orderFrom`). */
   readonly unlessRaised?: true;
 }
 
 /**
- * Reads from which a decision was made, as of a revision: the resources of `kinds`, or all resources of a mesh. The
- * write is refused if another write created, changed or deleted one of them after the revision (docs/design.md §2.9).
+ * Reads on which a decision is based, at one revision: the resources of `kinds`, or all resources of a mesh. The write
+ * is refused if another write created, changed or deleted one of them after that revision (docs/design.md §2.9).
  */
 export interface ReadSet {
   readonly revision: number;
@@ -106,25 +106,25 @@ export interface ReadSet {
 
 export interface WriteRequest {
   readonly changes: readonly Change[];
-  /** `abort`: one refused change undoes all and throws; `skip`: the good ones are written. */
+  /** `abort`: one refused change rolls back all and throws; `skip`: the others are written. */
   readonly onRefusal: 'abort' | 'skip';
   readonly fence?: Fence;
   readonly session?: SessionFence;
-  /** Refused as `outdated`, each change of it, unless this is unchanged; what a store writes in parts stops there. */
+  /** Every change is refused as `outdated` if this read set has changed; a store that writes in parts stops there. */
   readonly unchanged?: ReadSet;
-  /** Written with the changes or not at all. */
+  /** Written atomically with the changes. */
   readonly metadata?: readonly MetadataEntry[];
   /**
-   * With `skip`: is called with the results of each part that is durable, in the order of the changes, before `write`
-   * resolves or throws. Which parts a store writes is its choice.
+   * With `skip`: called with the results of each durable part, in the order of the changes, before `write` resolves or
+   * throws. The store chooses the parts.
    */
   readonly onDurable?: (results: readonly ChangeResult[]) => void;
 }
 
 /**
  * Reason of a refusal: based on another revision; the resource exists; it does not exist; the copy is older than the
- * stored one of the same incarnation; the address is held by another resource, or freed by this very write; the read
- * set has changed (`unchanged`); or no store can hold the content (NUL, half a surrogate pair, nesting without end).
+ * stored one of the same incarnation; the address is held by another resource, or freed by the same write; the read set
+ * has changed (`unchanged`); or no store can hold the content (NUL, half a surrogate pair, too deeply nested).
  */
 export type Refusal = 'conflict' | 'exists' | 'absent' | 'older' | 'vip-taken' | 'outdated' | 'unstorable';
 
@@ -136,7 +136,7 @@ export type ChangeResult =
       readonly revision: number;
       readonly generation: number;
       readonly uid: string;
-      /** Present if it differs from the one that a copy claims (`orderFrom`). */
+      /** Set if it differs from the creation order of the copy (`orderFrom`). */
       readonly creationOrder?: number;
     }
   | {
@@ -144,13 +144,13 @@ export type ChangeResult =
       readonly revision: number;
       readonly generation: number;
       readonly uid: string;
-      /** As of `written`. */
+      /** As in `written`. */
       readonly creationOrder?: number;
     }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
 export interface WriteResult {
-  /** A reader that has seen this revision has seen the whole write; also when nothing changed. */
+  /** A reader that has reached this revision has seen the whole write; also set if nothing changed. */
   readonly revision: number;
   readonly results: readonly ChangeResult[];
 }
@@ -161,11 +161,11 @@ export type StoreChange =
 /** Returns the living resource that a reader holds under an identity. */
 export type ResourceLookup = (id: Identity) => Resource | undefined;
 
-/** Changes up to `revision`: a reader that has applied them has seen everything ≤ it. The latest entry of each resource. */
+/** Changes up to `revision`, the latest of each resource: a reader that has applied them has seen everything ≤ it. */
 export interface ChangeBatch {
   readonly revision: number;
   readonly changes: readonly StoreChange[];
-  /** The store has purged the tombstones up to this revision; a reader may drop them too. */
+  /** Revision up to which the store has purged tombstones; readers may drop them too. */
   readonly compactionRevision?: number;
 }
 
@@ -186,7 +186,7 @@ export class RelistRequired extends Error {
   }
 }
 
-/** A write came from a leader or session that is no longer current. Nothing was written; never retry with this fence. */
+/** The leader or session of a write is no longer current. Nothing was written; never retry with this fence. */
 export class Fenced extends Error {
   constructor(message: string) {
     super(message);
@@ -195,32 +195,32 @@ export class Fenced extends Error {
 }
 
 /**
- * The state of one control plane. Its guarantees are numbered in docs/design.md §2 and held by `storeConformance`:
- * optimistic concurrency, one revision order without holes, watch from a revision with deletions, atomic fenced
- * batches, no address twice. A write is durable when its promise resolves. Methods throw `Unavailable` when the
- * database is away; a write that threw `Unavailable` may or may not have happened.
+ * The state of one control plane. Its guarantees are numbered in docs/design.md §2 and tested by `storeConformance`:
+ * optimistic concurrency, one gapless order of revisions, watch from a revision with deletions, atomic fenced batches,
+ * no address twice. A write is durable when its promise resolves. Methods throw `Unavailable` while the database is
+ * unavailable; a write that threw `Unavailable` may have been committed.
  */
 export interface ResourceStore {
   /** Incarnation and newest committed revision, read from the primary. */
   head(): Promise<StorePoint>;
-  /** Deletions after this revision are still known: a reader at this revision or later can be sent all changes since. */
+  /** Returns the revision up to which tombstones were purged: readers at this or a later revision can get all changes since. */
   compactionRevision(): Promise<number>;
   /**
-   * The key by which this store recognises the resume points that it issued: random, made once, and part of every
-   * backup, so that a restored store recognises those of after the backup too (docs/design.md §2.7). Never leaves the
-   * process.
+   * Returns the key by which this store recognises its own resume points: random, created once, and part of every
+   * backup, so that a restored store also recognises those issued after the backup (docs/design.md §2.7). Never leaves
+   * the process.
    */
   pointKey(): Promise<string>;
-  /** The living resource, read from the primary. */
+  /** Returns the living resource, read from the primary. */
   get(id: Identity): Promise<Resource | undefined>;
-  /** The whole state of one consistent moment. */
+  /** Returns the whole state at one consistent point. */
   snapshot(): Promise<Snapshot>;
-  /** All changes in one transaction. Throws Conflict (abort), Fenced, Unavailable. An empty request only checks fences. */
+  /** Writes all changes in one transaction. Throws Conflict (abort), Fenced, Unavailable. An empty request only checks fences. */
   write(request: WriteRequest): Promise<WriteResult>;
   /**
-   * Batches after `since`, in order, until `signal` aborts (then it returns). The watch
-   * itself reconnects. Throws RelistRequired when `since` is too old or of another incarnation, also in the middle. `held`
-   * looks up what the reader holds after all batches so far: a store need not read what it can derive from that.
+   * Yields batches after `since`, in order, until `signal` aborts (then it returns). Reconnects by itself. Throws
+   * RelistRequired if `since` is too old or of another incarnation, also later. `held` returns what the reader holds
+   * after all batches so far: a store need not read what it can derive from that.
    */
   watch(since: StorePoint, signal: AbortSignal, held?: ResourceLookup): AsyncIterable<ChangeBatch>;
   /** Returns one entry, or all of an area. */
@@ -238,8 +238,8 @@ export interface StoreMaintenance {
    */
   purgeTombstones(age: number): Promise<number>;
   /**
-   * Begins a new incarnation: every index and peer that remembers the old one reloads (docs/design.md §2.7). Revisions
-   * continue, with a gap.
+   * Begins a new incarnation: every index and peer with the old one reloads (docs/design.md §2.7). Revisions continue,
+   * with a gap.
    */
   newIncarnation(): Promise<StorePoint>;
 }

@@ -1,93 +1,93 @@
-/** A zone asks for a session on the global (docs/design.md §5 Handshake). */
+/** Request of a zone for a session on the global (docs/design.md §5 Handshake). */
 export interface SessionRequest {
   readonly zone: string;
-  /** The id of the zone's store, to which the zone's name is bound; empty where the peer names none (Kuma). */
+  /** Id of the zone's store, to which the zone's name is bound; empty if the peer sends none (Kuma). */
   readonly storeId: string;
-  /** The incarnation of the zone's store; empty where not known. */
+  /** Incarnation of the zone's store; empty if unknown. */
   readonly incarnation: string;
-  /** The epoch of the zone's leader; 0 where the peer has none. */
+  /** Epoch of the zone's leader; 0 if the peer has none. */
   readonly epoch: number;
-  /** The process that asks; for people to read. */
+  /** The requesting process, for people. */
   readonly instance: string;
-  /** The streams of the session. Kuma opens each on its own and gets a number for each; else `both`, the default. */
+  /** Streams of the session; `both` unless given. Kuma opens each separately and gets a number for each. */
   readonly direction?: SessionDirection;
 }
 
 type SessionDirection = 'both' | 'up' | 'down';
 
-/** The answer to a request: the number that now stands for the zone, or the refusal. */
+/** Answer to a request: the zone's current session number, or the refusal. */
 export type SessionOpening =
   | {
       readonly type: 'opened';
       readonly session: number;
-      /** The session before, of this or an earlier incarnation of the zone. */
+      /** The previous session, of this or an earlier incarnation of the zone. */
       readonly previous?: { readonly session: number; readonly incarnation: string };
     }
-  /** A leader of a later epoch of the same incarnation holds the session. */
+  /** A leader of a later epoch of the same incarnation has the session. */
   | { readonly type: 'older'; readonly epoch: number }
-  /** The epoch lies more than a million above the standing one of the same incarnation: see `resetEpoch`. */
+  /** The epoch is more than a million above the current one of the same incarnation: see `resetEpoch`. */
   | { readonly type: 'doubtful'; readonly epoch: number }
   /** The zone's name belongs to another store until `adopt`. */
   | { readonly type: 'other-store'; readonly boundTo: string };
 
-/** The session that stands for a zone. */
+/** The current session of a zone. */
 export interface SessionRecord {
   readonly zone: string;
   /** Empty while the zone is bound to no store. */
   readonly storeId: string;
   readonly incarnation: string;
-  /** -1: not known, so the next one is taken: the zone was adopted, or its epoch was reset. */
+  /** -1: unknown, so the next one is accepted: the zone was adopted, or its epoch was reset. */
   readonly epoch: number;
   readonly instance: string;
-  /** The numbers that stand for the stream zone → global and for global → zone; equal but for Kuma; 0 = none. */
+  /** Current session numbers of the streams zone → global and global → zone; they differ for Kuma only; 0 = none. */
   readonly up: number;
   readonly down: number;
   /** ms since 1970, the store's clock. */
   readonly openedAt: number;
 }
 
-/** The state of a zone whose session stands is held whole now, but for some kinds. */
+/** Marks that the global now has the complete state of a zone with a current session, except for some kinds. */
 export interface WholeMark {
   readonly zone: string;
-  /** Of the stream zone → global. */
+  /** Session number of the stream zone → global. */
   readonly session: number;
   /** Kinds whose first state has not arrived completely. */
   readonly incomplete: readonly string[];
 }
 
 /**
- * Sessions of zones on the global: one row a zone, beside the log (docs/design.md §5 Newer wins). A write with a
- * `SessionFence` commits only while its number stands here; `open` waits for such writes that are under way, and when
- * it has resolved no write of an older session can commit. Numbers of a zone grow and are never given twice.
+ * Sessions of zones on the global: one row per zone, beside the log (docs/design.md §5 Newer wins). A write with a
+ * `SessionFence` commits only while its number is current here; `open` waits for pending writes, and after it has
+ * resolved no write of an older session can commit. Numbers of a zone grow and are never reused.
  */
 export interface SessionStore {
   /**
-   * Replaces the zone's session. A refusal changes nothing. Newer is a higher epoch within one incarnation, then the
+   * Replaces the zone's session. A refusal changes nothing. Within one incarnation the higher epoch is newer, then the
    * later request; another incarnation is always newer. The first store that opens a session binds the zone's name.
    */
   open(request: SessionRequest): Promise<SessionOpening>;
   /**
-   * Binds the zone's name to this store, ends the session of the store before and forgets its epoch; an empty id unbinds
-   * the name, so that the next store to open a session gets it. False when the name was bound so already, or the zone
-   * never had a session.
+   * Binds the zone's name to this store, ends the former store's session and clears its epoch; an empty id unbinds the
+   * name, so that the next store to open a session gets it. Returns false if the name was already bound like this, or
+   * the zone never had a session.
    */
   adopt(zone: string, storeId: string): Promise<boolean>;
   /**
-   * Ends the zone's session and forgets its epoch: the next leader that asks is accepted, whatever its epoch. Returns
-   * the epoch that stood; undefined where the zone never had a session.
+   * Ends the zone's session and clears its epoch: the next leader is accepted, whatever its epoch. Returns the former
+   * epoch; undefined if the zone never had a session.
    */
   resetEpoch(zone: string): Promise<number | undefined>;
   /**
-   * Forgets the zone and what it was bound to, provided that `session` is its last. Its numbers are never reused: a
-   * later session under this name begins above all numbers that were ever forgotten.
+   * Deletes the zone and its binding, if `session` is its last. Its numbers are never reused: a later session under
+   * this name begins above all deleted numbers.
    */
   forget(zone: string, session: number): Promise<boolean>;
   /**
-   * Marks now as a moment at which the whole states of these zones are held, by the store's clock; ignores those whose
-   * session stands no more. The moment belongs to the zone: it outlasts the session, and goes with `forget`.
+   * Records the current time, by the store's clock, as a moment at which the complete states of these zones are known;
+   * ignores zones whose session is no longer current. The moment outlasts the session, and is deleted by `forget`.
    */
   markWhole(marks: readonly WholeMark[]): Promise<void>;
   session(zone: string): Promise<SessionRecord | undefined>;
-  /** Of all zones that ever had one. */
+  /** Returns the records of all zones that ever had a session. */
   sessions(): Promise<readonly SessionRecord[]>;
 }

@@ -2,14 +2,14 @@ import { parseAddress } from '@causeway/ipam';
 import { isJsonArray, isJsonObject, type Identity, type JsonValue } from '@causeway/resources';
 import type { Change } from './resource-store';
 
-/** Deepest nesting a store accepts: far above any document, far below what exhausts a database's stack. */
+/** Maximum nesting that a store accepts: far above any document, far below what exhausts a database's stack. */
 const MAX_DEPTH = 100;
-/** Maximum length of a part of an identity in bytes: five of them still fit a page of a database's index. */
+/** Maximum length of a part of an identity, bytes: five of them still fit into a page of a database's index. */
 const MAX_IDENTITY_PART = 500;
-// NUL is no text in Postgres, and half a surrogate pair is no Unicode.
+// Postgres has no NUL in texts, and half a surrogate pair is not Unicode.
 const UNTEXT = /[\0\p{Surrogate}]/u;
 
-/** Returns why no store can hold `change` (invalid text, nested too deep, too long), or undefined. */
+/** Returns why no store can hold `change` (invalid text, nested too deeply, too long), or undefined. */
 export function unstorable(change: Change): string | undefined {
   const identity = unstorableIdentity(change.id);
   if (identity !== undefined || change.type === 'delete') return identity;

@@ -8,9 +8,9 @@ export interface ActiveTermOptions extends TermLockOptions {
 }
 
 /**
- * A term while it lasts. The keeper renews its lease, the term renews the lock each third of the lease. The signal
- * aborts when the lease is lost or may be lost: when no renewal that began within the last lease has succeeded. Reading
- * the signal checks the lease first, since no timer fires while the event loop is held.
+ * A current term. The keeper renews its lease, and the term renews the lock each third of the lease. The signal aborts
+ * when the lease is or may be lost: when no renewal that began within the last lease has succeeded. Reading the signal
+ * checks the lease first, since no timer fires while the event loop is blocked.
  */
 export class ActiveTerm {
   private readonly over = sharedAbortController();
@@ -30,17 +30,17 @@ export class ActiveTerm {
     return this.over.signal;
   }
 
-  /** ms since the lease was last renewed. */
+  /** Time since the lease was last renewed, ms. */
   get leaseAge(): number {
     return this.kept?.age() ?? 0;
   }
 
-  /** Whether a thread of its own keeps the lease. */
+  /** Whether a worker thread renews the lease. */
   get leaseInWorker(): boolean {
     return this.kept?.inWorker() ?? false;
   }
 
-  /** Starts the renewals; false when the epoch ended before the term began. The term ends with `signal` as well. */
+  /** Starts the renewals; false if the epoch ended before the term began. The term also ends with `signal`. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const { keeper, epoch, holder, leaseMs } = this.options;
     this.forget = onAbort(signal, () => this.over.abort(new Error('asked to stop')));
@@ -62,7 +62,7 @@ export class ActiveTerm {
     await Promise.all([this.keepingLock, this.kept?.end()]);
   }
 
-  /** Ends the term where its lease is lost or expired; else checks again when the lease would expire. */
+  /** Ends the term if its lease is lost or expired; otherwise checks again when the lease would expire. */
   private checkLease(): void {
     const { kept } = this;
     if (!kept || this.over.signal.aborted) return;

@@ -18,7 +18,7 @@ const WORK_END = 60_000;
 const OVERDUE = new Error(`it did not end within ${WORK_END} ms`);
 
 /**
- * The election of docs/design.md §3: the lock decides who tries, the epoch in the store who leads, the lease how long.
+ * Creates the election of docs/design.md §3: the lock decides which candidate tries, the epoch in the store which one leads, the lease for how long.
  */
 export function createElection(options: ElectionOptions): LeaderElection {
   return new Election(options);
@@ -73,7 +73,7 @@ class Election implements LeaderElection {
     return { leaderless, ...(refused === undefined ? {} : { refused }) };
   }
 
-  /** One try. The epoch is read before the lock is asked for: a candidate that slept in between takes over nothing. */
+  /** Makes one attempt. Reads the epoch before requesting the lock, so that a candidate that slept in between takes over nothing. */
   private async campaign(
     lead: (term: LeaderTerm) => Promise<void>,
     pause: InterruptibleSleep,
@@ -97,7 +97,7 @@ class Election implements LeaderElection {
     await clock.sleep(this.retry.next(), signal); // a leader whose work fails at once lets others try first
   }
 
-  /** Records what a read of the store shows beside the epoch. */
+  /** Records the other results of reading the leader from the store. */
   private observe({ remaining, witness }: LeaderEpoch): void {
     this.changeWitness(witness);
     if (remaining > 0) {
@@ -106,7 +106,7 @@ class Election implements LeaderElection {
     } else this.leaderlessSince ??= this.options.clock.elapsed();
   }
 
-  /** Returns the witness that allows this candidate to try now. Once the lease alone counts, the lock is not asked. */
+  /** Returns the witness that allows this candidate to try now. While only the lease counts, the lock is not requested. */
   private async findWitness({ epoch, witness }: LeaderEpoch): Promise<LeaderWitness | undefined> {
     return this.lockHealth && witness === 'lock' ? this.lockHealth.findWitness(epoch) : witness;
   }
@@ -119,7 +119,7 @@ class Election implements LeaderElection {
     else logger.warn('the leader lock counts no more in who leads: the lease alone decides', { holder });
   }
 
-  /** Waits while the lease of another stands, and probes the lock's server meanwhile. */
+  /** Waits while another holder's lease is valid, and probes the lock's server meanwhile. */
   private async standBy(ms: number, pause: InterruptibleSleep): Promise<void> {
     const { lockHealth } = this;
     if (!lockHealth) return pause.sleep(ms);
@@ -157,7 +157,7 @@ class Election implements LeaderElection {
     try {
       await this.worked(term, lead(toLeaderTerm(term, holder)));
     } catch (error) {
-      // // Work that was aborted may reject; any other failure is logged.
+      // Aborted work may reject; any other failure is logged.
       if (error === OVERDUE) logger.error('the work of the leader did not end with its term', { epoch });
       else if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
     } finally {
@@ -167,7 +167,7 @@ class Election implements LeaderElection {
     }
   }
 
-  /** Settles as the work does, or some time after the end of the term: work that never ends must not end the election. */
+  /** Settles like the work, or some time after the end of the term: work that never ends must not block the election. */
   private async worked(term: ActiveTerm, work: Promise<void>): Promise<void> {
     await Promise.race([work, aborted(term.signal)]);
     await withDeadline(this.options.clock, WORK_END, OVERDUE, (signal) => orAborted(work, signal));
@@ -190,7 +190,7 @@ class Election implements LeaderElection {
   }
 }
 
-/** The term as its work sees it: reading the signal checks the lease. */
+/** Returns the term passed to its work: reading the signal checks the lease. */
 function toLeaderTerm(term: ActiveTerm, holder: string): LeaderTerm {
   return {
     epoch: term.epoch,
@@ -201,7 +201,7 @@ function toLeaderTerm(term: ActiveTerm, holder: string): LeaderTerm {
   };
 }
 
-/** A sleep that a release of the lease ends, also a release that came before the sleep. */
+/** A sleep that ends when a lease is released, even if the release came before the sleep. */
 class InterruptibleSleep {
   private readonly woken = new AbortController();
   private readonly subscriptions: readonly (() => void)[];

@@ -10,11 +10,11 @@ export interface EventLoopLeaseKeeperOptions {
   readonly logger: Logger;
 }
 
-/** Renews on the event loop of this process: a loop that is held longer than the lease loses it. */
+/** Renews on the event loop of this process: if it is blocked for longer than the lease, the lease is lost. */
 export class EventLoopLeaseKeeper implements LeaseKeeper {
   constructor(private readonly options: EventLoopLeaseKeeperOptions) {}
 
-  /** Makes no request while `renewedElsewhere` is true: then another renews this lease. */
+  /** Sends no request while `renewedElsewhere` is true: then another thread renews this lease. */
   async keep(request: LeaseRequest, renewedElsewhere: () => boolean = () => false): Promise<KeptLease | undefined> {
     const renewals = new Renewals(this.options, request, renewedElsewhere);
     return (await renewals.begin()) ? renewals : undefined;
@@ -57,7 +57,7 @@ class Renewals implements KeptLease {
     await this.keeping;
   }
 
-  /** Renewals do not wait for each other: one that hangs must not keep the next from succeeding. */
+  /** Renewals do not wait for each other: one that hangs must not delay the next. */
   private async keep(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
@@ -66,7 +66,7 @@ class Renewals implements KeptLease {
     }
   }
 
-  /** A granted renewal counts from when it was requested: the answer may have been under way for long. */
+  /** A granted renewal counts from its request, because the answer may have been delayed. */
   private async renew(): Promise<void> {
     const { lease, clock, logger } = this.options;
     const { epoch, holder, leaseMs, onLost } = this.request;

@@ -13,18 +13,18 @@ export interface LockHealthOptions {
 
 /**
  * Number of lease lengths for which an answering server may refuse the lock while there is no leader. A candidate that
- * has the lock and does not lead loses it within one, so a server that refuses for longer is no witness.
+ * has the lock without leading loses it within one, so a server that refuses for longer is unreliable.
  */
 export const REFUSED_LEASES = 3;
 
 /**
- * Whether the lock's server answers, as a candidate sees it. The candidate probes also while the lease of another
- * stands: when that lease ends, a server that has been away for a lease costs no further wait (docs/design.md §3).
+ * Whether the lock's server answers, as a candidate sees it. The candidate also probes while another holder's lease is
+ * valid: when that lease ends, a server that has been away for a lease costs no further wait (docs/design.md §3).
  */
 export class LockHealth {
   /** Time at which the server stopped answering (`Clock.elapsed`); undefined while it answers. */
   private awaySince: number | undefined;
-  /** The first refusal since this candidate had the lock or found a leader, and the last epoch before it. */
+  /** First refusal since this candidate had the lock or found a leader, and the last epoch before it. */
   private refusal: { readonly epoch: number; readonly since: number } | undefined;
 
   constructor(private readonly options: LockHealthOptions) {}
@@ -34,7 +34,7 @@ export class LockHealth {
     await this.ask((lock) => lock.ping());
   }
 
-  /** Reports that there is a leader: earlier refusals of the server are forgotten. */
+  /** Records that there is a leader: earlier refusals of the server are forgotten. */
   leaderStands(): void {
     this.refusal = undefined;
   }
@@ -47,7 +47,7 @@ export class LockHealth {
   /**
    * Returns the witness by which this candidate may try to lead after `epoch`, whose term is over: the lock if it has
    * it or if its server has been unavailable for a lease, the lease if the server has refused it for too long;
-   * undefined: not now.
+   * undefined means not now.
    */
   async findWitness(epoch: number): Promise<LeaderWitness | undefined> {
     const { holder, leaseMs, clock, logger } = this.options;
@@ -66,8 +66,8 @@ export class LockHealth {
   }
 
   /**
-   * Whether the server has been away for a lease. A server that stood open and did not answer does what it was asked when it
-   * goes on: so who gives up takes its question back, or it would hold the lock, and who leads by then would be deposed.
+   * Whether the server has been away for a lease. A server that hung may still execute old requests when it recovers, so a
+   * candidate that gives up cancels its request: otherwise it would hold the lock, and the leader of that time would be deposed.
    */
   private goOnWithout(error: unknown): boolean {
     const { lock, clock, holder, leaseMs, logger } = this.options;
@@ -81,7 +81,7 @@ export class LockHealth {
     return this.awaySince === undefined ? 0 : this.options.clock.elapsed() - this.awaySince;
   }
 
-  /** A server that says nothing for a third of the lease is away: a lease is too short to wait longer. */
+  /** Treats a server that does not answer within a third of the lease as away: a lease is too short to wait longer. */
   private async ask<T>(question: (lock: LeaderLock) => Promise<T>): Promise<ProbeResult<T>> {
     const { lock, clock, leaseMs } = this.options;
     const asked = clock.elapsed();

@@ -3,38 +3,38 @@ import { errorText } from '../logger';
 import type { ElectionOptions, LeaderWitness } from './leader-election';
 import { REFUSED_LEASES } from './lock-health';
 
-/** Renewals of the lock in a lease. */
+/** Number of lock renewals per lease. */
 const RENEWALS = 3;
 
 /**
- * The term ends after so many renewals in a row that found another holder of the lock. They last longer than a lease: a server that hung
- * may do late what a candidate asked of it long ago, and what that candidate does not renew runs out within one.
+ * Number of renewals in a row that must find another holder before the term ends. They last longer than a lease: a server that
+ * hung may execute an old request of a candidate late, and a lock that is not renewed expires within one lease.
  */
 const LOST_AFTER = 5;
 
-/** The lock is the witness again after so many renewals in a row that found it ours: as long as it takes to be none. */
+/** Number of renewals in a row that must find the lock ours before it is the witness again: as long as it takes to stop being one. */
 const HELD_AFTER = RENEWALS * REFUSED_LEASES;
 
 export interface TermLockOptions extends ElectionOptions {
   readonly epoch: number;
-  /** The witness that counts as the term begins. */
+  /** The witness when the term begins. */
   readonly witness: LeaderWitness;
   /** Called when the lock is the witness again. */
   readonly onWitness: (witness: LeaderWitness) => void;
 }
 
 /**
- * Keeps the lock during a term. While the lock counts, the term is over where another keeps it. While the lease alone counts, the lock
- * is asked for all the same: once this leader has had it without a break for as long as a lock may be refused, or has none,
- * it counts again.
+ * Keeps the lock during a term. While the lock counts, the term ends if another holder keeps it. While only the lease
+ * counts, the lock is requested nevertheless: once this leader has held it without a break for as long as a lock may be
+ * refused, it counts again.
  */
 export class TermLock {
   private witness: LeaderWitness;
-  /** Renewals in a row that found another holder, and that found none other. */
+  /** Numbers of renewals in a row that found another holder, and that did not. */
   private lost = 0;
   private held = 0;
 
-  /** `onLost` is called when another keeps the lock. */
+  /** `onLost` is called if another holder keeps the lock. */
   constructor(
     private readonly options: TermLockOptions,
     private readonly onLost: () => void,

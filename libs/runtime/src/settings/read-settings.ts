@@ -11,13 +11,13 @@ export interface SettingSources {
   readonly formatSource?: (key: string) => string;
 }
 
-/** Names that are not settings of this program, but known. */
+/** Known names that are not settings of this program. */
 export interface KnownNames {
-  /** Former names of settings and what they are called now. */
+  /** New names of renamed settings, by former name. */
   readonly renamed?: Readonly<Record<string, string>>;
-  /** Names of settings that are gone, and what a user does in their place. */
+  /** Removed settings, with what users do instead. */
   readonly removed?: Readonly<Record<string, string>>;
-  /** Names that other programs of the product read: never a typing error. */
+  /** Names that other programs of the product read; never treated as typing errors. */
   readonly elsewhere?: RegExp;
 }
 
@@ -26,7 +26,7 @@ export type SettingsResult<S extends Settings> =
       readonly ok: true;
       readonly values: SettingValues<S>;
       readonly shown: Readonly<Record<string, unknown>>;
-      /** Variables with the product's prefix that are no settings here; they change nothing. */
+      /** Variables with the product's prefix that are not settings here; they have no effect. */
       readonly ignored: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -36,8 +36,8 @@ const PREFIX = 'CAUSEWAY_';
 /**
  * Reads and checks all settings at once. Problems are one line each: a missing or malformed value, an unknown key of
  * the file, a variable that resembles a setting. Every other unknown variable with the product's prefix is ignored and
- * reported: the environment also has variables of other programs of the product, and those that Kubernetes injects for
- * a Service. Variables without the prefix are not read.
+ * reported: it may belong to other programs of the product, or be injected by Kubernetes for a Service. Variables
+ * without the prefix are not read.
  */
 export function readSettings<S extends Settings>(
   settings: S,
@@ -74,7 +74,7 @@ export function readSettings<S extends Settings>(
   return { ok: true, values: decodeValues<S>(values), shown, ignored: [...unknown.ignored, ...injected] };
 }
 
-/** The key of a setting in the YAML file: `CAUSEWAY_REST_PORT` is `restPort`. */
+/** Returns the key of a setting in the YAML file: `restPort` for `CAUSEWAY_REST_PORT`. */
 export function fileKey(name: string): string {
   const bare = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
   return bare.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -133,7 +133,7 @@ function fileText(value: unknown): string | undefined {
 
 /**
  * Whether Kubernetes injected the variable for a Service of the namespace: `X_SERVICE_HOST`, `X_SERVICE_PORT_REST`,
- * `X_PORT_80_TCP_ADDR`, and `X_PORT` with an address as its value. None of these is a setting.
+ * `X_PORT_80_TCP_ADDR`, or `X_PORT` with an address as its value. None of these is a setting.
  */
 function isKubernetesVariable(name: string, value: string): boolean {
   return (
@@ -144,8 +144,8 @@ function isKubernetesVariable(name: string, value: string): boolean {
 }
 
 /**
- * The known name that `name` is a likely typing error of: the same words joined or ordered differently, the first words
- * of it, or all words but one that is nearly the same. Names that are merely similar are none: a variable of another
+ * Returns the known name of which `name` is a likely typing error: the same words joined or ordered differently, its
+ * first words, or all words but one that is nearly the same. Merely similar names do not count: a variable of another
  * program must not stop this one.
  */
 function suggestedName(name: string, known: readonly string[]): string | undefined {

@@ -4,8 +4,8 @@ const SERVER = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/;
 const MAX_SERVERS = 16;
 
 /**
- * The servers of a URL that names several (`a:1,b,[::1]:2`), each as `HOST:PORT`, in the order given: 1 to 16, none of them twice. The
- * reason of a refusal holds nothing of the text, which may have a password in it.
+ * Parses the servers of a URL that names several (`a:1,b,[::1]:2`), each as `HOST:PORT`, in order: 1 to 16 without
+ * duplicates. Reasons never contain the text, which may include a password.
  */
 export function parseServerList(text: string, defaultPort: number): ParseResult<readonly string[]> {
   const servers = text.split(',').map((server) => withPort(server, defaultPort));

@@ -1,4 +1,4 @@
-/** A parsed value, or what is wrong with the text. */
+/** A parsed value, or the problem of the text. */
 export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 /** Values that a setting accepts, for its reference and the schema of settings files. */
@@ -6,21 +6,21 @@ export type SettingForm =
   | { readonly type: 'text' | 'list' | 'flag' | 'port' }
   | { readonly type: 'count'; readonly least: number }
   | { readonly type: 'word'; readonly words: readonly string[] }
-  /** Times as they are written: `10s`. */
+  /** A duration such as `10s`. */
   | { readonly type: 'duration'; readonly range?: readonly [least: string, most: string] };
 
-/** Reload without a restart: of a new value, or of new content of the file that the value names. */
+/** What triggers a reload without a restart: a new value, or new content of the file that the value names. */
 export type Reload = 'value' | 'content';
 
-/** One setting: how its text is parsed, its default, whether its value is shown. */
+/** One setting: its parser, its default, and whether its value is shown. */
 export interface Setting<T> {
   readonly form: SettingForm;
   readonly parse: (text: string) => ParseResult<T>;
-  /** The text used when none is given; undefined: the setting is required. */
+  /** Text used if none is given; undefined means the setting is required. */
   readonly fallback: string | undefined;
   readonly optional: boolean;
   readonly secret: boolean;
-  /** Given empty it is parsed, and so refused; other settings count as not given. */
+  /** Whether an empty text is parsed, and so refused; otherwise it counts as not given. */
   readonly refusesEmpty?: boolean;
   /** Absent: a change takes effect at the next start. */
   readonly reload?: Reload;
@@ -33,22 +33,22 @@ function setting<T>(form: SettingForm, parse: Setting<T>['parse'], fallback?: st
   return { form, parse, fallback, optional: false, secret: false };
 }
 
-/** The same setting, absent (`undefined`) when nothing is given. */
+/** Returns the setting with the value `undefined` if nothing is given. */
 export function optional<T>(inner: Setting<T>): Setting<T | undefined> {
   return { ...inner, optional: true };
 }
 
-/** The same setting, shown as `*****` wherever settings are printed. */
+/** Returns the setting with its value always printed as `*****`. */
 export function secret<T>(inner: Setting<T>): Setting<T> {
   return { ...inner, secret: true };
 }
 
-/** The same setting, of which a change takes effect while the program runs. */
+/** Returns the setting with changes taking effect while the program runs. */
 export function reloaded<T>(inner: Setting<T>, reload: Reload = 'value'): Setting<T> {
   return { ...inner, reload };
 }
 
-/** Any text that is not empty, and that `fault` finds nothing wrong with. */
+/** A text that is not empty and for which `fault` returns no problem. */
 export function text(
   fallback?: string,
   fault: (given: string) => string | undefined = () => undefined,
@@ -60,7 +60,7 @@ export function text(
   return setting({ type: 'text' }, parse, fallback);
 }
 
-/** A text that `fault` finds nothing wrong with; given empty it is checked too where there is a fallback, not replaced by it. */
+/** A text for which `fault` returns no problem; an empty one is checked too and does not mean the default. */
 export function checkedText(fault: (given: string) => string | undefined, fallback?: string): Setting<string> {
   const parse = (given: string): ParseResult<string> => {
     const reason = fault(given);
@@ -70,14 +70,14 @@ export function checkedText(fault: (given: string) => string | undefined, fallba
   return fallback === undefined ? checked : { ...checked, refusesEmpty: true };
 }
 
-/** A TCP or UDP port; 0 asks the system for a free one. */
+/** A TCP or UDP port; 0 lets the system choose a free one. */
 export function port(fallback?: number): Setting<number> {
   const parse = (given: string): ParseResult<number> =>
     /^\d{1,5}$/.test(given) && Number(given) <= 65535 ? good(Number(given)) : bad('must be a port, 0 to 65535');
   return setting({ type: 'port' }, parse, fallback?.toString());
 }
 
-/** A whole number of at least `least`. */
+/** A whole number, at least `least`. */
 export function count(fallback: number, least = 0): Setting<number> {
   const parse = (given: string): ParseResult<number> =>
     /^\d{1,15}$/.test(given) && Number(given) >= least
@@ -104,7 +104,7 @@ export function flag(fallback: boolean): Setting<boolean> {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A time written as `200ms`, `3s`, `5m`, `1h`, where wanted from the first to the second of `range`; the value is in ms. */
+/** A duration such as `200ms`, `3s`, `5m`, `1h`, optionally limited to `range`; the value is in ms. */
 export function duration(fallback?: string, range?: readonly [least: string, most: string]): Setting<number> {
   const [least = 0, most = Infinity] = range?.map((end) => parseDuration(end) ?? 0) ?? [];
   const parse = (given: string): ParseResult<number> => {
@@ -120,7 +120,7 @@ function parseDuration(given: string): number | undefined {
   return digits === undefined ? undefined : Number(digits) * (UNITS[unit] ?? 1);
 }
 
-/** A list separated by commas; empty parts are dropped. */
+/** A comma-separated list; empty parts are dropped. */
 export function list(fallback = ''): Setting<readonly string[]> {
   const parse = (given: string): ParseResult<readonly string[]> =>
     good(

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@causeway/resources';
 
-/*
- * A backup is a text of JSON lines (docs/reference/backup-format.md): a header, one line a record, and an end that says how
- * many records there are and the SHA-256 of all lines before it, so that a text that was cut or changed is refused.
+/**
+ * A backup consists of JSON lines (docs/reference/backup-format.md): a header, one line per record, and an end with the
+ * number of records and the SHA-256 of all lines before it, so that a truncated or changed backup is refused.
  */
 
-/** The form of a backup that this version writes, and the latest that it reads. */
+/** Format version of backups that this version writes, and the latest that it reads. */
 export const BACKUP_VERSION = 1;
-/** Maximum length of a line, bytes: a resource has at most 1.5 MiB (docs/reference/sync.md) and its status as much. */
+/** Maximum length of a line, bytes: a resource has at most 1.5 MiB (docs/reference/sync.md), and its status too. */
 export const MAX_BACKUP_LINE = 4 * 1024 * 1024;
 
-/** Types of records: rows of the tables of a store, by the table's name. */
+/** Types of records: names of the store's tables. */
 export const BACKUP_TABLES = ['resources', 'notes', 'zone_sessions', 'agent_leases'] as const;
 export type BackupTable = (typeof BACKUP_TABLES)[number];
 
-/** The head of a store at the moment of a backup. */
+/** Head of a store at the time of a backup. */
 export interface BackupHead {
   readonly incarnation: string;
   readonly revision: number;
@@ -23,11 +23,11 @@ export interface BackupHead {
   readonly creationOrder: number;
   /** The leader's epoch. */
   readonly epoch: number;
-  /** The largest session number of a zone that was forgotten. */
+  /** Largest session number of a deleted zone. */
   readonly sessionFloor: number;
 }
 
-/** Owner of the store. */
+/** Control plane that owns the store. */
 export interface BackupOwner {
   readonly role: 'global' | 'zone';
   /** Empty for the global. */
@@ -35,51 +35,51 @@ export interface BackupOwner {
   readonly storeId: string;
 }
 
-/** Facts about a store at the head of its backup. */
+/** Facts about a store in the header of its backup. */
 export interface StoreFacts {
   readonly owner: BackupOwner;
   readonly head: BackupHead;
-  /** Whether secrets are in it. */
+  /** Whether the backup contains secrets. */
   readonly secrets: boolean;
-  /** Only with secrets: the key by which the store recognises the resume points that it issued. */
+  /** Only with secrets: key by which the store recognises its own resume points. */
   readonly pointKey?: string;
   readonly counts: Readonly<Record<BackupTable, number>>;
 }
 
-/** The first line. */
+/** The first line of a backup. */
 export interface BackupHeader extends StoreFacts {
   readonly version: number;
-  /** The version of the program that wrote it. */
+  /** Version of the program that wrote it. */
   readonly program: string;
-  /** ms since 1970. */
+  /** Time of the backup, ms since 1970. */
   readonly takenAt: number;
 }
 
-/** A row of a table, by the names of its columns. */
+/** A row of a table, by column names. */
 export interface BackupRecord {
   readonly table: BackupTable;
   readonly row: JsonObject;
 }
 
-/** Makes the lines of a backup; call `end` once, after the last record. */
+/** Formats the lines of a backup; call `end` once, after the last record. */
 export class BackupWriter {
   private readonly hash = createHash('sha256');
   private records = 0;
 
-  /** The first line. */
+  /** Returns the first line. */
   header({ version, program, takenAt, owner, head, secrets, pointKey, counts }: BackupHeader): string {
     const key = pointKey === undefined ? {} : { pointKey };
     const facts = { program, takenAt: new Date(takenAt).toISOString(), owner, head, secrets, ...key, counts };
     return this.line(JSON.stringify({ 'causeway-backup': version, ...facts }));
   }
 
-  /** The line of a row, which is JSON already. */
+  /** Returns the line of a row, which is JSON already. */
   record(table: BackupTable, row: string): string {
     this.records += 1;
     return this.line(`{"${table}":${row}}`);
   }
 
-  /** The last line. */
+  /** Returns the last line. */
   end(): string {
     return `${JSON.stringify({ end: { records: this.records, sha256: this.hash.digest('hex') } })}\n`;
   }

@@ -11,7 +11,7 @@ import {
 } from './backup-format';
 import { rowProblems } from './backup-rows';
 
-/** Problem of a line, counted from 1. */
+/** Problem of a line; lines are counted from 1. */
 export interface BackupProblem {
   readonly line: number;
   readonly reason: string;
@@ -21,17 +21,17 @@ export interface BackupProblem {
 export type BackupLine =
   | { readonly type: 'header'; readonly header: BackupHeader }
   | { readonly type: 'record'; readonly record: BackupRecord }
-  /** The end; the backup is whole and unchanged. */
+  /** The end; the backup is complete and unchanged. */
   | { readonly type: 'end' }
   | { readonly type: 'problems'; readonly problems: readonly BackupProblem[] };
 
-/** Maximum number of reported problems of one backup; the rest is counted. */
+/** Maximum number of reported problems of one backup; further ones are counted. */
 export const MAX_PROBLEMS = 100;
 
 /**
- * Reads the lines of a backup one by one, without their line ends. Problems are collected over all lines, so that a person
- * sees all of them at once: `problems` has the first 100, `total` the number. Nothing of a backup is to be used for good
- * before `whole` is true.
+ * Reads the lines of a backup one by one, without their line ends. Collects the problems of all lines, so that users
+ * see them at once: `problems` has the first 100, `total` the number. Nothing of a backup may be committed before
+ * `whole` is true.
  */
 export class BackupReader {
   private readonly hash = createHash('sha256');
@@ -51,17 +51,17 @@ export class BackupReader {
     return this.count;
   }
 
-  /** The number of the line that was read last, from 1. */
+  /** Number of the last line read, from 1. */
   get line(): number {
     return this.lines;
   }
 
-  /** The header, once it was read. */
+  /** The header; undefined until it was read. */
   get header(): BackupHeader | undefined {
     return this.known;
   }
 
-  /** True once the end was read and nothing was wrong. */
+  /** True once the end was read without any problem. */
   get whole(): boolean {
     return this.ended && this.count === 0;
   }
@@ -78,7 +78,7 @@ export class BackupReader {
     return this.readRecord(value);
   }
 
-  /** Call it behind the last line: a backup without its end was cut. */
+  /** Must be called after the last line: a backup without its end was truncated. */
   close(): void {
     if (this.ended) return;
     const reason = this.lines === 0 ? 'is missing: the backup is empty' : 'has no end: the backup was cut';
@@ -147,7 +147,7 @@ function parsed(text: string): JsonObject | undefined {
   }
 }
 
-/** The header, or the name of the field that is wrong. */
+/** Decodes the header, or returns the name of the invalid field. */
 function decodeHeader(version: number, value: JsonObject): BackupHeader | string {
   const { program, takenAt, owner, head, secrets, pointKey, counts } = value;
   const time = typeof takenAt === 'string' ? Date.parse(takenAt) : NaN;
@@ -189,14 +189,14 @@ function decodeCounts(value: JsonValue | undefined): BackupHeader['counts'] | un
   return { resources, notes, zone_sessions, agent_leases };
 }
 
-/** A whole number that a store can hold and JSON can say. */
+/** Whether a value is a whole number within the ranges of stores and JSON. */
 function isCount(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 /**
- * The lines of a text that comes in pieces, without their ends. Of a line that is longer than a backup may have, so much is
- * yielded that its reader refuses it: a file of one endless line takes no memory.
+ * Splits a stream of text into lines without their ends. Yields only the beginning of a line that is longer than a
+ * backup may have, which its reader refuses: a file with one endless line uses no memory.
  */
 export async function* backupLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

@@ -4,7 +4,7 @@ import type { PutChange } from '../resource-store';
 import { unstorable } from '../storable';
 import type { BackupHeader, BackupTable } from './backup-format';
 
-/** A column: what its value must be. */
+/** A column and the rule for its value. */
 interface BackupColumn {
   readonly rule: string;
   readonly holds: (value: JsonValue | undefined) => boolean;
@@ -16,7 +16,7 @@ const isAbsent = (value: JsonValue | undefined): boolean => value === undefined 
 
 const text: BackupColumn = { rule: 'must be a text', holds: isText };
 const whole: BackupColumn = { rule: 'must be a whole number', holds: (value) => isWhole(value) && value >= 0 };
-/** Session numbers of a zone begin below 0 where they were reset. */
+/** Session numbers of a zone are below 0 after a reset. */
 const number: BackupColumn = { rule: 'must be a whole number', holds: isWhole };
 const object: BackupColumn = { rule: 'must be an object', holds: isJsonObject };
 const list: BackupColumn = { rule: 'must be a list', holds: isJsonArray };
@@ -38,7 +38,7 @@ const optional = ({ rule, holds }: BackupColumn): BackupColumn => ({
   holds: (value) => isAbsent(value) || holds(value),
 });
 
-/** The columns of each table, as the database has them. */
+/** Columns of each table, as in the database. */
 const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, BackupColumn>>>> = {
   resources: {
     kind: text,
@@ -153,7 +153,7 @@ function formatRowName({ kind, mesh, zone, name }: JsonObject): string {
   return `${isText(kind) ? kind : ''} ${[zone, mesh, name].filter(isText).filter(Boolean).join('/')}`;
 }
 
-/** A value in a message; long ones are cut. */
+/** Formats a value for a message; long ones are shortened. */
 function shown(value: JsonValue | undefined): string {
   const said = value === undefined ? 'nothing' : JSON.stringify(value);
   return said.length > 60 ? `${said.slice(0, 60)}…` : said;

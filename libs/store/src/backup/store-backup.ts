@@ -1,8 +1,8 @@
 import type { BackupOwner, BackupTable, StoreFacts } from './backup-format';
 
-/** Parts that a backup leaves out. */
+/** Selects the parts of a backup. */
 export interface BackupSelection {
-  /** False: secret kinds and areas of metadata are left out, and the key of resume points. */
+  /** If false, omits secret kinds and areas of metadata, and the key of resume points. */
   readonly secrets: boolean;
   readonly secretKinds: readonly string[];
   readonly secretAreas: readonly string[];
@@ -17,9 +17,9 @@ interface BackupRows {
 /** Reads a store for a backup. */
 export interface StoreExport {
   /**
-   * Sends everything that the store holds, as of one revision, to `receive`: first the facts about the store, then its
-   * rows in pages, each read after the one before was received. Rejects with Unavailable if the database becomes
-   * unavailable, with what `receive` throws, and if the receiver takes longer for a page than a statement may take.
+   * Sends the whole content of the store at one revision to `receive`: first the facts about the store, then its rows
+   * in pages, each read after the previous page was received. Rejects with Unavailable if the database becomes
+   * unavailable, with errors of `receive`, and if the receiver takes longer for a page than a statement may take.
    */
   export(selection: BackupSelection, receive: BackupReceiver): Promise<void>;
 }
@@ -34,14 +34,14 @@ export interface BackupReceiver {
 export interface RestoreResult {
   readonly resources: number;
   readonly tombstones: number;
-  /** Of the living resources, those with a virtual IP. */
+  /** Number of living resources with a virtual IP. */
   readonly addresses: number;
-  /** The new incarnation and the revision at which it begins. */
+  /** The new incarnation and its first revision. */
   readonly incarnation: string;
   readonly revision: number;
 }
 
-/** The store holds something: a backup is restored into an empty one only. */
+/** The store is not empty: a backup can be restored into an empty one only. */
 export class StoreNotEmpty extends Error {
   constructor(readonly reason: string) {
     super(
@@ -51,7 +51,7 @@ export class StoreNotEmpty extends Error {
   }
 }
 
-/** A backup belongs to another control plane. */
+/** Returns a problem if a backup belongs to another control plane. */
 export function ownerProblem(of: BackupOwner, here: Pick<BackupOwner, 'role' | 'zone'>): string | undefined {
   if (of.role === here.role && of.zone === here.zone) return undefined;
   return `the backup is of ${ownerName(of)}, and this is ${ownerName(here)}`;

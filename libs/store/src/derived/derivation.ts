@@ -8,42 +8,42 @@ import type { IndexEvent } from '../resource-index';
  *   empty() → fill(table), a slice a turn → served;   event → apply(table) → Change → listeners
  */
 export interface Derivation<Table, Change, SourceChange = never> {
-  /** Returns a table into which nothing was read. */
+  /** Returns an empty table. */
   empty(): Table;
   /**
-   * Fills a table from the index, at most one resource a step. Events between two steps go to `apply`, and a resource that is read after
-   * its event is read as it is then: to read it twice must change nothing.
+   * Fills a table from the index, at most one resource per step. Events between two steps go to `apply`, and a resource
+   * that is read after its event is read in its newest state: reading it twice must change nothing.
    */
   fill(table: Table): Iterable<unknown>;
   /**
-   * Applies an event of the index that is no reload, once the index holds it. `changes`: those of the source table by the same
-   * event. Costs what the event names. Returns what may have changed in the table; undefined where nothing has.
+   * Applies an event of the index other than a reload, after the index applied it. `changes`: those of the source table by the
+   * same event. Costs must be proportional to the event. Returns what may have changed in the table; undefined if nothing did.
    */
   apply(table: Table, event: IndexEvent, changes: readonly SourceChange[]): Change | undefined;
-  /** Returns how many resources `apply` would compute; a costly event is applied by filling the table anew. 0 unless given. */
+  /** Returns how many resources `apply` would compute; a costly event is applied by filling the table again. 0 unless given. */
   estimateCost?(table: Table, event: IndexEvent, changes: readonly SourceChange[]): number;
 }
 
 /**
- * Two versions of one table: the served one, which was whole when it was last filled and follows the index since, and the one that is being
- * filled. The steps of a fill are taken by whoever began it, a slice a turn of the event loop.
+ * Two versions of one table: the served one, complete when it was last filled and updated by events since, and the one
+ * that is being filled. The caller that started a fill takes its steps, one slice per turn of the event loop.
  */
 export class DoubleBuffer<Table, Change, SourceChange = never> {
   private served: Table;
   private next: Table | undefined;
-  /** Number of fills that have begun: a fill ends early once another one has. */
+  /** Number of fills started: a fill ends early once another one has started. */
   private fills = 0;
 
   constructor(private readonly derivation: Derivation<Table, Change, SourceChange>) {
     this.served = derivation.empty();
   }
 
-  /** The served table: empty before the first fill, and another object after each. */
+  /** The served table: empty before the first fill, and a new object after each. */
   get table(): Table {
     return this.served;
   }
 
-  /** The table that takes changes: the one that is being filled, else the served one. */
+  /** The table that gets changes: the one being filled, else the served one. */
   get newest(): Table {
     return this.next ?? this.served;
   }
@@ -53,20 +53,20 @@ export class DoubleBuffer<Table, Change, SourceChange = never> {
   }
 
   /**
-   * Returns the steps that fill an empty table; a fill that is under way is given up. After the last step that table is the served one.
-   * The steps return true then, false where they were given up.
+   * Returns the steps that fill an empty table; cancels a running fill. After the last step that table is served. The
+   * steps return true then, and false if they were cancelled.
    */
   refill(): Generator<undefined, boolean> {
     this.next = this.derivation.empty();
     return this.begin(this.next);
   }
 
-  /** As `refill`, but reads the index once more into the table that takes changes, which is not emptied. */
+  /** Like `refill`, but reads the index again into the table that gets changes, without emptying it. */
   rescan(): Generator<undefined, boolean> {
     return this.begin(this.newest);
   }
 
-  /** Gives up the fill that is under way. */
+  /** Cancels a running fill. */
   giveUp(): void {
     this.next = undefined;
     this.fills += 1;
@@ -76,7 +76,7 @@ export class DoubleBuffer<Table, Change, SourceChange = never> {
     return this.derivation.estimateCost?.(this.newest, event, changes) ?? 0;
   }
 
-  /** Applies an event to the table that takes changes. */
+  /** Applies an event to the table that gets changes. */
   apply(event: IndexEvent, changes: readonly SourceChange[] = []): Change | undefined {
     return this.derivation.apply(this.newest, event, changes);
   }

@@ -3,20 +3,20 @@ import { errorText, inTimedSlices, type Clock, type Logger } from '@causeway/run
 import type { IndexEvent, IndexReader } from '../resource-index';
 import { DoubleBuffer, type Derivation } from './derivation';
 
-/** Takes all steps of a fill: at once, or in slices so that the event loop is not held. */
+/** Takes all steps of a fill: at once, or in slices so that the event loop is not blocked. */
 export type FillRunner = (steps: Iterable<unknown>) => void;
 
 /** Options of a fill in slices. */
 export interface FillOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
   readonly logger: Logger;
-  /** Is logged as an error where a step throws: the table then stays as it was. */
+  /** Logged as an error if a step throws; the table then stays unchanged. */
   readonly failure: string;
-  /** Ends fills that are under way. */
+  /** Cancels running fills. */
   readonly signal?: AbortSignal;
 }
 
-/** Takes the first slice at once, and one slice a turn of the event loop. */
+/** Takes the first slice at once, then one slice per turn of the event loop. */
 export function fillInSlices({ clock, logger, failure, signal }: FillOptions): FillRunner {
   return (steps) => {
     inTimedSlices(steps, { clock, ...(signal && { signal }) }).catch((error: unknown) => {
@@ -25,10 +25,10 @@ export function fillInSlices({ clock, logger, failure, signal }: FillOptions): F
   };
 }
 
-/** Is called after each change of a derived table, or once the table was filled anew. Must be quick and not throw. */
+/** Called after each change of a derived table, and after a refill. Must be fast and not throw. */
 type DerivedListener<Change> = (change: Change | 'reloaded') => void;
 
-/** A derived table as those see it that are derived from it, or follow it. */
+/** A derived table as its subscribers and the tables derived from it see it. */
 interface DerivedSource<Change> {
   readonly hasLoaded: boolean;
   readonly isCurrent: boolean;
@@ -41,20 +41,20 @@ export interface DerivedTableOptions<Table, Change, SourceChange = never> {
   readonly derivation: Derivation<Table, Change, SourceChange>;
   /** Runs fills. */
   readonly run: FillRunner;
-  /** Another table of the same index, from which this one is derived too: made before it, and filled before it at each reload. */
+  /** Another table of the same index from which this one is derived too; must be created and filled first. */
   readonly source?: DerivedSource<SourceChange> | undefined;
-  /** An event that costs more (`Derivation.estimateCost`) is applied by filling the table anew. */
+  /** Maximum cost (`Derivation.estimateCost`) of an event that is applied; above it the table is filled again. */
   readonly maxAtOnce?: number | undefined;
 }
 
-/** Resources that one event may compute without giving the event loop back. */
+/** Maximum number of resources that one event may compute without yielding to the event loop. */
 const MAX_AT_ONCE = 1_000;
 
 /**
- * A table derived from the index, kept equal to it until `close`. While it is filled anew the table stays as it was, and events are
- * applied to the one that is being filled. Its source announces what an event changed before this table sees that event: both
- * are applied as one, so listeners never see a table that holds half an event. It follows the index from the moment it is made: make it
- * before those who follow the index and read it.
+ * A table derived from the index, kept up to date until `close`. During a refill the served table stays unchanged, and
+ * events are applied to the new one. Its source announces the effects of an event before this table gets that event,
+ * and both are applied as one, so listeners never see a table with half an event. It follows the index from its
+ * creation: create it before subscribers of the index that read it.
  */
 export class DerivedTable<Table, Change, SourceChange = never> implements DerivedSource<Change> {
   private readonly buffer: DoubleBuffer<Table, Change, SourceChange>;
@@ -62,9 +62,9 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
   private readonly waiting = new Set<() => void>();
   private readonly subscriptions: readonly (() => void)[];
   private loaded = false;
-  /** The last event that was seen here. */
+  /** The last event received here. */
   private seen: StorePoint | undefined;
-  /** Changes of the source by an event that was not seen here yet. */
+  /** Changes of the source by an event that was not received here yet. */
   private pending: SourceChange[] = [];
 
   constructor(private readonly options: DerivedTableOptions<Table, Change, SourceChange>) {
@@ -76,22 +76,22 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     if (source ? source.hasLoaded : index.point) this.refill();
   }
 
-  /** The table that is served: empty before the first fill, and another object after each reload. */
+  /** The served table: empty before the first fill, and a new object after each reload. */
   get served(): Table {
     return this.buffer.table;
   }
 
-  /** Whether the index was loaded once and everything is derived from it. */
+  /** Whether the index was loaded and the table filled at least once. */
   get hasLoaded(): boolean {
     return this.loaded;
   }
 
-  /** Whether the table holds all that the index does: not before the first fill, nor while it or its source is filled anew. */
+  /** Whether the table reflects the whole index: false before the first fill, and while it or its source is refilled. */
   get isCurrent(): boolean {
     return this.loaded && !this.buffer.isFilling && this.options.source?.isCurrent !== false;
   }
 
-  /** Resolves when the index was loaded and everything is derived from it. Never, where `close` comes first. */
+  /** Resolves when the index was loaded and the table filled; never if `close` comes first. */
   async whenLoaded(): Promise<void> {
     if (!this.loaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
@@ -102,13 +102,13 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     return () => void this.listeners.delete(listener);
   }
 
-  /** Fills the table anew from the index. The kit does so itself at each reload; others, where something outside the index changed. */
+  /** Fills the table again from the index. The kit does so itself at each reload; callers do if something outside the index changed. */
   refill(): void {
     this.pending = [];
     this.options.run(this.announcing(this.buffer.refill()));
   }
 
-  /** Applies a change that is not of the index, which computes `cost` resources, to the table that takes changes. */
+  /** Applies a change from outside the index, which computes `cost` resources, to the table that gets changes. */
   change(apply: (table: Table) => Change | undefined, cost = 0): void {
     if (!this.isStarted) return;
     if (cost > this.maxAtOnce) return this.refill();
@@ -136,7 +136,7 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     this.pending = [];
     this.seen = event.point;
     if (!event.reloaded) this.apply(event, changes);
-    // The source is filled anew then, and this table after it.
+    // The source is refilled then, and this table after it.
     else if (!this.options.source) this.refill();
   }
 

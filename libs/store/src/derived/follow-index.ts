@@ -1,10 +1,10 @@
 import type { IndexChange, IndexReader } from '../resource-index';
 
-/** State derived from an index that is reread in one turn: too small for slices, or rebuilt on read. */
+/** State derived from an index and rebuilt in one turn: too small for slices, or rebuilt on read. */
 export interface IndexedState {
-  /** The index was loaded: everything may be another. */
+  /** Called after the index was loaded: everything may have changed. */
   reload(): void;
-  /** Applies the changes of one event, once the index holds them. */
+  /** Applies the changes of one event, after the index applied them. */
   apply(changes: readonly IndexChange[]): void;
 }
 
