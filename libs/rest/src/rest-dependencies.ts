@@ -5,20 +5,20 @@ import type { Registry } from '@causeway/resources';
 import { injectionToken, type Clock, type Logger, type Tracer } from '@causeway/runtime';
 import type { RequestObserver } from './http/answered-request';
 
-/** Bounds of a request. Durations in ms, sizes in bytes. */
+/** Limits of requests. Durations in ms, sizes in bytes. */
 export interface RestLimits {
-  /** Connections open at once. */
+  /** Maximum number of open connections. */
   readonly connections: number;
-  /** Of them for one client address. */
+  /** Maximum number of open connections per client address. */
   readonly connectionsPerClient: number;
-  /** Largest body. */
+  /** Maximum size of a body. */
   readonly body: number;
-  /** Largest body in YAML: reading it takes 100 times as long as JSON. */
+  /** Maximum size of a YAML body: parsing takes 100 times as long as JSON. */
   readonly yaml: number;
-  /** Largest body of a batch, and of one in YAML. */
+  /** Maximum size of a batch, and of one in YAML. */
   readonly batch: number;
   readonly batchYaml: number;
-  /** Until the whole request has arrived. */
+  /** Timeout until the whole request has arrived. */
   readonly requestTimeout: number;
 }
 
@@ -43,26 +43,26 @@ export interface RestAccess {
 /** Dependencies of RestModule. */
 export interface RestDependencies {
   readonly registry: Registry;
-  /** Shared with the other interfaces; who made them closes them, after this module has ended. */
+  /** Shared with the other interfaces; its creator closes it after this module has ended. */
   readonly queries: Queries;
   readonly admission: Admission;
-  /** Shared with the other interfaces; who made it closes it after them. */
+  /** Shared with the other interfaces; its creator closes it after them. */
   readonly recorder: AuditRecorder;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: RestAccess;
-  /** The PEM certificate of the authority that clients verify this server by; undefined where that is another one's. */
+  /** Returns the PEM certificate of the authority that issued this server's certificate; undefined if it is an external one. */
   readonly authority?: () => string | undefined;
-  /** The version of the program, for the OpenAPI document. */
+  /** Version of the program, for the OpenAPI document. */
   readonly version: string;
   readonly limits?: Partial<RestLimits>;
   readonly observe?: RequestObserver;
   readonly tracer?: Tracer | undefined;
 }
 
-/** Time, log and audit log, for controllers whose answers take long. */
+/** Clock, log and audit log, for controllers whose answers take long. */
 export type RestRuntime = Pick<RestDependencies, 'clock' | 'logger' | 'recorder' | 'registry'>;
 
-/** Tokens of what Nest injects and has no class of its own in this lib. */
+/** Tokens of injected values that have no class in this lib. */
 export const REGISTRY = injectionToken<Registry>('Registry');
 export const QUERIES = injectionToken<Queries>('Queries');

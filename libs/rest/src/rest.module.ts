@@ -38,7 +38,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RestDependenci
   .setClassMethodName('forRoot')
   .build();
 
-/** Aborts when the server ends. */
+/** Aborts when the server shuts down. */
 const ENDING = injectionToken<AbortController>('Ending');
 
 function mergeLimits({ limits }: RestDependencies): RestLimits {
@@ -62,10 +62,9 @@ function createEndpoints({ deps, audit, batches, ending }: Provided<typeof ENDPO
 }
 
 /**
- * The REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
- * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory gives RestDependencies.
- *
- * A request passes RequestHooks (request line, unknown paths) → AccessGuard → endpoint of the operation → ProblemFilter.
+ * REST interface of a control plane, for a Nest application over `restAdapter` with `REST_APPLICATION_OPTIONS`:
+ * `RestModule.forRootAsync({ imports, inject, useFactory })`, where the factory returns RestDependencies. A request
+ * passes RequestHooks (request line, unknown paths) → AccessGuard → endpoint of the operation → ProblemFilter.
  */
 @Module({
   controllers: [DocsController, operationsController(OPERATIONS)],
@@ -142,10 +141,10 @@ export class RestModule
     this.hooks.install(this.fastify());
   }
 
-  /** Ends watches and gives up requests, then waits until their responses are sent: Nest closes the socket next. */
+  /** Ends watches and aborts requests, then waits until their responses are sent: Nest closes the socket next. */
   async beforeApplicationShutdown(): Promise<void> {
     this.queries.watches.close();
-    // Backups under way are cut: their clients see that the end is missing.
+    // Running backups are truncated: their clients see that the end is missing.
     this.ending.abort(new Unavailable('this control plane is ending'));
     await this.hooks.drain(this.fastify());
   }

@@ -1,31 +1,31 @@
 import { errorText, type LogFields } from '@causeway/runtime';
 
-/** Maximum length of the text of one field, in characters. */
+/** Maximum length of a text field, in characters. */
 const MAX_TEXT_LENGTH = 2_000;
-/** Maximum number of items of a list in a line. */
+/** Maximum number of list items in a line. */
 export const MAX_ITEMS = 20;
 /** Maximum number of fields of an object in a line; more than a program has settings. */
 const MAX_FIELDS = 100;
-/** Maximum number of characters of all values of a line. A value counts as `LEAST_COST` at least. */
+/** Maximum total length of the values of a line, in characters. Each value counts as at least `MIN_COST`. */
 export const MAX_LINE_LENGTH = 20_000;
-const LEAST_COST = 10;
-/** Deepest nesting of objects in a line. */
-const DEEPEST = 4;
+const MIN_COST = 10;
+/** Maximum nesting of objects in a line. */
+const MAX_DEPTH = 4;
 
-/** The beginning of a text and its length, or the whole text if it is at most `longest` characters. */
+/** Returns a text of at most `longest` characters, or the beginning of a longer one with its length. */
 export function boundedText(text: string, longest = MAX_TEXT_LENGTH): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
 }
 
 /**
- * Bounds the fields of a log line, so that text of a peer cannot fill the disk. Errors become message and stack. Short
+ * Bounds the fields of a log line, so that a peer's text cannot fill the disk. Errors become message and stack. Short
  * values are unchanged.
  */
 export function boundedFields(fields: LogFields): LogFields {
   return new LineBudget().object(fields, 0);
 }
 
-/** The characters that are left for one line. */
+/** Number of characters left for one line. */
 class LineBudget {
   private left = MAX_LINE_LENGTH;
 
@@ -42,16 +42,16 @@ class LineBudget {
   }
 
   private value(value: unknown, depth: number): unknown {
-    this.left -= LEAST_COST;
+    this.left -= MIN_COST;
     if (typeof value === 'string') return this.text(value);
     if (typeof value === 'bigint') return this.text(value.toString());
     if (typeof value !== 'object' || value === null) return value;
     if (value instanceof Error) return { message: this.text(errorText(value)), stack: this.text(value.stack ?? '') };
-    if (Array.isArray(value)) return depth < DEEPEST ? this.list(value, depth + 1) : `(${value.length} items)`;
+    if (Array.isArray(value)) return depth < MAX_DEPTH ? this.list(value, depth + 1) : `(${value.length} items)`;
     if (value instanceof Set || value instanceof Map) return `(${value.size} items)`;
     if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
     if (value instanceof Date || value instanceof URL) return this.text(value.toJSON());
-    return depth < DEEPEST ? this.object(value, depth + 1) : '(an object)';
+    return depth < MAX_DEPTH ? this.object(value, depth + 1) : '(an object)';
   }
 
   private list(list: readonly unknown[], depth: number): unknown[] {

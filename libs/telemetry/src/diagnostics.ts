@@ -6,9 +6,9 @@ import { boundedText, MAX_ITEMS } from './bounded-fields';
 /** Sources of the diagnostics port. */
 export interface DiagnosticsSources {
   readonly metrics: Registry;
-  /** Undefined if the program is ready; otherwise the reason. */
+  /** Returns why the program is not ready; undefined if it is. */
   readonly notReady: () => string | undefined;
-  /** Faults that do not stop the program; `/ready` lists them and is 200 all the same. */
+  /** Returns faults that do not stop the program; `/ready` lists them and still answers 200. */
   readonly warnings?: () => readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface Diagnostics {
 
 /**
  * Serves `/healthy` (the process runs), `/ready` (503 with the reason until the program is ready) and `/metrics`
- * (Prometheus text). It is plain node:http, so that it answers when the rest of the program fails.
+ * (Prometheus text). Uses plain node:http, so that it answers even if the rest of the program fails.
  */
 export async function serveDiagnostics(
   sources: DiagnosticsSources,

@@ -1,20 +1,20 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A metric that is read when Prometheus scrapes: its owner counts. */
+/** A metric whose value is read when Prometheus scrapes. */
 export interface Metric {
-  /** Without `METRIC_PREFIX`; what ends with `_total` is a counter. */
+  /** Name without `METRIC_PREFIX`; a name that ends with `_total` means a counter. */
   readonly name: string;
-  /** Left out: a counter or a gauge, by the name. */
+  /** If absent, a counter or a gauge by the name. */
   readonly type?: 'histogram';
   readonly help: string;
   readonly labels?: readonly string[];
-  /** One value for each set of labels. */
+  /** Returns one value per set of labels. */
   readonly read: () => Iterable<MetricValue>;
 }
 
 /** One value of a metric, with its labels. */
 export interface MetricValue {
-  /** Of a part of a histogram: `_bucket`, `_sum`, `_count`. */
+  /** Suffix of a part of a histogram: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -29,34 +29,32 @@ export interface HistogramOptions {
   readonly bounds: readonly number[];
 }
 
-/** A histogram, such as one of times. Each value is observed when it occurs, because no state keeps all of them. */
+/** A histogram, such as one of durations. Each value is observed when it occurs, because nothing stores all of them. */
 export interface HistogramMetric {
   readonly metric: Histogram;
   observe(labels: Readonly<Record<string, string>>, value: number): void;
 }
 
-/** Makes a histogram; `createMetrics` exposes it. */
+/** Creates a histogram; `createMetrics` exposes it. */
 export function createHistogram({ name, help, labels, bounds }: HistogramOptions): HistogramMetric {
   const full = METRIC_PREFIX + name;
   const metric = new Histogram({ name: full, help, labelNames: [...labels], buckets: [...bounds], registers: [] });
   return { metric, observe: (of, value) => metric.observe({ ...of }, value) };
 }
 
-/**
- * Prefix of the names of our own metrics. Those of the process (`process_`) and of Node (`nodejs_`) keep their names.
- */
+/** Prefix of the product's metrics. Those of the process (`process_`) and of Node (`nodejs_`) keep their names. */
 export const METRIC_PREFIX = 'causeway_';
 
 /**
- * Maximum number of series of one metric in a scrape. Metrics that grow with operators' resources fold the rest
- * themselves, or are cut here: a scraper keeps every series for weeks.
+ * Maximum number of series of one metric in a scrape, because a scraper keeps every series for weeks. Metrics that grow
+ * with operators' resources aggregate the rest themselves, or are truncated here.
  */
 export const MAX_SERIES = 2_100;
 
-/** Gauges whose names end as those of counters must (`promtool check metrics`); their parts by type have other names. */
+/** Gauges whose names end like counters' (`promtool check metrics` complains); their parts by type have other names. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** A registry for one program: Node's default metrics, `metrics` and `histograms`, named with `METRIC_PREFIX`. */
+/** Creates the registry of one program: Node's default metrics, `metrics` and `histograms`, with `METRIC_PREFIX`. */
 export function createMetrics(metrics: readonly Metric[], histograms: readonly HistogramMetric[] = []): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -66,12 +64,12 @@ export function createMetrics(metrics: readonly Metric[], histograms: readonly H
   return registry;
 }
 
-/** The type by the name: `_total` is of counters alone. */
+/** Returns the type by the name: only counters end with `_total`. */
 export function metricType({ name, type }: Pick<Metric, 'name' | 'type'>): 'counter' | 'gauge' | 'histogram' {
   return type ?? (name.endsWith('_total') ? 'counter' : 'gauge');
 }
 
-/** A metric in the form that the registry asks: it calls `get` at each scrape and writes `values` as they are. */
+/** Adapts a metric to the registry, which calls `get` at each scrape and writes `values` unchanged. */
 function readWhenScraped(metric: Metric): Gauge {
   const { help } = metric;
   const name = METRIC_PREFIX + metric.name;

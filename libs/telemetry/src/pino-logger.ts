@@ -3,16 +3,16 @@ import { build as prettyStream } from 'pino-pretty';
 import type { LogFields, Logger, LogLevel } from '@causeway/runtime';
 import { boundedFields, boundedText } from './bounded-fields';
 
-/** The log of a program. */
+/** Logger of a program. */
 export interface ProgramLogger extends Logger {
-  /** Changes the level of this logger and of all its children, at once, and logs that at any level. */
+  /** Changes the level of this logger and all its children immediately, and logs the change at any level. */
   setLevel(level: LogLevel): void;
 }
 
 /** Format of a program's log: JSON lines on stdout, or coloured text for people. */
 export interface LogOptions {
   readonly level: LogLevel;
-  /** The program's name in every line: `global`, `zone east`. */
+  /** Name of the program in every line: `global`, `zone east`. */
   readonly program: string;
   readonly pretty: boolean;
 }
@@ -20,16 +20,16 @@ export interface LogOptions {
 const STDOUT = 1;
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const PRETTY = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
-/** Maximum size of lines that wait to be written, bytes. */
+/** Maximum size of unwritten lines, bytes. */
 const MAX_UNWRITTEN = 1_000_000;
 
-/** The product's logger on pino. Errors among the fields are written with message and stack; texts and lists are bounded. */
+/** Creates the product's logger on pino. Errors in fields are written with message and stack; texts and lists are bounded. */
 export function createLogger(options: LogOptions): ProgramLogger {
   const { program, pretty } = options;
-  // Children of pino copy the level of their parent: what is shared decides, and pino passes all on.
+  // Children of pino copy their parent's level, so a shared level decides, and pino itself passes every line.
   const shared = { level: options.level };
   const form = { level: 'debug', base: { program } };
-  // In this thread: a transport is a thread whose file a bundled program does not have.
+  // In this thread: a transport would be a thread whose file a bundled program does not have.
   const output = pretty ? prettyStream({ ...PRETTY, destination: STDOUT, sync: true }) : stdout();
   const log = pino(form, output);
   const setLevel = (level: LogLevel): void => {
@@ -54,7 +54,7 @@ function wrap(log: Pino, shared: { readonly level: LogLevel }): Logger {
 
 /**
  * Creates the destination. Writes are synchronous: a non-empty buffer at the end would keep a program running if its
- * output is not read. A full disk loses lines and harms neither the program nor its memory.
+ * output is not read. A full disk loses lines, but affects neither the program nor its memory.
  */
 function stdout(): ReturnType<typeof destination> {
   const stream = destination({ dest: STDOUT, sync: true, maxLength: MAX_UNWRITTEN });

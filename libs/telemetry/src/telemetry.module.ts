@@ -10,12 +10,12 @@ import { injectionToken, type Logger } from '@causeway/runtime';
 import { serveDiagnostics, type Diagnostics, type DiagnosticsSources } from './diagnostics';
 import { createMetrics, type HistogramMetric, type Metric } from './metrics';
 
-/** Content of a program's diagnostics port, and its address. */
+/** Content and address of a program's diagnostics port. */
 export interface TelemetryOptions extends Omit<DiagnosticsSources, 'metrics'> {
   readonly metrics: readonly Metric[];
   readonly histograms: readonly HistogramMetric[];
   readonly host: string;
-  /** 0 takes a free one. */
+  /** Port; 0 chooses a free one. */
   readonly port: number;
   readonly logger: Logger;
 }
@@ -26,7 +26,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<TelemetryOptio
   .setClassMethodName('forRoot')
   .build();
 
-/** The diagnostics port: open from bootstrap until the application begins to end. */
+/** Diagnostics port, open from bootstrap until the application begins to shut down. */
 class DiagnosticsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private diagnostics: Diagnostics | undefined;
 
@@ -37,7 +37,7 @@ class DiagnosticsListener implements OnApplicationBootstrap, BeforeApplicationSh
 
   async onApplicationBootstrap(): Promise<void> {
     const { metrics, histograms, host, port, logger, ...sources } = this.options;
-    // This port opens before that of the application: who waits for `/ready` sends requests next.
+    // Opens this port before the application's: a client that waits for `/ready` sends requests next.
     const notReady = (): string | undefined =>
       this.host.listening ? sources.notReady() : 'the application does not listen yet';
     const registry = createMetrics(metrics, histograms);
@@ -50,6 +50,6 @@ class DiagnosticsListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 }
 
-/** `/healthy`, `/ready` and `/metrics` of a program. */
+/** Provides `/healthy`, `/ready` and `/metrics` of a program. */
 @Module({ providers: [DiagnosticsListener] })
 export class TelemetryModule extends ConfigurableModuleClass {}

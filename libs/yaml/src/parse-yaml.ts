@@ -57,13 +57,13 @@ export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlD
   });
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 function* bounded(tokens: Iterable<CST.Token>, most: number): Generator<CST.Token> {
   let nodes = 0;
   for (const token of tokens) {
-    const size = tokenSize(token, DEEPEST);
-    if (size.tooDeep) throw new Unparsable(`the text is nested deeper than ${DEEPEST} levels`);
+    const size = tokenSize(token, MAX_DEPTH);
+    if (size.tooDeep) throw new Unparsable(`the text is nested deeper than ${MAX_DEPTH} levels`);
     nodes += size.nodes;
     if (nodes > most) throw new Unparsable(`the text has more than ${most} keys and values`);
     yield token;

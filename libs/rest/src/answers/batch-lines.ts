@@ -3,10 +3,10 @@ import type { Identity, JsonObject } from '@causeway/resources';
 import type { SentBatch } from '../http/batch-body';
 import { newInstance, toProblem } from '../http/problem.filter';
 
-/** A batch without its documents. */
+/** Query of a batch, without its documents. */
 export type ApplyQuery = Required<Pick<BatchRequest, 'context' | 'atomic' | 'dryRun'>> & Pick<BatchRequest, 'mesh'>;
 
-/** One result of a batch as a line of JSON. Of a refused document each violation has its place in the body. */
+/** Returns one result of a batch as a line of JSON; each violation of a refused document has its position in the body. */
 export function resultLine(result: BatchResult, { locate }: Pick<SentBatch, 'locate'>): JsonObject {
   const { index, outcome, position } = result;
   const place = { index, ...(position ? { line: position.line, column: position.column } : {}) };
@@ -46,7 +46,7 @@ function identityFields({ kind, mesh, zone, namespace, name }: Identity): JsonOb
   return { type: kind, ...Object.fromEntries(given), name };
 }
 
-/** The last line: how many documents had which outcome, and whether anything was written. */
+/** Returns the last line: the number of documents by outcome, and whether anything was written. */
 export function summaryLine({ results, revision }: BatchOutcome, { atomic, dryRun }: ApplyQuery): JsonObject {
   const counts = { created: 0, updated: 0, unchanged: 0, refused: 0, skipped: 0 };
   for (const { outcome } of results) counts[outcome] += 1;

@@ -5,17 +5,17 @@ import type { FastifyReply } from 'fastify';
 /** Timeout for a client to continue reading, ms. */
 const STALL = 30_000;
 
-/** Headers of an answer in JSON lines that is read while it is made. */
+/** Headers of an answer in JSON lines that is read while it is written. */
 const HEADERS = {
   'content-type': 'application/x-ndjson; charset=utf-8',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 };
 
-/** An answer in JSON lines. The first line takes the response over from Nest: what fails later has to be a line as well. */
+/** An answer in JSON lines. The first line takes over the response from Nest: later failures must be lines as well. */
 export class LineStream {
   private open = false;
-  /** By `Clock.elapsed`. */
+  /** Deadline by `Clock.elapsed`. */
   private latest = Infinity;
 
   constructor(
@@ -23,28 +23,28 @@ export class LineStream {
     private readonly clock: Clock,
   ) {}
 
-  /** True once a line was written: the status is then sent. */
+  /** True once a line was written: the status has been sent. */
   get isOpen(): boolean {
     return this.open;
   }
 
-  /** From now on all `write` together may take `ms`: what the answer holds is not held for longer. */
+  /** Limits the total time of all further writes to `ms`, because the answer holds resources until its end. */
   limit(ms: number): void {
     this.latest = this.clock.elapsed() + ms;
   }
 
-  /** Writes a line and does not wait until it is read: for a few short ones. */
+  /** Writes a line without waiting until it is read: for a few short ones. */
   tell(line: object): void {
     this.begin();
     this.reply.raw.write(`${JSON.stringify(line)}\n`);
   }
 
-  /** Writes a line; resolves when the client keeps up. Rejects when it is gone or does not read on for 30 s, and by `limit`. */
+  /** Writes a line; resolves when the client keeps up. Rejects if the client is gone, does not read for 30 s, or `limit` is over. */
   write(line: object): Promise<void> {
     return this.writeText(`${JSON.stringify(line)}\n`);
   }
 
-  /** As `write`, of whole lines with their ends. */
+  /** Like `write`, for whole lines with their ends. */
   async writeText(text: string): Promise<void> {
     this.begin();
     const { raw } = this.reply;
@@ -65,7 +65,7 @@ export class LineStream {
     this.reply.raw.end();
   }
 
-  /** Ends the connection: the answer is not whole. */
+  /** Ends the connection: the answer is incomplete. */
   destroy(): void {
     this.reply.raw.destroy();
   }

@@ -5,12 +5,12 @@ import type { PageRange, SortedPage } from '@causeway/runtime';
 import { header, type RestRequest } from '../http/rest-request';
 import { stripQuery } from '../http/route-table';
 
-/** Characters after which a page ends early, with `next`: a page of the largest resources would be a gigabyte. */
+/** Maximum length of a page in characters, after which it ends early: a page of the largest resources would be a gigabyte. */
 const MAX_LIST_LENGTH = 4 * 1024 * 1024;
 
 /**
- * The body `{total, items, next}` of a list (docs/design.md §6); `next` is null on the last page. A page has at least
- * one item, and ends early where its items are large. `text` is called once for each item in the body, in their order.
+ * Returns the body `{total, items, next}` of a list (docs/design.md §6); `next` is null on the last page. A page has at
+ * least one item, and ends early if items are large. `text` is called once per item, in order.
  */
 export function listBody(
   request: RestRequest,
@@ -31,7 +31,7 @@ export function listBody(
   return `{"total":${total},"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`;
 }
 
-/** The body `{total, items, next}` of a range of a table that has no cursor. */
+/** Returns the body `{total, items, next}` for a range of a table without cursor. */
 export function tableBody<T>(
   request: RestRequest,
   { total, items }: SortedPage<T>,
@@ -45,20 +45,20 @@ export function tableBody<T>(
   };
 }
 
-/** Number of items on a page, and the last of them. */
+/** Number of items on a page, and the last item. */
 interface ShownItems {
   readonly shown: number;
   readonly last?: Resource | undefined;
 }
 
-/** The URL of the next page: the same query, sorted, with `offset` or `cursor` advanced (docs/reference/kuma-rest.md §1.3). */
+/** Returns the URL of the next page: the same query, sorted, with `offset` or `cursor` advanced (docs/reference/kuma-rest.md §1.3). */
 function nextUrl(request: RestRequest, page: PageRequest, { shown, last }: ShownItems): string {
   const size = String(page.size);
   if (page.start.type === 'offset') return nextPageUrl(request, { size, offset: String(page.start.offset + shown) });
   return nextPageUrl(request, { size, ...(last ? { cursor: encodeCursor(last.id) } : {}) });
 }
 
-/** The URL of a request with other values of some parameters, which are sorted. */
+/** Returns the URL of a request with some parameters replaced; all are sorted. */
 export function nextPageUrl(request: RestRequest, changed: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(request.url.slice(stripQuery(request.url).length + 1));
   for (const [name, value] of Object.entries(changed)) query.set(name, value);
@@ -72,12 +72,12 @@ export function nextPageUrl(request: RestRequest, changed: Readonly<Record<strin
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Headers of a response in JSON text that shows the store at a revision. */
+/** Returns the headers of a JSON response that shows the store at a revision. */
 export function jsonHeaders(revision: number): Record<string, string> {
   return { 'content-type': JSON_TYPE, 'causeway-revision': String(revision) };
 }
 
-/** Headers of a response that shows one resource. */
+/** Returns the headers of a response that shows one resource. */
 export function resourceHeaders(resource: Resource): Record<string, string> {
   return { 'content-type': JSON_TYPE, etag: formatEtag(resource), 'causeway-revision': String(resource.revision) };
 }

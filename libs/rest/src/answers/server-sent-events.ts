@@ -4,13 +4,13 @@ import { DomainError, type Identity, type StorePoint } from '@causeway/resources
 import type { FastifyReply } from 'fastify';
 import { newInstance, problemJson, toProblem, type Problem } from '../http/problem.filter';
 
-/** The names of events on the wire. */
+/** Names of events on the wire. */
 type WatchEventType = 'put' | 'delete' | 'bookmark' | 'relist' | 'error';
 
-/** A comment that keeps connections open and says nothing. */
+/** A comment without meaning that keeps connections open. */
 const HEARTBEAT = ': heartbeat\n\n';
 
-/** Watch events as server-sent events; one encoder a server, so that readers share buffers. */
+/** Returns an encoder of watch events as server-sent events; one per server, so that readers share buffers. */
 export function eventStreamEncoder(json: Pick<Queries['json'], 'listed' | 'overlayOf'>): EventEncoder {
   const puts = new EncodedPuts(
     (resource) => Buffer.from(eventText('put', json.listed(resource))),
@@ -27,7 +27,7 @@ export function eventStreamEncoder(json: Pick<Queries['json'], 'listed' | 'overl
   };
 }
 
-/** One server-sent event; `data` is JSON on one line. A reader that has seen an event with an id resumes behind it. */
+/** Returns one server-sent event; `data` is JSON on one line. A reader resumes after the last event with an id. */
 function eventText(event: WatchEventType, data: string, id?: StorePoint): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${encodeResumePoint(id)}\n`}data: ${data}\n\n`;
 }
@@ -47,7 +47,7 @@ function identityJson({ kind, mesh, zone, namespace, name }: Identity): string {
 export class ReplySink implements WatchSink {
   private readonly over = new AbortController();
   readonly gone = this.over.signal;
-  /** Problem that was sent to the client when `refuse` ended the watch. */
+  /** Problem sent to the client when `refuse` ended the watch. */
   refusal: Problem | undefined;
 
   constructor(
@@ -82,7 +82,7 @@ export class ReplySink implements WatchSink {
     const reason: unknown = this.gone.reason;
     const isRefused = reason instanceof DomainError;
     if (isRefused) this.refusal = toProblem(reason, newInstance()).problem;
-    // A client that does not read is not waited for.
+    // Does not wait for a client that does not read.
     if (isRefused ? raw.writableNeedDrain : hard) raw.destroy();
     else raw.end(this.refusal && eventText('error', problemJson(this.refusal)));
   }

@@ -11,16 +11,16 @@ import { readOrigin } from '../http/request-audit';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Batches at once: each holds up to 64 MiB of text and what it means. */
+/** Limits of concurrent batches: each holds up to 64 MiB of text and the parsed documents. */
 const BATCHES = { running: 4, queued: 16 };
-/** Timeout for a client to read the results, ms: meanwhile it occupies the slot of another batch. */
+/** Timeout for a client to read the results, ms: meanwhile it occupies a slot. */
 const READ_TIME = 120_000;
-/** Documents or changes between two lines of progress. */
+/** Number of documents or changes between two progress lines. */
 const PROGRESS_STEP = 500;
-/** Lines that are made in one turn of the event loop. */
+/** Number of lines written per turn of the event loop. */
 const LINES_A_TURN = 100;
 
-/** Endpoint of `POST /_apply`: many resources as one write (docs/design.md §6 Batches). */
+/** Endpoint of `POST /_apply`: writes many resources as one batch (docs/design.md §6 Batches). */
 export function applyEndpoints(sources: EndpointSources): readonly Endpoint[] {
   const limit = new ConcurrencyLimit(BATCHES);
   const batches = new Batches(sources);
@@ -42,11 +42,11 @@ export function applyEndpoints(sources: EndpointSources): readonly Endpoint[] {
   ];
 }
 
-/** Applies batches and streams their results: 200 with JSON lines, progress, one result for each document, a summary. */
+/** Applies batches and streams their results: 200 with JSON lines: progress, one result per document, a summary. */
 class Batches {
   constructor(private readonly sources: EndpointSources) {}
 
-  /** Undefined if the batch failed after the status was sent. */
+  /** Returns the result; undefined if the batch failed after the status was sent. */
   async applied(
     batch: SentBatch,
     query: ApplyQuery,
@@ -93,7 +93,7 @@ class Batches {
       await lines.write(summary);
       lines.end();
     } catch (error) {
-      // The batch itself is done: what became of it stands in the log.
+      // The batch itself is finished: the log has its result.
       this.sources.logger.warn('the client of a batch did not read its results', {
         ...summary,
         error: errorText(error),

@@ -7,10 +7,10 @@ import { pageRange } from '../http/request-decoding';
 import { readingEndpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** RFC 3339, with the parts that `Date.parse` reads the same everywhere. */
+/** An RFC 3339 time that `Date.parse` reads the same everywhere. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** Endpoint of the audit log: what users did, and what was refused to them. */
+/** Endpoint of the audit log: actions of users, and refusals. */
 export function auditEndpoints({ queries }: EndpointSources): readonly Endpoint[] {
   return [
     readingEndpoint(

@@ -5,10 +5,10 @@ import { LineStream } from '../answers/line-stream';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Timeout for a client to read a backup, ms: meanwhile the database cannot clean up. */
+/** Timeout for a client to read a backup, ms: meanwhile the database cannot vacuum. */
 const READ_TIME = 600_000;
 
-/** Endpoint of backups: what fails before the first line is a problem; a connection that ends without the last line, a failure. */
+/** Endpoint of backups: a failure before the first line is a problem document, a later one ends the connection without the last line. */
 export function backupEndpoints(sources: EndpointSources): readonly Endpoint[] {
   const { queries, audit, clock, recorder, logger, ending } = sources;
   return [

@@ -5,7 +5,7 @@ import type { Call } from '../operations/call';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of services in the formats of programs that know nothing of meshes (docs/guides/without-proxy.md). */
+/** Endpoints of services in formats of programs outside the mesh (docs/guides/without-proxy.md). */
 export function discoveryEndpoints({ queries: { discovery, defaultMesh } }: EndpointSources): readonly Endpoint[] {
   return [
     endpoint(discoverTargets, async (call, { query: { minRevision, mesh, namespace, service, port } }) => {
@@ -19,7 +19,7 @@ export function discoveryEndpoints({ queries: { discovery, defaultMesh } }: Endp
   ];
 }
 
-/** The document, or 304 to a client that has it. */
+/** Returns the document, or 304 if the client already has it. */
 function conditional(call: Call, { body, etag, revision }: DiscoveryDocument, type: string): string {
   const { reply } = call;
   void reply.headers({ etag, 'causeway-revision': String(revision) });

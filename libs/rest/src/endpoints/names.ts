@@ -19,7 +19,7 @@ import { endpoint, kindEndpoint, type Endpoint } from '../operations/endpoint';
 import { findKind } from '../operations/kinds';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of hostnames: who claims them, what they resolve to, and what services have. */
+/** Endpoints of hostnames: their claims, their addresses, and the names of services. */
 export function nameEndpoints({ queries, registry }: EndpointSources): readonly Endpoint[] {
   const { defaultMesh, hostnames, inspections, resolution } = queries;
   return [

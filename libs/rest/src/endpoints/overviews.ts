@@ -12,7 +12,7 @@ import { kindEndpoint, type Endpoint } from '../operations/endpoint';
 import { findKind } from '../operations/kinds';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of resources with what is known of them beside the log (docs/reference/kuma-rest.md §1.4, §1.5). */
+/** Endpoints of resources with their insights (docs/reference/kuma-rest.md §1.4, §1.5). */
 export function overviewEndpoints({ queries, registry }: EndpointSources): readonly Endpoint[] {
   const list = (operation: KindOperation, kindName: string): Endpoint =>
     kindEndpoint(

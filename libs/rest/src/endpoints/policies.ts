@@ -29,17 +29,17 @@ import { endpoint, kindEndpoint, readingEndpoint, type Endpoint } from '../opera
 import { findKind } from '../operations/kinds';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints about which policies affect what, where they count, and what a change would change (seed GEP-713). */
+/** Endpoints of policies: which resources they affect, in which scopes, and the consequences of a change (seed GEP-713). */
 export function policyEndpoints(sources: EndpointSources): readonly Endpoint[] {
   return [...affectingEndpoints(sources), ...consequenceEndpoints(sources), topologyEndpoint(sources)];
 }
 
-/** Endpoints of the policies that affect a resource, or what is stored nowhere. */
+/** Endpoints of the policies that affect a resource, or a document that is not stored. */
 function affectingEndpoints({ queries: { policies }, registry }: EndpointSources): readonly Endpoint[] {
   return [
     kindEndpoint(
       listAffectingPolicies,
-      // `/meshes/x/_policies` is of the Mesh x: the router takes it before the paths of kinds.
+      // `/meshes/x/_policies` belongs to the Mesh x: the router matches it before the paths of kinds.
       (call) =>
         isJsonObject(call.request.params) && 'plural' in call.request.params
           ? findKindInPath(call, registry)
@@ -165,7 +165,7 @@ function readRoot(query: QueryReader, mesh: string, { registry }: EndpointSource
   };
 }
 
-/** A page with the address of the next one; a page may end early where its items are large. */
+/** Returns a page with the URL of the next one; a page may end early if items are large. */
 function paged<T extends SortedPage<object>>(request: RestRequest, found: T, { offset }: PageRange) {
   const end = offset + found.items.length;
   const more = found.items.length > 0 && end < found.total;

@@ -4,7 +4,7 @@ import { pageRange } from '../http/request-decoding';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of the proxies of a zone (docs/reference/proxies.md), and of the leases of its agents (docs/reference/leases.md). */
+/** Endpoints of a zone's proxies (docs/reference/proxies.md), and of its agents' leases (docs/reference/leases.md). */
 export function proxyEndpoints({ queries }: EndpointSources): readonly Endpoint[] {
   const { proxies, leases } = queries;
   return [

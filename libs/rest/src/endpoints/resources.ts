@@ -29,7 +29,7 @@ import type { Call } from '../operations/call';
 import { kindEndpoint, type Endpoint, type KindInRequest } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of the resources of every kind: the kinds are data of the registry, so that a new kind has its paths without a line here. */
+/** Endpoints of the resources of every kind: the registry has the kinds, so that a new kind gets its paths without code here. */
 export function resourceEndpoints(sources: EndpointSources): readonly Endpoint[] {
   const { queries, registry, admission } = sources;
   const ofOne: KindInRequest = ({ request }) => kindInPath(request, registry, true).kind;
@@ -80,7 +80,7 @@ function isWatch({ request }: Call): boolean {
   return isJsonObject(request.query) && request.query['watch'] === 'true';
 }
 
-/** A list, and the form of its documents. */
+/** Query of a list, and the form of its documents. */
 interface ListQuery extends ListRequest {
   readonly form: ReturnType<typeof documentForm>;
 }
@@ -104,7 +104,7 @@ function readWatch(query: QueryReader, kind: Kind, call: Call): { readonly watch
   return { watch: { scope, since, minRevision: readMinRevision(query), client } };
 }
 
-/** `{total, items, next}`. */
+/** Sends `{total, items, next}`. */
 async function sendList({ queries, registry }: EndpointSources, call: Call, wanted: ListQuery): Promise<void> {
   const { request, reply } = call;
   const result = await queries.resources.list(wanted, () => call.signal);
@@ -113,7 +113,7 @@ async function sendList({ queries, registry }: EndpointSources, call: Call, want
   void reply.headers(jsonHeaders(result.revision)).send(text);
 }
 
-/** Server-sent events, until the client is gone or may not have them any more. */
+/** Sends server-sent events until the client disconnects or loses its rights. */
 async function serveWatch(
   { queries, audit, events }: EndpointSources,
   { request, reply }: Call,
@@ -130,13 +130,13 @@ async function serveWatch(
   if (sink.refusal) audit.refused(request, sink.refusal.status, sink.gone.reason);
 }
 
-/** A PUT, PATCH or DELETE, without its body. */
+/** Query of a PUT, PATCH or DELETE, without the body. */
 interface WriteQuery {
   readonly address: NameQuery;
   readonly dryRun: boolean;
-  /** The zone in which a dry run looks at the consequences. */
+  /** Zone from whose view a dry run computes the consequences. */
   readonly seenFrom: string | undefined;
-  /** Of a DELETE of a Mesh. */
+  /** Of a DELETE of a Mesh: whether it terminates the Mesh. */
   readonly terminate: boolean;
 }
 
@@ -155,7 +155,7 @@ function toWriteOptions(call: Call, { address, dryRun }: WriteQuery): WriteOptio
   return { address, context, dryRun, ...(ifMatch === undefined ? {} : { ifMatch }) };
 }
 
-/** 201 when it made the resource. Status and headers are set last: a request that fails after its write must not carry them. */
+/** Answers 201 if the write created the resource. Sets status and headers last: a request that fails after its write must not have them. */
 async function answerWrite(
   sources: EndpointSources,
   call: Call,
@@ -173,7 +173,7 @@ async function answerWrite(
   return { ...(warnings.length === 0 ? {} : { warnings }), ...consequences };
 }
 
-/** Reads of this process show the write from here on. */
+/** Records the write, so that later reads of this process show it. */
 function recordWrite({ queries }: EndpointSources, revision: number, { dryRun }: WriteQuery): void {
   if (!dryRun) queries.readYourWrites.recordWrite(revision);
 }

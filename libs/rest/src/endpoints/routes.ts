@@ -3,7 +3,7 @@ import { decodeRequestQuestion } from '@causeway/queries';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of evaluations of requests, and of the routes of services (seed GEP-1426). */
+/** Endpoints that evaluate requests, and list the routes of services (seed GEP-1426). */
 export function routeEndpoints({ queries }: EndpointSources): readonly Endpoint[] {
   return [
     endpoint(explainRequest, (call, { query: { zone }, body }) => {

@@ -15,7 +15,7 @@ import { documentForm } from '../http/request-decoding';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Links from the root. */
+/** Links in the answer of the root path. */
 const LINKS = {
   resources: '/_resources',
   openapi: '/openapi.json',
@@ -24,7 +24,7 @@ const LINKS = {
   whoAmI: '/who-am-i',
 } as const;
 
-/** Endpoints about the control plane itself, and about the caller. */
+/** Endpoints about the control plane and the caller. */
 export function serverEndpoints({ queries, reviews, authority, openApi }: EndpointSources): readonly Endpoint[] {
   return [
     endpoint(describeServer, () => ({ ...queries.server.server(), links: LINKS })),

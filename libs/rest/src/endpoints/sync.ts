@@ -2,7 +2,7 @@ import { adoptZone, confirmGlobal, confirmZone, resetZoneEpoch } from '@causeway
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of operators' decisions about sync; those of the other role are 404. */
+/** Endpoints of operators' decisions about sync; those of the other role answer 404. */
 export function syncEndpoints({ queries: { decisions } }: EndpointSources): readonly Endpoint[] {
   return [
     endpoint(confirmZone, (call) => decisions.confirmZone(call.path('name'))),

@@ -34,7 +34,7 @@ export function tokenEndpoints(sources: EndpointSources): readonly Endpoint[] {
       tokens: queries.dataplaneTokens,
       check: () => queries.dataplaneTokens.checkHere(),
       subject: ({ mesh, name, workload }) => [mesh, name || workload],
-      // Of the mesh of the order, which is checked before anything else.
+      // Checks the mesh of the order before anything else.
       authorize: (body, rights) => {
         const mesh = isJsonObject(body) && typeof body['mesh'] === 'string' ? body['mesh'] : undefined;
         rights.check('create', { kind: 'DataplaneToken', mesh });
@@ -48,7 +48,7 @@ export function tokenEndpoints(sources: EndpointSources): readonly Endpoint[] {
   ];
 }
 
-/** The tokens of one use. */
+/** Endpoints of one type of token. */
 interface TokenRoutes extends Pick<Steps, 'check' | 'authorize'> {
   readonly operations: {
     readonly list: Operation;
@@ -62,7 +62,7 @@ interface TokenRoutes extends Pick<Steps, 'check' | 'authorize'> {
     revoke(id: unknown): Promise<readonly string[]>;
     rotate(): Promise<number>;
   };
-  /** The parts of the name that the audit log has for an order. */
+  /** Returns the parts of the name in the audit log for an order. */
   readonly subject: (order: JsonObject) => readonly unknown[];
 }
 
@@ -86,7 +86,7 @@ function familyEndpoints({ audit }: EndpointSources, family: TokenRoutes): reado
         );
         return issuedAnswer(call, issued);
       },
-      // Where the right depends on the order, it is decided before anything else, and the tokens say where they are issued.
+      // Rights that depend on the order are checked first; the token service reports where tokens are issued.
       authorize === undefined ? here : { authorize },
     ),
     endpoint(
@@ -103,9 +103,9 @@ function familyEndpoints({ audit }: EndpointSources, family: TokenRoutes): reado
   ];
 }
 
-/** The bare token as Kuma returns it, or with its id and end for a client that accepts JSON. */
+/** Returns the bare token like Kuma, or with its id and expiry for a client that accepts JSON. */
 function issuedAnswer(call: Call, issued: { readonly token: string }): object | string {
-  // Set here, since a refusal does not carry it.
+  // Set here, because a refusal must not have it.
   void call.reply.header('cache-control', 'no-store');
   if (/\bapplication\/json\b/.test(call.header('accept') ?? '')) return issued;
   void call.reply.type('text/plain; charset=utf-8');

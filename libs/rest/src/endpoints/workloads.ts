@@ -6,7 +6,7 @@ import type { Call } from '../operations/call';
 import { endpoint, type Endpoint } from '../operations/endpoint';
 import type { EndpointSources } from '../operations/sources';
 
-/** Endpoints of the machines of a zone that have joined, and the end of what they were granted (docs/reference/enrolments.md). */
+/** Endpoints of a zone's enrolled hosts, and of the revocation of their rights (docs/reference/enrolments.md). */
 export function workloadEndpoints({ queries, audit }: EndpointSources): readonly Endpoint[] {
   const { workloads } = queries;
   const authorize = (body: unknown, rights: CallerRights): void => workloads.checkMayRevoke(body, rights);

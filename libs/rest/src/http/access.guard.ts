@@ -11,18 +11,18 @@ import { pathParameter, type RestRequest } from './rest-request';
 /** Methods that change nothing. */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Says what a route needs: `@Access('public')`. A route that says nothing is for administrators alone. */
+/** Declares the right that a route needs: `@Access('public')`. A route without it is for administrators only. */
 export const Access = Reflector.createDecorator<OperationAccess>();
 
-/** True for a method that may change something. */
+/** True for a method that may change data. */
 export function isWrite({ method }: Pick<RestRequest, 'method'>): boolean {
   return !SAFE_METHODS.includes(method);
 }
 
 /**
- * The one guard of all routes, bound to the application (APP_GUARD), so that no controller can forget it. It refuses by
- * throwing AccessDenied. Who the caller is was found out before (RequestHooks); what becomes of one resource is decided
- * where it is found or written.
+ * The only guard of all routes, bound to the application (APP_GUARD), so that no controller can forget it. It refuses
+ * by throwing AccessDenied. RequestHooks has authenticated the caller before; rights on a single resource are checked
+ * where it is read or written.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -54,7 +54,7 @@ export class AccessGuard implements CanActivate {
     for (const kind of access.kinds) rights.check(access.verb, { kind, mesh });
   }
 
-  /** A list of one namespace is about that namespace; every other list is about all. A path of no kind is the pipe's to refuse. */
+  /** Checks a list of one namespace for that namespace, and every other list for all. Unknown kinds are left to the pipe. */
   private checkList(rights: CallerRights, request: RestRequest, mesh: string | undefined): void {
     const kind = this.registry.noun(pathParameter(request, 'plural'));
     if (!kind) return rights.checkAny();
@@ -68,7 +68,7 @@ export class AccessGuard implements CanActivate {
     rights.check(query['watch'] === 'true' ? 'watch' : 'list', target);
   }
 
-  /** Returns `@Access` of a handler, cached: metadata is slow to read and this is on the path of each GET. */
+  /** Returns `@Access` of a handler, cached: metadata is slow to read, and every GET needs it. */
   private needsOf(context: ExecutionContext): OperationAccess | undefined {
     const handler = context.getHandler();
     if (!this.needs.has(handler))

@@ -1,23 +1,23 @@
-/** A request that was answered, for metrics and the access log: nothing of its query, its body or its credentials. */
+/** An answered request, for metrics and the access log, without query, body and credentials. */
 export interface AnsweredRequest {
-  /** `X-Request-Id`: the client's where that is well-formed, else one of ours. */
+  /** `X-Request-Id`: the client's if well-formed, else a generated one. */
   readonly id: string;
-  /** The trace that it belongs to; absent where there is none. */
+  /** Id of its trace; absent if there is none. */
   readonly traceId?: string;
   readonly method: string;
-  /** As the router has it, such as `/meshes/:mesh/:kind/:name`; empty where no route took it. */
+  /** Pattern of the router, such as `/meshes/:mesh/:kind/:name`; empty if no route matched. */
   readonly route: string;
-  /** At most 200 characters. */
+  /** Path, at most 200 characters. */
   readonly path: string;
   readonly status: number;
-  /** From the first byte of its head to the last of the answer. */
+  /** Duration from the first byte of the head to the last byte of the answer. */
   readonly ms: number;
-  /** True of a stream of events, which takes as long as its client stays. */
+  /** True for an event stream, which lasts as long as its client stays. */
   readonly isWatch: boolean;
-  /** The sender; empty if unknown. */
+  /** Name of the sender; empty if unknown. */
   readonly user: string;
   readonly address: string;
 }
 
-/** Called for each answered request; must not throw and must be quick. */
+/** Called for each answered request; must not throw and must be fast. */
 export type RequestObserver = (request: AnsweredRequest) => void;

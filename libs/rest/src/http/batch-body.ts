@@ -15,17 +15,17 @@ import {
 } from './body-decode';
 import { HttpError } from './http-error';
 
-/** The documents of a batch as they were sent. */
+/** The documents of a batch as sent. */
 export interface SentBatch {
   readonly documents: readonly (BatchDocument & { readonly position: TextPosition })[];
-  /** The place of a field of a document in the body; undefined if finding it would take too long. */
+  /** Returns the position of a document's field in the body; undefined if finding it would take too long. */
   readonly locate: (index: number, field: string) => TextPosition | undefined;
 }
 
-/** Fields of so many documents are located. */
+/** Maximum number of documents whose fields are located. */
 const MAX_LOCATED = 100;
 
-/** Reads bodies of batches: JSON lines, a list or one object of JSON, or YAML documents. */
+/** Reads bodies of batches: JSON lines, a JSON list or object, or YAML documents. */
 export class BatchBodies {
   constructor(
     readonly parser: BodyParser,
@@ -33,7 +33,7 @@ export class BatchBodies {
     private readonly clock: Pick<Clock, 'elapsed'>,
   ) {}
 
-  /** Throws HttpError with line and column: 400 for what cannot be parsed, 413 for what is too large, 415, 503. */
+  /** Throws HttpError with line and column: 400 for syntax errors, 413 for bodies that are too large, 415, 503. */
   async read(body: UnreadBody | undefined, signal: AbortSignal): Promise<SentBatch> {
     const format = batchFormat(body?.contentType);
     if (!body) throw emptyBody();
@@ -89,7 +89,7 @@ export class BatchBodies {
   }
 }
 
-/** The value of one object. Throws HttpError with its place in the whole text. */
+/** Parses one object. Throws HttpError with the position in the whole text. */
 function parsed({ bytes, position }: JsonDocument, budget: { values: number }): unknown {
   const text = utf8(bytes);
   const failed = (reason: string, at: TextPosition): HttpError =>
@@ -108,15 +108,15 @@ function parsed({ bytes, position }: JsonDocument, budget: { values: number }): 
   return value;
 }
 
-/** A place in a part of a text that begins at `start`, as a place in the whole text. */
+/** Converts a position in a part of a text, which begins at `start`, to one in the whole text. */
 function within(start: TextPosition, { line, column }: TextPosition): TextPosition {
   return { line: start.line + line - 1, column: line === 1 ? start.column + column - 1 : column };
 }
 
-/** Maximum kept indentation of the first line: a block of YAML needs it, a list of JSON on one line does not. */
+/** Maximum indentation of the first line that is kept: a block of YAML needs it, a JSON list on one line does not. */
 const MAX_INDENT = 100;
 
-/** Finds fields by parsing the text of their document once more, for the first documents that are asked about. */
+/** Locates fields by parsing the text of their document again, for a limited number of documents. */
 function locator(
   documents: readonly { readonly position: TextPosition }[],
   textOf: (index: number) => string,

@@ -3,7 +3,7 @@ import { isJsonObject } from '@causeway/resources';
 import type { RestLimits } from '../rest-dependencies';
 import { HttpError, truncated, unparsableDetail } from './http-error';
 
-/** Media types of bodies, by how they are read. */
+/** Media types of bodies, by format. */
 const BODY_TYPES = {
   json: ['application/json', 'application/merge-patch+json'],
   yaml: ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'],
@@ -12,16 +12,15 @@ const BODY_TYPES = {
 /** Format of a body. */
 export type BodyFormat = keyof typeof BODY_TYPES;
 
-/** Bodies up to this many bytes are parsed on the main thread: larger ones would block the event loop for too long. */
+/** Maximum size of bodies parsed on the main thread, bytes: larger ones would block the event loop for too long. */
 export const MAX_INLINE_BYTES: Readonly<Record<BodyFormat, number>> = { json: 64 * 1024, yaml: 8 * 1024 };
 
-/** Bounds the time of parsing YAML; no resource needs as many nodes. */
+/** Maximum number of YAML nodes, which bounds parsing time; no resource needs as many. */
 const MAX_YAML_NODES = 20_000;
 
 /**
- * The value of a small request body, JSON or YAML by its media type; without one it is read as YAML, which takes JSON
- * too. Throws 415 for other types, 413 for larger ones and 400 for what cannot be parsed, with line and column
- * (docs/design.md §1, §6).
+ * Decodes a small request body, JSON or YAML by its media type; without one as YAML, which includes JSON. Throws 415
+ * for other types, 413 for larger bodies and 400 for syntax errors, with line and column (docs/design.md §1, §6).
  */
 export function decodeBody(contentType: string | undefined, body: unknown): unknown {
   const format = bodyFormat(contentType);
@@ -45,10 +44,10 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   throw new HttpError(415, detail);
 }
 
-/** Media types of JSON lines, which batches take. */
+/** Media types of JSON lines, which batches accept. */
 const LINES_TYPES: readonly string[] = ['application/x-ndjson', 'application/jsonl'];
 
-/** Returns the format of the body of a batch: as `bodyFormat`, and JSON lines. */
+/** Returns the format of a batch's body: as `bodyFormat`, and JSON lines. */
 export function batchFormat(contentType: string | undefined): BodyFormat {
   const [type = ''] = (contentType ?? '').split(';');
   if (!LINES_TYPES.includes(type.trim().toLowerCase())) return bodyFormat(contentType);
@@ -62,14 +61,14 @@ export function checkYamlLength(format: BodyFormat, bytes: Uint8Array, limits: P
   throw new HttpError(413, detail);
 }
 
-/** The value of a body. Throws HttpError. */
+/** Parses a body. Throws HttpError. */
 export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
   const text = utf8(bytes);
   if (text.trim() === '') throw emptyBody();
   return format === 'json' ? readJson(text) : readYaml(text);
 }
 
-/** Text of UTF-8. Throws 400. */
+/** Decodes UTF-8. Throws 400. */
 export function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -90,8 +89,7 @@ function readJson(text: string): unknown {
 }
 
 /**
- * Returns the position at which JSON.parse stopped; messages of V8 differ between versions of Node, the position does
- * not.
+ * Returns the position of an error of JSON.parse; V8's messages differ between versions of Node, the position does not.
  */
 export function jsonErrorPosition(text: string, error: unknown): TextPosition {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
@@ -108,7 +106,7 @@ function readYaml(text: string): unknown {
   return document.value;
 }
 
-/** An Unparsable becomes its HttpError here, so that a worker needs to know no other error. */
+/** Converts Unparsable to HttpError here, so that a worker has one type of error only. */
 function yamlDocuments(text: string, nodes = MAX_YAML_NODES): ReturnType<typeof parseYaml> {
   try {
     return parseYaml(text, { nodes });
@@ -117,12 +115,12 @@ function yamlDocuments(text: string, nodes = MAX_YAML_NODES): ReturnType<typeof 
   }
 }
 
-/** The error for a body without content. */
+/** Returns the error for an empty body. */
 export function emptyBody(): HttpError {
   return new HttpError(400, 'The body is empty; send the resource as JSON or YAML.');
 }
 
-/** A message to the body worker. `documents` asks for all documents of a YAML text: the value is a list of LocatedValue. */
+/** A message to the body worker. `documents` requests all documents of a YAML text as a list of LocatedValue. */
 export interface ParseRequest {
   readonly format: BodyFormat | 'documents';
   readonly bytes: Uint8Array;
@@ -138,7 +136,7 @@ export interface LocatedValue {
 /** Maximum number of keys and values of all documents of a YAML text. */
 const MAX_YAML_DOCUMENT_NODES = 100_000;
 
-/** All documents of a YAML text. Throws 400. */
+/** Parses all documents of a YAML text. Throws 400. */
 export function parseDocuments(bytes: Uint8Array): readonly LocatedValue[] {
   return yamlDocuments(utf8(bytes), MAX_YAML_DOCUMENT_NODES).map(({ value, locate }) => ({ value, ...locate('') }));
 }

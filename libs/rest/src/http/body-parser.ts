@@ -8,12 +8,12 @@ import { HttpError } from './http-error';
 import type { RequestSignals } from './request-signals';
 
 /**
- * Body of a request that is not read yet. Fastify passes it as `request.body`, so that guards refuse a caller before
- * the body takes memory; the pipe of a handler reads it.
+ * Unread body of a request. Fastify passes it as `request.body`, so that guards can refuse a caller before the body
+ * uses memory; the pipe of a handler reads it.
  */
 export class UnreadBody {
   constructor(
-    /** The request that the body belongs to. */
+    /** Request to which the body belongs. */
     readonly request: { readonly headers: IncomingHttpHeaders },
     private readonly stream: Readable,
     private readonly limit: number,
@@ -24,24 +24,24 @@ export class UnreadBody {
     return this.request.headers['content-type'];
   }
 
-  /** Throws 413 when the declared length is above the limit. */
+  /** Throws 413 if the declared length is above the limit. */
   checkDeclaredLength(): void {
     if (this.declaredLength > this.limit) throw tooLarge();
   }
 
-  /** The same body with another limit. */
+  /** Returns the same body with another limit. */
   upTo(limit: number): UnreadBody {
     return new UnreadBody(this.request, this.stream, limit);
   }
 
-  /** All bytes. Throws 413 above the limit, and 400 when the length is not the declared one or the client breaks off. */
+  /** Returns all bytes. Throws 413 above the limit, and 400 if the length differs from the declared one or the client disconnects. */
   async read(): Promise<Buffer> {
     const chunks: Buffer[] = [];
     const length = await this.readPieces((chunk) => void chunks.push(chunk));
     return Buffer.concat(chunks, length);
   }
 
-  /** Hands over the body piece by piece and resolves with its length. Throws as `read` does, and what `take` throws. */
+  /** Passes the body to `take` piece by piece and resolves with its length. Throws like `read`, and errors of `take`. */
   async readPieces(take: (piece: Buffer) => void): Promise<number> {
     this.checkDeclaredLength();
     const length = await this.pieces(take);
@@ -50,7 +50,7 @@ export class UnreadBody {
     throw failed(400, 'Request body size did not match Content-Length');
   }
 
-  /** Listens to events: an asynchronous iterator costs several promises for each chunk. */
+  /** Uses events: an asynchronous iterator costs several promises per chunk. */
   private pieces(take: (piece: Buffer) => void): Promise<number> {
     const { stream, limit } = this;
     let length = 0;
@@ -81,7 +81,7 @@ export class UnreadBody {
     });
   }
 
-  /** NaN where no length was declared. */
+  /** Declared length; NaN if there is none. */
   private get declaredLength(): number {
     return Number(this.request.headers['content-length']);
   }
@@ -91,12 +91,12 @@ function tooLarge(): HttpError {
   return failed(413, 'Request body is too large');
 }
 
-/** The connection is of no further use: the rest of the body may still be on its way. */
+/** Returns an error that closes the connection: the rest of the body may still arrive. */
 function failed(status: 400 | 413, detail: string, cause?: unknown): HttpError {
   return new HttpError(status, detail, { headers: { connection: 'close' }, cause });
 }
 
-/** Parses bodies: small ones at once, large ones in a worker that can be ended, so that none blocks the event loop. */
+/** Parses bodies: small ones directly, large ones in a worker that can be terminated, so that none blocks the event loop. */
 export class BodyParser {
   readonly workers: BodyWorkerPool;
 
@@ -110,8 +110,8 @@ export class BodyParser {
   }
 
   /**
-   * The value of a body; no body counts as an empty one. Throws as `decodeBody` does, 503 when too many bodies wait for
-   * a worker, and the reason of the request's signal when that aborts.
+   * Parses a body; no body counts as an empty one. Throws like `decodeBody`, 503 if too many bodies wait for a worker,
+   * and the reason of the request's signal if it aborts.
    */
   async parse(body: UnreadBody | undefined): Promise<unknown> {
     const bytes = (await body?.read()) ?? Buffer.alloc(0);
@@ -123,8 +123,8 @@ export class BodyParser {
   }
 
   /**
-   * Parses in a worker what is too large for the main thread: returns the value of YAML; undefined for JSON that may be
-   * parsed here. Throws as `parse` does.
+   * Parses a body too large for the main thread in a worker: returns the value of YAML; undefined for JSON that may be
+   * parsed here. Throws like `parse`.
    */
   async inWorker(request: ParseRequest, signal: AbortSignal): Promise<unknown> {
     const result = await this.workers.parse(request, signal);
@@ -140,12 +140,12 @@ export class BodyParser {
   }
 }
 
-/** Returns the body of a request that Fastify has left unread; undefined where it has none. */
+/** Returns the unread body of a request from Fastify; undefined if it has none. */
 export function unreadBody(body: unknown): UnreadBody | undefined {
   return body instanceof UnreadBody ? body : undefined;
 }
 
-/** Reads the value of a small body at once. Throws 400, 413 and 415. */
+/** Reads and decodes a small body. Throws 400, 413 and 415. */
 export async function readSmallBody(given: unknown): Promise<unknown> {
   const body = unreadBody(given);
   return decodeBody(body?.contentType, await body?.read());

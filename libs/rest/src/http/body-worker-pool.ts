@@ -5,15 +5,15 @@ import { startWorkerThread, type Clock, type Timer, type WorkerThread } from '@c
 import { HttpError } from './http-error';
 import { isParseResult, type BodyParseResult, type ParseRequest } from './body-decode';
 
-/** Bounds of the threads that read bodies; durations in ms, sizes in bytes. */
+/** Limits of the worker threads; durations in ms, sizes in bytes. */
 export interface BodyWorkerLimits {
   readonly workers: number;
   /** Timeout for one body. */
   readonly timeout: number;
-  /** Bodies that wait for a thread, and their bytes. */
+  /** Maximum number of bodies that wait for a thread, and their total size. */
   readonly queued: number;
   readonly queuedBytes: number;
-  /** Time for which an idle thread is kept. */
+  /** Time after which an idle thread ends. */
   readonly idleTimeout: number;
 }
 
@@ -25,7 +25,7 @@ export const BODY_WORKER_LIMITS: BodyWorkerLimits = {
   idleTimeout: 60_000,
 };
 
-/** Enough for what a body of the largest size unfolds to; a body that needs more ends its thread and nothing else. */
+/** Enough for the expanded value of the largest body; a body that needs more ends only its thread. */
 const HEAP_MIB = 256;
 
 interface ParseJob {
@@ -42,8 +42,8 @@ interface BodyWorker {
 }
 
 /**
- * Reads bodies beside the main thread, in threads that are started when they are needed and can be ended: a body that
- * takes too long or too much memory costs its own request only.
+ * Parses bodies in worker threads that are started on demand and can be terminated: a body that takes too much time or
+ * memory fails only its own request.
  */
 export class BodyWorkerPool {
   private readonly pool = new Set<BodyWorker>();
@@ -83,12 +83,12 @@ export class BodyWorkerPool {
     return this.pool.size;
   }
 
-  /** Number of bodies that are being parsed or wait. */
+  /** Number of bodies being parsed or waiting. */
   get busy(): number {
     return this.queue.length + [...this.pool].filter(({ job }) => job !== undefined).length;
   }
 
-  /** Ends all threads; what they were reading is given up. */
+  /** Ends all threads and abandons their work. */
   async close(): Promise<void> {
     this.closed = true;
     const ending = new Unavailable('this control plane is ending');
@@ -96,7 +96,7 @@ export class BodyWorkerPool {
     await Promise.all([...this.pool].map((one) => this.end(one, ending)));
   }
 
-  /** Hands waiting bodies to threads that are free, and starts one where none is. */
+  /** Assigns waiting bodies to idle threads, and starts a thread if there is none. */
   private assign(): void {
     for (const one of this.pool) if (one.ready && !one.job) this.next(one);
     const starting = [...this.pool].filter(({ ready }) => !ready).length;
@@ -120,7 +120,7 @@ export class BodyWorkerPool {
 
   private start(): void {
     const thread = startWorkerThread(join(__dirname, 'body-worker'), { heapMiB: HEAP_MIB });
-    // A worker must not keep the program alive; a client that waits has a socket that does.
+    // A worker must not keep the program alive; a waiting client has a socket that does.
     thread.unref();
     const one: BodyWorker = { thread, job: undefined, ready: false, timer: undefined };
     this.pool.add(one);
@@ -139,14 +139,14 @@ export class BodyWorkerPool {
     this.assign();
   }
 
-  /** Ends a thread and rejects what it is at; a thread that never came up takes what waits with it. */
+  /** Ends a thread and rejects its body; a thread that never started also rejects the waiting ones. */
   private async end(one: BodyWorker, reason: Error = new Unavailable('the body was not read')): Promise<void> {
     if (!this.pool.delete(one)) return;
     one.timer?.cancel();
     one.job?.reject(reason);
     if (!one.ready) for (const job of this.queue.splice(0)) job.reject(reason);
     else this.assign();
-    // Node 20 aborts the whole process where a thread is terminated while it links a module of ECMAScript (typebox is one).
+    // Node 20 aborts the whole process if a thread is terminated while it links an ECMAScript module (typebox is one).
     if (!one.ready) await Promise.race([once(one.thread, 'message'), once(one.thread, 'exit')]).catch(() => undefined);
     await one.thread.terminate();
   }

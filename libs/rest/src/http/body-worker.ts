@@ -4,8 +4,8 @@ import { isParseRequest, parseBody, parseDocuments, type BodyParseResult, type P
 import { HttpError } from './http-error';
 
 /**
- * The worker that parses large bodies. YAML comes back as a value. JSON is only checked here and parsed again by the
- * main thread: that blocks it for less time than to take over the value, once the shape of the value is bounded.
+ * Worker that parses large bodies. YAML is returned as a value. JSON is only checked here and parsed again by the main
+ * thread: once its shape is bounded, that blocks the main thread for less time than receiving the value.
  */
 parentPort?.on('message', (request: unknown) => {
   if (isParseRequest(request)) parentPort?.postMessage(parseRequested(request.format, request.bytes));

@@ -1,6 +1,6 @@
 import { shortened, type Violation } from '@causeway/resources';
 
-/** The statuses that REST itself decides; the others come from DomainErrors (docs/design.md §6). */
+/** Statuses that REST itself decides; the others come from DomainErrors (docs/design.md §6). */
 export type HttpErrorStatus = 400 | 403 | 404 | 405 | 406 | 410 | 412 | 413 | 414 | 415 | 503;
 
 /** Parts of an HttpError besides status and detail. */
@@ -10,7 +10,7 @@ export interface HttpErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A request that HTTP itself refuses: a bad query, a wrong method, a precondition. ProblemFilter makes one problem document of it. */
+/** A request refused at the level of HTTP: a bad query, a wrong method, a precondition. ProblemFilter converts it to a problem document. */
 export class HttpError extends Error {
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
@@ -27,10 +27,10 @@ export class HttpError extends Error {
   }
 }
 
-/** Characters of a client's own text that an error repeats. */
+/** Maximum number of characters of a client's text that an error repeats. */
 const MAX_ECHOED = 200;
 
-/** A text as an error may repeat it: its first characters, 200 by default. */
+/** Shortens a text that an error repeats, to 200 characters by default. */
 export function truncated(text: string, longest = MAX_ECHOED): string {
   return shortened(text, longest + 1, '…');
 }

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { httpServerOptions, limitConnections, refuseGarbled } from './rest-adapter';
 import type { RestLimits } from '../rest-dependencies';
 
-/** Only the account of this process: its folder says the same, so that no moment is left between the two. */
+/** Only for the account of this process. The folder has the same restriction, which covers the moment before this one is set. */
 const SOCKET_MODE = 0o600;
 
 /**
- * The unix socket at which REST is served as well, in plain HTTP. Whoever reaches it is an administrator, so its path
- * has to lie in a folder of mode 0700; who prepares the folder calls `listen`. Connections of TCP are never `has`.
+ * The unix socket on which REST is also served, in plain HTTP. Whoever can connect is an administrator, so its path
+ * must be in a folder of mode 0700; the owner of the folder calls `listen`. `has` is false for TCP connections.
  */
 export class LocalSocket {
   private readonly sockets = new WeakSet<object>();
@@ -18,16 +18,16 @@ export class LocalSocket {
 
   constructor(
     private readonly limits: RestLimits,
-    /** Application that it serves; requested when it listens. */
+    /** Returns the application to serve; called when listening begins. */
     private readonly served: () => Pick<FastifyInstance, 'routing'>,
   ) {}
 
-  /** True for the connection of a request that came by this socket. */
+  /** True for the connection of a request through this socket. */
   has(socket: object): boolean {
     return this.sockets.has(socket);
   }
 
-  /** Serves what the application serves, which must have been initialised. Rejects where it cannot listen. */
+  /** Serves the application, which must be initialised. Rejects if it cannot listen. */
   async listen(path: string): Promise<void> {
     const fastify = this.served();
     const server = createServer(httpServerOptions(this.limits), (request, reply) => fastify.routing(request, reply));
@@ -45,12 +45,12 @@ export class LocalSocket {
     await chmod(path, SOCKET_MODE);
   }
 
-  /** The server, while it listens. */
+  /** Returns the server while it listens. */
   listening(): readonly Server[] {
     return this.server ? [this.server] : [];
   }
 
-  /** Takes no further connection, ends the open ones and removes the file. */
+  /** Stops accepting connections, ends the open ones and removes the file. */
   async close(): Promise<void> {
     const { server } = this;
     if (!server) return;

@@ -52,11 +52,11 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** Request for credentials (RFC 6750). */
+/** Challenge that asks for credentials (RFC 6750). */
 const CHALLENGE = 'Bearer realm="causeway"';
 const SEND_TOKEN = 'send the header "Authorization: Bearer" with a user token or the operator token';
 
-/** Methods that write resources; a POST asks, or does something else. */
+/** Methods that write resources; a POST is a query, or another action. */
 const WRITE_METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
 
 const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
@@ -68,9 +68,9 @@ const STATUS_OF: Readonly<Record<DomainError['type'], number>> = {
 };
 
 /**
- * The one mapping from an error to a problem (docs/design.md §6). `instance` names this occurrence, so that its log line
- * can be found. `method` is the method of the request: only of a write the detail says that nothing was written. An
- * unexpected error becomes a 500 that reveals nothing of the inside.
+ * Converts any error to a problem document; the only such mapping (docs/design.md §6). `instance` identifies this
+ * occurrence in the log. `method` is that of the request: only for writes the detail adds that nothing was written. An
+ * unexpected error becomes a 500 without internal details.
  */
 export function toProblem(error: unknown, instance: string, method = ''): ProblemWithHeaders {
   const make = (status: number, detail: string, violations: readonly Violation[] = []): Problem => ({
@@ -114,26 +114,26 @@ export function toProblem(error: unknown, instance: string, method = ''): Proble
   return { problem: make(500, 'Something went wrong here; the log has it under this instance.'), headers: {} };
 }
 
-/** The 4xx that Fastify or Nest put on their own errors. */
+/** Returns the 4xx status that Fastify or Nest put on their own errors. */
 function frameworkStatus(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const status: unknown = 'statusCode' in error ? error.statusCode : 'status' in error ? error.status : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
-/** A name for one occurrence of a problem. */
+/** Returns a unique name for one occurrence of a problem. */
 export function newInstance(): string {
   return `urn:uuid:${randomUUID()}`;
 }
 
-/** A problem as the body of a response; long texts are cut: names of a path may stand in them. */
+/** Returns the body of a problem response; long texts, such as names in a path, are shortened. */
 export function problemJson(problem: Problem): string {
   return JSON.stringify(problem, (_, value: unknown) =>
     typeof value === 'string' ? truncated(value, MAX_TEXT) : value,
   );
 }
 
-/** The one place where a thrown error becomes a response; an unexpected error is logged with its stack. */
+/** Converts every thrown error to a response, the only place that does; logs unexpected errors with their stack. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(

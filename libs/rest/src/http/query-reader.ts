@@ -3,7 +3,7 @@ import { FieldPath, nearest, type Schema, type Violation, type ViolationRule } f
 import { IsOptional } from 'typebox';
 import { HttpError, truncated } from './http-error';
 
-/** Longer names are no misspelt ones. */
+/** Maximum length of a name that is compared with known names: longer ones are no typing errors. */
 const MAX_GUESSED = 64;
 
 /** A query string as Fastify parses it. */
@@ -11,25 +11,25 @@ export interface RawQuery {
   readonly [name: string]: string | readonly string[] | undefined;
 }
 
-/** The parameters that a handler knows, by name; `operation.query` of the definitions. A schema of an object stands for many: `filter[labels.team]`. */
+/** Schemas of a handler's parameters by name (`operation.query`). An object schema stands for many: `filter[labels.team]`. */
 export type QueryParameters = Readonly<Record<string, ParameterSchema>>;
 
 /** Keywords of the schema of a parameter. */
 interface ParameterSchema extends Schema {
   readonly description?: string;
-  /** Text of the refusal of a wrong value, in place of the value. */
+  /** Text of a violation in place of the value. */
   readonly hint?: string;
 }
 
-/** Bounds of a whole number; both ends are legal. */
+/** Inclusive range of a whole number. */
 export interface IntegerRange {
   readonly minimum: number;
   readonly maximum: number;
 }
 
 /**
- * The query of one request against the parameters that its handler knows. Reading collects violations; `check` throws
- * them all at once as 400 (docs/design.md §6 "bad query").
+ * Reads the query of one request by the parameters of its handler. Collects violations; `check` throws them all at once
+ * as 400 (docs/design.md §6 "bad query").
  */
 export class QueryReader {
   private readonly violations: Violation[] = [];
@@ -41,13 +41,13 @@ export class QueryReader {
     for (const name of Object.keys(raw)) if (!this.isKnown(name)) this.refuseUnknown(name);
   }
 
-  /** Adds a violation of the parameter `name`, unless it has one: a parameter may be read twice. */
+  /** Adds a violation of the parameter `name`, unless it already has one: a parameter may be read twice. */
   refuse(name: string, reason: string, rule: ViolationRule = 'invalid'): void {
     const violation = FieldPath.at(truncated(name)).violation(reason, rule);
     if (!this.violations.some(({ field }) => field === violation.field)) this.violations.push(violation);
   }
 
-  /** The text of a parameter, undefined when absent; given twice it is refused. */
+  /** Returns the text of a parameter, undefined if absent; refuses a repeated one. */
   text(name: string): string | undefined {
     const value = Object.hasOwn(this.raw, name) ? this.raw[name] : undefined;
     if (value === undefined) return undefined;
@@ -58,7 +58,7 @@ export class QueryReader {
     return undefined;
   }
 
-  /** A whole number within `range`; what is none is refused. */
+  /** Returns a whole number within `range`; refuses any other text. */
   integer(name: string, range: IntegerRange): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -80,7 +80,7 @@ export class QueryReader {
     return text === 'true';
   }
 
-  /** Returns the values of all parameters by the types of their schemas, without those that stand for many. */
+  /** Returns the values of all parameters by the types of their schemas, except those that stand for many. */
   values(): Readonly<Record<string, unknown>> {
     const values: Record<string, unknown> = {};
     for (const [name, schema] of Object.entries(this.known)) {
@@ -107,7 +107,7 @@ export class QueryReader {
     return schema.enum === undefined ? this.nonEmpty(name, schema) : this.word(name, schema);
   }
 
-  /** Returns a text; an empty one is as good as none where it must not be empty. */
+  /** Returns a text; an empty one counts as absent if it must not be empty. */
   private nonEmpty(name: string, { minLength = 0 }: ParameterSchema): string | undefined {
     const text = this.text(name);
     return text === '' && minLength > 0 ? undefined : text;
@@ -121,12 +121,12 @@ export class QueryReader {
     return undefined;
   }
 
-  /** Names of all parameters that begin with `start`. */
+  /** Returns the names of all parameters that begin with `start`. */
   namesFrom(start: string): readonly string[] {
     return Object.keys(this.raw).filter((name) => name.startsWith(start));
   }
 
-  /** Throws 400 with everything refused so far. */
+  /** Throws 400 with all violations so far. */
   check(): void {
     if (this.violations.length === 0) return;
     throw badQuery(this.violations);
@@ -144,24 +144,24 @@ export class QueryReader {
   }
 }
 
-/** The error of a query that breaks rules. */
+/** Returns the error of a query with violations. */
 export function badQuery(violations: Iterable<Violation>): HttpError {
   return new HttpError(400, 'The query of this request is not understood.', { violations: [...violations] });
 }
 
-/** The query of a request against the parameters that its handler knows. */
+/** Returns a reader for the query of a request, with the parameters of its handler. */
 export function readQuery({ query }: Pick<RestRequest, 'query'>, known: QueryParameters): QueryReader {
   const raw: RawQuery = {};
   return new QueryReader(Object.assign(raw, query), known);
 }
 
-/** `must be one of a, b`, or why only one is possible. */
+/** Returns `must be one of a, b`, or why only one value is possible. */
 function wordsText({ enum: words = [], hint }: ParameterSchema): string {
   const choice = words.length === 1 ? `must be ${String(words[0])}` : `must be one of ${words.join(', ')}`;
   return hint === undefined ? choice : `${choice}; ${hint}`;
 }
 
-/** The description of a parameter as the end of a sentence: `the name of the service`. */
+/** Returns the description of a parameter as the end of a sentence: `the name of the service`. */
 function lowerFirst(text = ''): string {
   return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
 }

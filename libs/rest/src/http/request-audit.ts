@@ -10,17 +10,17 @@ import { header, type RestRequest } from './rest-request';
 import { findTrace } from './request-trace';
 import { stripQuery } from './route-table';
 
-/** Activities of the audit log by the route of their POST; other routes are recorded by their path. */
+/** Activities in the audit log by the route of their POST; other routes are recorded with their path. */
 const AUDITED: ReadonlyMap<string, Activity | 'reads' | 'itself'> = new Map(
   OPERATIONS.flatMap(({ method, path, aliases = [], audit }) =>
     method === 'POST' && audit !== undefined ? [path, ...aliases].map((one) => [routePath(one), audit] as const) : [],
   ),
 );
 
-/** A refusal of any request is recorded with one of these; of a request that changes something with every 4xx. */
+/** Statuses with which a refusal of any request is recorded; of write requests every 4xx is recorded. */
 const ACCESS_REFUSED: readonly number[] = [401, 403, 429];
 
-/** The verbs of refused requests; a refused PUT is not known to create or to update. */
+/** Verbs of refused requests; whether a refused PUT would create or update is unknown. */
 const VERBS: Readonly<Record<string, string>> = {
   GET: 'get',
   HEAD: 'get',
@@ -44,10 +44,10 @@ export function readOrigin(request: RestRequest): CallerOrigin {
   };
 }
 
-/** The audit log as REST writes it: refusals, and what POSTs did. The entries of writes are committed with the writes. */
+/** Audit entries of REST: refusals, and actions of POSTs. Entries of writes are committed with the writes. */
 export class RequestAudit {
   private readonly notes = new WeakMap<object, string>();
-  /** Requests that changed nothing. */
+  /** Requests that were dry runs. */
   private readonly dry = new WeakSet();
 
   constructor(
@@ -61,17 +61,17 @@ export class RequestAudit {
     return toAuditSource(this.callers.callerOf(request), readOrigin(request));
   }
 
-  /** Says what a POST is done to, where its path does not: the zone of a token, the id of a revoked one. */
+  /** Sets the subject of a POST that its path does not contain: the zone of a token, the id of a revoked one. */
   note(request: object, name: string): void {
     this.notes.set(request, name);
   }
 
-  /** Says that a POST was a dry run, so that it did nothing. */
+  /** Marks a POST as a dry run, which changes nothing. */
   noteDryRun(request: object): void {
     this.dry.add(request);
   }
 
-  /** Has what a POST of this route did recorded before it is answered; an answer that cannot be recorded becomes 503. */
+  /** Records every POST of this route before it is answered; if that fails, the answer is 503. */
   watch(route: RouteOptions): void {
     const { method, url } = route;
     if (method !== 'POST' || typeof AUDITED.get(url) === 'string') return;
@@ -81,7 +81,7 @@ export class RequestAudit {
     };
   }
 
-  /** Records a request that was refused, if it is one that the audit log has. */
+  /** Records a refused request, if the audit log contains such. */
   refused(request: RestRequest & Pick<FastifyRequest, 'routeOptions'>, status: number, error: unknown): void {
     const route = request.routeOptions.url ?? '';
     if (!isRecorded(request, route, status)) return;
@@ -113,14 +113,14 @@ export class RequestAudit {
   }
 }
 
-/** Dry runs write nothing, so only what they may not even ask is recorded of them. */
+/** Dry runs write nothing, so only refusals of access are recorded. */
 function isRecorded(request: RestRequest, route: string, status: number): boolean {
   if (ACCESS_REFUSED.includes(status)) return true;
   const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method) && AUDITED.get(route) !== 'reads';
   return writes && status >= 400 && status < 500 && readTexts(request.query)['dryRun'] !== 'true';
 }
 
-/** Texts of bodies are not repeated: a secret may be among them. */
+/** Returns the reason without texts of the body, which may contain a secret. */
 function refusalText(error: unknown, status: number, confidential: boolean): string {
   if (status === 400) return 'the request cannot be read';
   if (error instanceof DomainError) return refusalReason(error, confidential);

@@ -13,10 +13,10 @@ import type { Clock } from '@causeway/runtime';
 import type { RestAccess } from '../rest-dependencies';
 import { header, type RestRequest } from './rest-request';
 
-/** The connections of requests that come by the unix socket. */
+/** Connections of requests through the unix socket. */
 export interface LocalConnections {
   has(socket: object): boolean;
-  /** The server, while it listens. */
+  /** Returns the server while it listens. */
   listening(): readonly Server[];
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export class RequestCallers {
 
   constructor(
     private readonly access: RestAccess,
-    /** Connections whose requests are an administrator's. */
+    /** Connections whose caller is an administrator. */
     readonly local: LocalConnections,
     clock: Clock,
   ) {
@@ -36,8 +36,8 @@ export class RequestCallers {
   }
 
   /**
-   * Finds out who sends a request and counts it. Rejects with Unauthenticated for credentials that do not hold, also on
-   * routes that need none, and with RateLimited.
+   * Authenticates the sender of a request and counts it for the rate limit. Rejects with Unauthenticated for invalid
+   * credentials, even on public routes, and with RateLimited.
    */
   async identify(request: RestRequest): Promise<CallerRights> {
     const { policy, rates } = this.access;
@@ -47,7 +47,7 @@ export class RequestCallers {
       throw error;
     });
     const rights = new CallerRights(policy, caller);
-    // Before the rate limit: the audit log says who was refused.
+    // Set before the rate limit, so that the audit log names the refused caller.
     this.rights.set(request, rights);
     rates.take(caller, address);
     return rights;
@@ -65,7 +65,7 @@ export class RequestCallers {
     return this.rights.get(request)?.caller ?? anonymous;
   }
 
-  /** Calls `end` when the sender of a request loses what let it in, until the returned answer is closed. */
+  /** Calls `end` when the sender of a request loses the credentials or rights by which it was admitted, until the returned subscription is closed. */
   watch(request: RestRequest, end: (reason: DomainError) => void): MonitoredResponse {
     const authenticate = (): Promise<Caller> => this.authenticate(request);
     return this.monitor.watch({ rights: this.rightsOf(request), authenticate, end });
@@ -78,7 +78,7 @@ export class RequestCallers {
   private async authenticate(request: RestRequest): Promise<Caller> {
     const credentials = header(request, 'authorization');
     if (credentials === undefined) {
-      // An address proves nothing: an agent and a proxy connect from this machine with what others send.
+      // A local address proves nothing: agents and proxies on this host forward requests of others.
       return this.local.has(request.socket) ? localAdmin : this.access.authenticator.authenticate(undefined);
     }
     const token = /^bearer +(\S+)$/i.exec(credentials.trim())?.[1];

@@ -18,10 +18,10 @@ const MAX_FILTERS = 20;
 const FILTER = /^filter\[labels\.(.+)\]$/s;
 const ANY_WHOLE_NUMBER = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-/** The form of document that a client asks for. */
+/** Form of a document that a client requests. */
 export type DocumentForm = 'universal' | 'k8s';
 
-/** Decodes what a list or watch selects; refusals stay in `query`. */
+/** Decodes the selection of a list or watch; violations stay in `query`. */
 export function readSelection(query: QueryReader): Selection {
   return {
     name: query.text('name'),
@@ -55,7 +55,7 @@ function readSelector(query: QueryReader): readonly LabelRequirement[] {
   return [];
 }
 
-/** Decodes which page is requested; refusals stay in `query`. */
+/** Decodes the requested page; violations stay in `query`. */
 export function readPage(query: QueryReader): PageRequest {
   const size = readSize(query);
   const offset = query.integer('offset', ANY_WHOLE_NUMBER);
@@ -68,12 +68,12 @@ export function readPage(query: QueryReader): PageRequest {
   return { size, start: { type: 'after', key } };
 }
 
-/** Decodes the page of a list that has no cursor; refusals stay in `query`. */
+/** Decodes the page of a list without cursor; violations stay in `query`. */
 export function readOffsetPage(query: QueryReader): PageRange {
   return { size: readSize(query), offset: query.integer('offset', ANY_WHOLE_NUMBER) ?? 0 };
 }
 
-/** Returns the range that a page of a list without cursor has. */
+/** Returns the range of a page of a list without cursor. */
 export function pageRange({
   size = PAGE_SIZE.default,
   offset = 0,
@@ -81,27 +81,27 @@ export function pageRange({
   return { size, offset };
 }
 
-/** Decodes how many items a page has; refusals stay in `query`. */
+/** Decodes the size of a page; violations stay in `query`. */
 function readSize(query: QueryReader): number {
   return query.integer('size', { minimum: 1, maximum: PAGE_SIZE.maximum }) ?? PAGE_SIZE.default;
 }
 
-/** Decodes the revision that a read must show at least; refusals stay in `query`. */
+/** Decodes the minimum revision that a read must show; violations stay in `query`. */
 export function readMinRevision(query: QueryReader): number | undefined {
   return query.integer('minRevision', ANY_WHOLE_NUMBER);
 }
 
-/** Returns the form of document that the parameter `format` asks for. */
+/** Returns the form of document in the parameter `format`. */
 export function documentForm(format: string | undefined): DocumentForm {
   return format === 'k8s' || format === 'kubernetes' ? 'k8s' : 'universal';
 }
 
-/** The kind and mesh in a path; `mesh` is absent in a path over all meshes. */
+/** Kind and mesh in a path; `mesh` is absent in a path over all meshes. */
 export interface KindInPath extends NamedKind {
   readonly mesh: string | undefined;
 }
 
-/** Decodes the plural and the mesh in a path; throws 404 where no kind has that scope. `one` means a single resource. */
+/** Decodes the plural and the mesh in a path; throws 404 if no kind has that scope. `one` means a single resource. */
 export function kindInPath(request: RestRequest, registry: Registry, one: boolean): KindInPath {
   const plural = pathParameter(request, 'plural');
   const mesh = meshInPath(request);
@@ -111,12 +111,12 @@ export function kindInPath(request: RestRequest, registry: Registry, one: boolea
   throw new HttpError(404, unknownPath(stripQuery(request.url), registry));
 }
 
-/** The mesh in a path; undefined in a path without. */
+/** Returns the mesh in a path; undefined in a path without. */
 export function meshInPath(request: RestRequest): string | undefined {
   return isJsonObject(request.params) && 'mesh' in request.params ? pathParameter(request, 'mesh') : undefined;
 }
 
-/** Decodes how the path and query of a request name one resource. */
+/** Decodes the name of one resource from path and query of a request. */
 export function nameQuery(request: RestRequest, kind: Kind, mesh: string | undefined, query: QueryReader): NameQuery {
   const namespace = kind.namespaced ? query.text('namespace') : undefined;
   const zone = query.text('zone');

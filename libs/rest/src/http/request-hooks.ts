@@ -11,7 +11,7 @@ import type { RequestSignals } from './request-signals';
 import { beginTrace, endTrace } from './request-trace';
 import { stripQuery, type RouteTable } from './route-table';
 
-/** Timeout for requests in progress when the application ends, ms; their signals have aborted by then. */
+/** Timeout for pending requests when the application ends, ms; their signals have aborted by then. */
 const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
@@ -27,13 +27,13 @@ interface RequestHookParts {
 }
 
 /**
- * Checks before Nest routes a request and before its body is read: the request line, the sender, and paths without a
- * controller. The generic routes of kinds match any two segments, so the router does not know such paths.
+ * Checks before Nest routes a request and before its body is read: the request line, the sender, and unknown paths,
+ * which the router cannot detect because the generic routes of kinds match any two segments.
  */
 export class RequestHooks {
   constructor(private readonly parts: RequestHookParts) {}
 
-  /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
+  /** Must be called before routes are registered. Failures go to ProblemFilter, like those of controllers. */
   install(fastify: FastifyInstance): void {
     const { routes, callers, signals, audit, observe, tracer = noTracer } = this.parts;
     fastify.addHook('onRoute', (route) => {
@@ -75,11 +75,11 @@ export class RequestHooks {
     };
   }
 
-  /** True for a request that a controller takes; another one is answered here, or throws. */
+  /** Returns true for a request that a controller handles; any other is answered here, or throws. */
   private route(request: FastifyRequest, reply: FastifyReply, rights: CallerRights): boolean {
     const { routes } = this.parts;
     if (!request.is404 && routes.hasKnownKind(request.params)) return true;
-    // // A caller without any right to write must not learn which paths exist.
+    // A caller without any rights must not learn which paths exist.
     if (isWrite(request)) rights.checkAny();
     const allow = request.method === 'OPTIONS' ? routes.allowedFor(request.url) : [];
     if (allow.length === 0) throw routes.notFoundOrMethodNotAllowed(request.method, request.url);
@@ -90,7 +90,7 @@ export class RequestHooks {
     return false;
   }
 
-  /** Gives up the requests under way, resolves when their responses are sent or have taken too long, and closes the local socket. */
+  /** Aborts pending requests, resolves when their responses are sent or have timed out, and closes the local socket. */
   async drain({ server: main }: FastifyInstance): Promise<void> {
     const { callers, signals, clock } = this.parts;
     const servers = [main, ...callers.local.listening()];
@@ -106,7 +106,7 @@ export class RequestHooks {
   }
 }
 
-/** As the router has it; empty where no route takes the request. */
+/** Returns the router's pattern; empty if no route matched. */
 function findRoute({ is404, routeOptions }: FastifyRequest): string {
   return is404 ? '' : (routeOptions.url ?? '');
 }
@@ -117,16 +117,14 @@ function countConnections(server: Server): Promise<number> {
   );
 }
 
-/**
- * Maximum length of path and query, in characters as received; a name or a selector of a legal length fits many times.
- */
+/** Maximum length of path and query, in characters as received; valid names and selectors are many times shorter. */
 const MAX_PATH_LENGTH = 8_192;
 const MAX_QUERY_LENGTH = 8_192;
 
-/** Maximum number of parameters of a query. */
+/** Maximum number of parameters in a query. */
 const MAX_QUERY_PARAMETERS = 64;
 
-/** Control characters of ASCII, as they are and as they are encoded. */
+/** ASCII control characters, raw or percent-encoded. */
 const CONTROL = /[\u0000-\u001f\u007f]|%(?:[01][0-9a-f]|7f)/i;
 
 /** Returns the error of a request line: 400 or 414; undefined if it is valid. Linear in its length. */

@@ -2,14 +2,14 @@ import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import { HttpError } from './http-error';
 
-/** The end of a response, whole or not: Node's ServerResponse is one. */
+/** A response that can close, completely sent or not: Node's ServerResponse is one. */
 export interface ClosingResponse {
   once(event: 'close', listener: () => void): unknown;
 }
 
 /**
- * The requests that are open, each with an AbortSignal: it aborts when the client is gone, when the request has taken
- * too long, and when the server ends. Work for a request stops when its signal aborts.
+ * The open requests, each with an AbortSignal that aborts when the client disconnects, the request times out, or the
+ * server ends. Work for a request stops when its signal aborts.
  */
 export class RequestSignals {
   private readonly responses = new WeakMap<object, ClosingResponse>();
@@ -27,7 +27,7 @@ export class RequestSignals {
     this.responses.set(request, response);
   }
 
-  /** The signal of a request. It is made when first asked for: most requests need none. */
+  /** Returns the signal of a request. It is created at the first call: most requests need none. */
   signalOf(request: object): AbortSignal {
     const known = this.signals.get(request);
     if (known) return known;
@@ -48,7 +48,7 @@ export class RequestSignals {
     return controller.signal;
   }
 
-  /** Aborts all signals, also those of requests that come later. */
+  /** Aborts all signals, including those of later requests. */
   close(): void {
     this.closed = true;
     for (const controller of this.active) controller.abort(ending());

@@ -3,7 +3,7 @@ import { header, type RestRequest } from './rest-request';
 
 const begun = new WeakMap<object, { readonly trace: RequestTrace; readonly span: Span | undefined }>();
 
-/** Begins the span of a request, named by its route; where it is not traced here, the trace of its caller is known all the same. */
+/** Begins the span of a request, named by its route; if the request is not sampled, still records the caller's trace. */
 export function beginTrace(request: RestRequest, route: string, tracer: Tracer): void {
   const given = header(request, 'traceparent');
   const span = tracer.request(`${request.method} ${route}`.trim(), given);
@@ -11,12 +11,12 @@ export function beginTrace(request: RestRequest, route: string, tracer: Tracer):
   if (trace) begun.set(request, { trace, span });
 }
 
-/** Ends the span of a request that was answered. */
+/** Ends the span of an answered request. */
 export function endTrace(request: RestRequest, status: number): void {
   begun.get(request)?.span?.end(status >= 500 ? `status ${status}` : undefined);
 }
 
-/** The trace of a request; undefined where it belongs to none. */
+/** Returns the trace of a request; undefined if it has none. */
 export function findTrace(request: RestRequest): RequestTrace | undefined {
   return begun.get(request)?.trace;
 }

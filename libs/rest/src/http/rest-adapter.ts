@@ -10,22 +10,22 @@ import { newInstance, problemJson, toProblem, PROBLEM_TYPE } from './problem.fil
 import type { RestTls } from './rest-tls';
 import { UnreadBody } from './body-parser';
 
-/** Above the longest token, so that a token that is too long is refused by name, with 401. */
+/** Maximum size of headers, bytes: above the longest token, so that a token that is too long gets a 401 with the reason. */
 const MAX_HEADERS = 64 * 1024;
-/** Time for which an idle connection is kept, ms. */
+/** Idle timeout of a connection, ms. */
 const KEEP_ALIVE = 72_000;
 
-/** Options that an application with RestModule passes to `NestFactory.create`, beside `restAdapter`. */
+/** Options that an application with RestModule must pass to `NestFactory.create`, with `restAdapter`. */
 export const REST_APPLICATION_OPTIONS = {
   logger: false,
-  // The adapter hands bodies over unread; pipes read them.
+  // The adapter passes bodies unread; pipes read them.
   bodyParser: false,
   abortOnError: false,
 } as const satisfies NestApplicationOptions;
 
 /**
- * Nest's Fastify adapter with the limits of REST. Bodies arrive unread (UnreadBody). What fails before Nest has a
- * request that it can route is answered with a problem document as well. With `tls` it serves HTTPS and nothing else.
+ * Creates Nest's Fastify adapter with the limits of REST. Bodies arrive unread (UnreadBody). Failures before Nest can
+ * route a request are also answered with a problem document. With `tls` it serves HTTPS only.
  */
 export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): FastifyAdapter {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
@@ -41,7 +41,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
     return503OnClosing: false,
     http,
     ...(tls ? { serverFactory: tlsServerFactory(tls, httpServerOptions(limits)) } : {}),
-    // Admission refuses longer names, or they are not found; the router must not have a limit of its own.
+    // Admission refuses longer names, or they do not exist; the router must not have a limit of its own.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
     frameworkErrors: (cause: unknown, _request: unknown, reply: FastifyReply) => {
       const error = new HttpError(400, 'The path of this request cannot be decoded.', { cause });
@@ -59,13 +59,13 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
   return adapter;
 }
 
-/** The times and sizes of a server of HTTP; Fastify sets them only on servers that it makes itself. */
+/** Returns timeouts and sizes of an HTTP server; Fastify sets them only on servers that it creates itself. */
 export function httpServerOptions({ requestTimeout }: Pick<RestLimits, 'requestTimeout'>) {
   return {
     requestTimeout,
     keepAliveTimeout: KEEP_ALIVE,
     maxHeaderSize: MAX_HEADERS,
-    // Node takes the longer of both for the whole request, and looks for late ones only now and then.
+    // Node applies the longer of both to the whole request, and checks only now and then.
     headersTimeout: requestTimeout,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 10),
   } as const satisfies ServerOptions;
@@ -75,13 +75,13 @@ function tlsServerFactory(tls: RestTls, options: ServerOptions): FastifyServerFa
   return (handler) => tls.createServer(options, handler);
 }
 
-/** Answers a connection whose request could not be parsed with a problem document, where it can be answered, and ends it. */
+/** Answers a connection whose request could not be parsed with a problem document, if possible, and ends it. */
 export function refuseGarbled(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (socket.writable && !error.code?.startsWith('ERR_SSL')) socket.end(rawProblem(error.code));
   else socket.destroy();
 }
 
-/** An HTTP message for a connection whose request could not even be parsed; `code` is Node's. */
+/** Returns an HTTP message for a connection whose request could not be parsed; `code` is Node's. */
 function rawProblem(code: string | undefined): string {
   const { status, phrase, detail } = RAW_PROBLEMS[code ?? ''] ?? NOT_HTTP;
   const { problem } = toProblem(Object.assign(new Error(detail), { statusCode: status }), newInstance());
@@ -112,7 +112,7 @@ const RAW_PROBLEMS: Readonly<Record<string, RawProblem>> = {
   },
 };
 
-/** Bounds how many connections a server holds, in all and for one client address; a connection beyond is closed. */
+/** Limits the connections of a server, in total and per client address; a connection above the limit is closed. */
 export function limitConnections(
   server: Server,
   { connections, connectionsPerClient }: Pick<RestLimits, 'connections' | 'connectionsPerClient'>,

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:https';
 import type { ServerCertificates } from '@causeway/access';
 import type { Clock, Logger } from '@causeway/runtime';
 
-/** Until a client has shaken hands, ms. */
+/** Timeout of a handshake, ms. */
 const HANDSHAKE_TIMEOUT = 10_000;
-/** A line about clients that cannot shake hands is logged this often at most, ms. */
+/** Minimum interval between log lines about failed handshakes, ms. */
 const LOGGED_EVERY = 60_000;
 
 /** Dependencies of `RestTls`. */
@@ -15,8 +15,8 @@ export interface RestTlsOptions {
 }
 
 /**
- * TLS of a `restAdapter`. The server is made before the store is reached, and has its certificate when `use` is called,
- * which is before it listens. A replaced certificate is used for new connections; open ones are kept.
+ * TLS of a `restAdapter`. The server is created before the store is reached, and gets its certificate by `use`, before
+ * it listens. New connections use a replaced certificate; open ones continue.
  */
 export class RestTls {
   private server: Server | undefined;
@@ -25,7 +25,7 @@ export class RestTls {
 
   constructor(private readonly options: RestTlsOptions) {}
 
-  /** The server that Fastify is to serve by. */
+  /** Creates the server for Fastify. */
   createServer(options: ServerOptions, handler: RequestListener): Server {
     this.server = createServer(
       { ...options, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_TIMEOUT },
@@ -37,7 +37,7 @@ export class RestTls {
     return this.server;
   }
 
-  /** Shows these certificates until `close`. Throws if they cannot be used. */
+  /** Uses these certificates until `close`. Throws if they are unusable. */
   use(certificates: ServerCertificates): void {
     const show = (): void => {
       const { certificate: cert, privateKey: key } = certificates.current();

@@ -1,7 +1,7 @@
 import { isJsonObject, type Kind, type Registry } from '@causeway/resources';
 import { HttpError, truncated } from './http-error';
 
-/** A route as the router has it; `path` has `:name` parameters. */
+/** A registered route; `path` has `:name` parameters. */
 export interface RegisteredRoute {
   readonly path: string;
   readonly methods: readonly string[];
@@ -21,25 +21,25 @@ export class RouteTable {
 
   constructor(private readonly registry: Registry) {}
 
-  /** Notes a route; `path` has `:name` parameters. */
+  /** Adds a route; `path` has `:name` parameters. */
   add(methods: string | readonly string[], path: string): void {
     const route = this.routes.get(path) ?? { methods: new Set<string>(), segments: splitPath(path) };
     for (const method of typeof methods === 'string' ? [methods] : methods) route.methods.add(method);
     this.routes.set(path, route);
   }
 
-  /** Every route with its methods. */
+  /** Lists every route with its methods. */
   list(): readonly RegisteredRoute[] {
     return [...this.routes].map(([path, { methods }]) => ({ path, methods: [...methods].sort() }));
   }
 
-  /** False for a path that matched a generic route though its `:plural` belongs to no kind; true for other routes. */
+  /** False for a path that matched a generic route with an unknown `:plural`; true for other routes. */
   hasKnownKind(params: unknown): boolean {
     const plural = isJsonObject(params) ? params['plural'] : undefined;
     return plural === undefined || (typeof plural === 'string' && this.registry.collection(plural) !== undefined);
   }
 
-  /** The error for a request that no route takes: 405 where the path takes other methods, else 404 with a suggestion. */
+  /** Returns the error for a request that no route matches: 405 if the path has other methods, else 404 with a suggestion. */
   notFoundOrMethodNotAllowed(method: string, url: string): HttpError {
     const allowed = this.allowedFor(url);
     if (allowed.length === 0) return new HttpError(404, unknownPath(stripQuery(url), this.registry));
@@ -47,7 +47,7 @@ export class RouteTable {
     return new HttpError(405, `${method} is not possible here; this path takes ${allow}.`, { headers: { allow } });
   }
 
-  /** Returns the methods of the path of a URL, sorted; empty for an unknown path. */
+  /** Returns the methods for the path of a URL, sorted; empty for an unknown path. */
   allowedFor(url: string): readonly string[] {
     const segments = splitPath(stripQuery(url));
     const found = [...this.routes.values()].filter((route) => this.matches(route, segments));
@@ -80,7 +80,7 @@ function splitPath(path: string): string[] {
   return trimmed.split('/');
 }
 
-/** The path of a list or a resource of a kind on REST: `/meshes/default/meshservices/redis`. */
+/** Returns the REST path of a list or a resource of a kind: `/meshes/default/meshservices/redis`. */
 function kindPath(kind: Kind, mesh: string, name?: string): string {
   const parts = [
     ...(kind.scope === 'mesh' && mesh !== '' ? ['meshes', mesh] : []),
@@ -90,7 +90,7 @@ function kindPath(kind: Kind, mesh: string, name?: string): string {
   return `/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
 }
 
-/** The detail of a 404: names the nearest path where there is one. */
+/** Returns the detail of a 404, with the nearest path if there is one. */
 export function unknownPath(whole: string, registry: Registry): string {
   const path = truncated(whole);
   const segments = path.split('/').filter((segment) => segment !== '');
@@ -111,7 +111,7 @@ function wrongScope(kind: Kind, inMesh: boolean, path: string): string {
   return `There is no path ${path}; the kind ${kind.name} is served under ${kindPath(kind, kind.scope === 'mesh' ? '{mesh}' : '')}.`;
 }
 
-/** The path of a URL, without query. */
+/** Returns the path of a URL without query. */
 export function stripQuery(url: string): string {
   const end = url.search(/[?#]/);
   return end < 0 ? url : url.slice(0, end);

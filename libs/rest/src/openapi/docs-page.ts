@@ -63,7 +63,7 @@ const operation = (api, path, method, item) => {
     make('summary', {}, make('span', { className: 'verb' }, method), make('code', {}, path), make('span', { className: 'note' }, op.summary)), body);
 };
 
-// The token stays in this page: it is in no storage and no address, and is gone when the page is left.
+// The token exists only in this page: it is not stored, not in a URL, and gone when the page is left.
 const login = () => {
   const who = make('span', { className: 'note', role: 'status' });
   const field = make('input', { type: 'password', autocomplete: 'off', spellcheck: false, placeholder: 'token', ariaLabel: 'token' });
@@ -127,7 +127,7 @@ button { font: inherit; padding: .2rem .8rem; } .note { opacity: .7; }
 @media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } summary { flex-wrap: wrap; } }
 `;
 
-/** A page to browse /openapi.json; it brings everything with it and asks no other server for anything. */
+/** A page to browse /openapi.json; self-contained, without requests to other servers. */
 export const DOCS_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Causeway REST</title><style>${STYLE}</style></head>
@@ -136,7 +136,7 @@ export const DOCS_PAGE = `<!doctype html>
 <script>${docsScript}</script></body></html>
 `;
 
-/** Headers of the page: it may run its own script and speak with this server, nothing else. */
+/** Headers of the page: it may run its own script and connect to this server only. */
 export const DOCS_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src ${computeHash(STYLE)}; script-src ${computeHash(docsScript)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

@@ -5,7 +5,7 @@ import { readQuery } from '../http/query-reader';
 import type { RestRequest } from '../http/rest-request';
 import { DOCS_HEADERS, DOCS_PAGE } from './docs-page';
 
-/** A page to browse the OpenAPI document; it is for people, so it is no operation of the document. */
+/** Serves a page to browse the OpenAPI document; it is for people, so it is not an operation in the document. */
 @Controller()
 export class DocsController {
   @Get('/docs')

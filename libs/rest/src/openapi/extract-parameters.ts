@@ -1,15 +1,15 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** A document whose repeated parameters became components. */
+/** A document with its repeated parameters moved to components. */
 export interface ExtractedParameters {
   readonly paths: JsonObject;
   readonly parameters: JsonObject;
 }
 
 /**
- * Replaces every parameter by a reference, equal ones by the same: written out for each kind they are most of the
- * document. A component is called after its parameter, with a number where one name means several things; `Parameter` keeps
- * the names that generators of clients make of them apart from those of schemas.
+ * Replaces every parameter by a reference, equal ones by the same: repeated for each kind they would be most of the
+ * document. A component has the name of its parameter, with a number if one name has several meanings; the suffix
+ * `Parameter` separates them from schemas in generated clients.
  */
 export function extractParameters(paths: JsonObject): ExtractedParameters {
   const names = new Map<string, string>();

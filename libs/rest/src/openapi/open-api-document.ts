@@ -9,7 +9,7 @@ const DESCRIPTION = [
   'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
 ].join(' ');
 
-/** The document as text; it is made when it is first asked for, and again where the kinds are others. */
+/** Returns the document as text; cached until the kinds change. */
 export function openApiText(registry: Registry, version: string): () => string {
   let made: { readonly kinds: number; readonly text: string } | undefined;
   return () => {
@@ -19,7 +19,7 @@ export function openApiText(registry: Registry, version: string): () => string {
   };
 }
 
-/** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
+/** Builds the OpenAPI 3.1 document of this server from the registry: new kinds are included without code here. */
 function openApiDocument(registry: Registry, version: string): JsonObject {
   const components = new Components();
   const { paths, parameters } = extractParameters(components.json(operationPaths(registry)));

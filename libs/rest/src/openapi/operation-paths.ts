@@ -12,7 +12,7 @@ import {
 import type { TSchema } from 'typebox';
 import { problemResponses, text, type OpenApiObject } from './schema-parts';
 
-/** Examples of the parameters of paths. */
+/** Examples of path parameters. */
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   mesh: 'default',
   name: EXAMPLE_NAME,
@@ -21,10 +21,10 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   kind: 'ExternalService',
 };
 
-/** Media types of a body in their order, where the definition names no others. */
+/** Media types of a body in order, unless the definition names others. */
 const BODY_TYPES = ['application/json', 'application/yaml'];
 
-/** The paths of all operations: those of kinds once for each kind, and for its aliases. */
+/** Returns the paths of all operations: those of kinds once for each kind and each alias. */
 export function operationPaths(registry: Registry): OpenApiObject {
   const paths: Record<string, OpenApiObject> = {};
   for (const operation of OPERATIONS)
@@ -42,7 +42,7 @@ function listPaths(operation: Operation | KindOperation, registry: Registry): re
     .flatMap((kind) => namesIn(operation, kind).map((called) => documentKind(operation, kind, called)));
 }
 
-/** Names under which a kind is documented: views over a kind are shown under its own name alone. */
+/** Returns the names under which a kind is documented: views of a kind have its own name only. */
 function namesIn({ path }: KindOperation, kind: Kind): readonly Pick<CalledKind, 'name' | 'plural'>[] {
   return /\{plural\}(\/\{name\})?$/.test(path) ? [kind, ...kind.aliases] : [kind];
 }

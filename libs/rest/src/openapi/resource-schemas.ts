@@ -4,7 +4,7 @@ import { integer, object, schema, text, textMap, time, type OpenApiObject } from
 
 const owned = (part: OpenApiObject, description: string): OpenApiObject => ({ ...part, description, readOnly: true });
 
-/** The schemas of one kind: the resource, and how lists show it where that differs. */
+/** Returns the schemas of one kind: the resource, and its form in lists if that differs. */
 export function kindSchemas(kind: Kind): OpenApiObject {
   const properties = envelope(kind);
   const namesMesh = kind.scope === 'mesh' && kind.meshFrom === 'user';

@@ -5,12 +5,12 @@ export interface OpenApiObject {
   readonly [key: string]: unknown;
 }
 
-/** A reference to a component schema. */
+/** Returns a reference to a component schema. */
 export function schema(name: string): OpenApiObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** An object schema; `required` names the fields that are always there. */
+/** Returns an object schema; `required` names the fields that are always set. */
 export function object(
   properties: OpenApiObject,
   required: readonly string[] = [],
@@ -41,7 +41,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'The database or the wanted revision is away for now, or too much is under way; the same request may work later. Retry-After says when, where that is known.',
 };
 
-/** References to the failures of an operation, by status. */
+/** Returns references to the problem responses of an operation, by status. */
 export function problemResponses(statuses: readonly number[]): OpenApiObject {
   return Object.fromEntries(
     [...statuses, 401, 414, 429, 431, 503].map((status) => [
@@ -51,7 +51,7 @@ export function problemResponses(statuses: readonly number[]): OpenApiObject {
   );
 }
 
-/** The failures themselves, as components. */
+/** Returns the problem responses as components. */
 export function problemComponents(): OpenApiObject {
   return Object.fromEntries(
     Object.entries(DESCRIPTIONS).map(([status, description]) => [
@@ -61,12 +61,12 @@ export function problemComponents(): OpenApiObject {
   );
 }
 
-/** Keywords of definitions that clients of the document have no use for. */
+/** Keywords of definitions that are omitted, because clients have no use for them. */
 const OWN_KEYWORDS: readonly string[] = ['componentName', 'hint'];
 
 /**
- * Collects the schemas that stand under a name of their own: elsewhere a reference replaces them. Schemas carry functions of
- * their library; what is left after a turn through text is what is served.
+ * Collects named schemas as components and replaces them by references. Schemas contain functions of their library,
+ * which conversion to JSON text removes.
  */
 export class Components {
   private readonly found = new Map<string, JsonValue>();

@@ -6,13 +6,13 @@ import type { RequestCallers } from '../http/request-callers';
 import type { RequestSignals } from '../http/request-signals';
 import { header, pathParameter } from '../http/rest-request';
 
-/** Sources of the facts about a request. */
+/** Sources of the properties of a request. */
 export interface CallSources {
   readonly callers: Pick<RequestCallers, 'rightsOf'>;
   readonly signals: Pick<RequestSignals, 'signalOf'>;
 }
 
-/** One request of an operation, as its handler sees it. */
+/** One request of an operation, passed to its handler. */
 export class Call<P extends string = string> {
   constructor(
     readonly request: FastifyRequest,
@@ -25,12 +25,12 @@ export class Call<P extends string = string> {
     return this.sources.callers.rightsOf(this.request);
   }
 
-  /** The signal that aborts when the request is over. Making it costs a timer, so handlers ask for it where they need it. */
+  /** Signal that aborts when the request ends. Creating it costs a timer, so handlers read it only if they need it. */
   get signal(): AbortSignal {
     return this.sources.signals.signalOf(this.request);
   }
 
-  /** Returns a parameter of the path, decoded. */
+  /** Returns a decoded path parameter. */
   path(name: PathNames<P>): string {
     return pathParameter(this.request, name);
   }
@@ -40,7 +40,7 @@ export class Call<P extends string = string> {
     return header(this.request, name);
   }
 
-  /** Throws 413 for a body that declares more bytes than any handler accepts, also where the handler reads none. */
+  /** Throws 413 for a body whose declared length no handler accepts, even if the handler reads none. */
   checkDeclaredLength(): void {
     unreadBody(this.request.body)?.checkDeclaredLength();
   }

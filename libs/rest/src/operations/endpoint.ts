@@ -18,25 +18,25 @@ import type { Call } from './call';
 interface Input<O extends Operation, R = undefined> {
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
-  /** Result of the operation's own step of reading. */
+  /** Result of the operation's own decoding step. */
   readonly more: R;
 }
 
-/** Steps of an operation before its handler, in their order. */
+/** Steps of an operation before its handler, in order. */
 export interface Steps {
-  /** Throws where this control plane does not have the operation, whatever query and body are. */
+  /** Throws if this control plane does not have the operation, regardless of query and body. */
   readonly check?: () => void;
-  /** Throws where the caller may not do what the body asks for, before anything else of the body is checked. */
+  /** Throws if the caller lacks a right that depends on the body, before the rest of the body is checked. */
   readonly authorize?: (body: unknown, rights: CallerRights) => void;
-  /** The handler reads the body itself: it is large, or not one document. */
+  /** Set if the handler reads the body itself: it is large, or not one document. */
   readonly body?: 'unread';
 }
 
-/** Result of a handler: the answer, its text, or nothing where it has sent it itself. */
+/** Result of a handler: the answer, its text, or nothing if it has sent the answer itself. */
 type Handled<O extends Operation> = AnswerOf<O> | string | undefined | void;
 type Handler<O extends Operation, R> = (call: Call<O['path']>, input: Input<O, R>) => Handled<O> | Promise<Handled<O>>;
 
-/** Serves one operation; what is not sent yet is returned. */
+/** Serves one operation; returns the answer unless it was already sent. */
 export interface Endpoint {
   readonly operation: Operation | KindOperation;
   readonly serve: (call: Call) => unknown;
@@ -51,7 +51,7 @@ export function endpoint<O extends Operation>(
   return readingEndpoint(operation, () => undefined, handler, steps);
 }
 
-/** As `endpoint`, where `read` reads of the query what a schema cannot say; refusals stay in `query` and are reported with the others. */
+/** Like `endpoint`, with `read` for parts of the query that a schema cannot express; violations stay in `query` and are reported with the others. */
 export function readingEndpoint<O extends Operation, R>(
   operation: O,
   read: (query: QueryReader, call: Call<O['path']>) => R,
@@ -87,7 +87,7 @@ export function readingEndpoint<O extends Operation, R>(
   };
 }
 
-/** Reads a small body; the text of no body is an empty object where the body is optional. */
+/** Reads a small body; an absent optional body is an empty object. */
 async function readBody({ request }: Call, optional: boolean): Promise<unknown> {
   const body = unreadBody(request.body);
   const bytes = await body?.read();
@@ -101,20 +101,20 @@ function listViolations(value: unknown, schema: CompiledSchema<TSchema> | undefi
   return found;
 }
 
-/** True for a value that a schema allows, whose type is that of the definition; without a schema there is no value. */
+/** True for a value that fits the schema of the definition; false without a schema. */
 function fitsDefinition<T>(value: unknown, schema: CompiledSchema<TSchema> | undefined): value is T {
   return schema === undefined ? value === undefined : schema.fits(value);
 }
 
-/** A kind operation whose path and query were decoded. */
+/** Steps of a kind operation after path and query were decoded. */
 export type KindSteps<R> = (query: QueryReader, kind: Kind, call: Call<'/meshes/{mesh}/{plural}/{name}'>) => R;
 
-/** Finds the kind of a request in its path. */
+/** Finds the kind in the path of a request. */
 export type KindInRequest = (call: Call) => Kind;
 
 /**
- * Binds a handler to an operation of kinds: `read` decodes path and query by the kind, whose parameters the definition
- * has; the handler reads the body.
+ * Binds a handler to an operation of kinds: `read` decodes path and query for the kind, with the definition's
+ * parameters; the handler reads the body.
  */
 export function kindEndpoint<R>(
   operation: KindOperation,

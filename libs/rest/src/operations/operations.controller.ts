@@ -11,7 +11,7 @@ import type { Endpoint } from './endpoint';
 /** Token of the endpoints of this server. */
 export const ENDPOINTS = injectionToken<readonly Endpoint[]>('Endpoints');
 
-/** Base of the one controller of all operations: finds the endpoint of a route and sends what it returns. */
+/** Base class of the only controller, for all operations: finds the endpoint of a route and sends its result. */
 class EndpointServer {
   private readonly serves: ReadonlyMap<string, Endpoint['serve']>;
 
@@ -24,7 +24,7 @@ class EndpointServer {
 
   async serve(name: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = await this.serves.get(name)?.(new Call(request, reply, this.sources));
-    // Nothing is left where the handler has sent its answer itself: a stream, or the hottest routes.
+    // Undefined if the handler has sent its answer itself: a stream, or a frequent route.
     if (answer !== undefined) void reply.send(answer);
   }
 }
@@ -33,7 +33,7 @@ function routeName({ method, path }: Operation | KindOperation): string {
   return `${method} ${path}`;
 }
 
-/** Returns the controller class whose routes are the operations: each with its method, its paths, and its right for AccessGuard. */
+/** Returns the controller class whose routes are the operations, each with its method, paths, and right for AccessGuard. */
 export function operationsController(operations: readonly (Operation | KindOperation)[]): Type {
   @Controller()
   class OperationsController extends EndpointServer {

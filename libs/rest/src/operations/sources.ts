@@ -12,10 +12,10 @@ export interface EndpointSources extends RestRuntime {
   readonly audit: RequestAudit;
   readonly batches: BatchBodies;
   readonly events: EventEncoder;
-  /** The PEM certificate of the authority that clients verify this server by; undefined where that is another one's. */
+  /** Returns the PEM certificate of the authority that issued this server's certificate; undefined if it is an external one. */
   readonly authority: () => string | undefined;
   /** The OpenAPI document. */
   readonly openApi: () => string;
-  /** Aborts when the server ends. */
+  /** Aborts when the server shuts down. */
   readonly ending: AbortSignal;
 }

@@ -1,6 +1,4 @@
-/**
- * Spans as OpenTelemetry makes and sends them. Loaded only by a program that sends traces: the packages take time and memory.
- */
+/** Creates and sends spans with OpenTelemetry. Loaded only by a program that sends traces: the packages take time and memory. */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import type { Context, Span as OtelSpan, SpanContext, Tracer as OtelTracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -16,36 +14,36 @@ import {
 import { formatTraceparent, parseTraceparent } from '@causeway/resources';
 import type { Span, StepOptions, Tracer } from '@causeway/runtime';
 
-/** Spans that wait to be sent, and those of one request; what is beyond them is dropped. */
+/** Maximum number of spans that wait to be sent, and of spans per request; further ones are dropped. */
 const [MAX_WAITING, BATCH] = [2_048, 512];
-/** From a span to the request that sends it, ms. */
+/** Maximum delay from a span to the request that sends it, ms. */
 const GATHER = 1_000;
-/** A receiver that has not answered after this time has not got them, ms. */
+/** Timeout of a request to the receiver, ms; its spans then count as not sent. */
 const SEND_TIMEOUT = 5_000;
 
-/** `ExportResultCode.SUCCESS` of a package that is not among ours. */
+/** `ExportResultCode.SUCCESS` of a package that is not a dependency. */
 const EXPORTED = 0;
 
 /** Options of a program's spans. */
 export interface OtlpOptions {
-  /** The receiver, without the path `/v1/traces`. */
+  /** URL of the receiver, without the path `/v1/traces`. */
   readonly endpoint: string;
-  /** Which part of the traces that begin here is sampled, 0 to 1. */
+  /** Share of the traces starting here that is sampled, 0 to 1. */
   readonly ratio: number;
-  /** Facts of the program: `service.name` and others. */
+  /** Resource attributes of the program: `service.name` and others. */
   readonly program: Readonly<Record<string, string>>;
   /** Called after each request to the receiver. */
   readonly onSent: (spans: number, failure: Error | undefined) => void;
-  /** Called for each span that has ended. */
+  /** Called for each ended span. */
   readonly onEnded: () => void;
 }
 
-/** A tracer that sends; `close` sends what waits, for as long as a request may take. */
+/** A tracer with an exporter; `close` sends the waiting spans, for at most the timeout of a request. */
 export interface OtlpTracer extends Tracer {
   close(): Promise<void>;
 }
 
-/** Begins to trace. */
+/** Creates a tracer that exports its spans. */
 export function otlpTracer(options: OtlpOptions): OtlpTracer {
   const exporter = new OTLPTraceExporter({
     url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
@@ -115,7 +113,7 @@ function isSampled({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** Says what became of each request to the receiver. */
+/** Reports the result of each request to the receiver. */
 class CountingExporter implements SpanExporter {
   constructor(
     private readonly inner: SpanExporter,

@@ -2,25 +2,25 @@ import { errorText, RateLimitedLogger, within, type Clock, type Logger, type Spa
 import type { StepOptions, Tracer } from '@causeway/runtime';
 import type { OtlpTracer } from './otlp-spans';
 
-/** Time for which the end of a program waits until its last spans are sent, ms. */
+/** Timeout for sending the last spans when a program ends, ms. */
 const CLOSE_TIME = 2_000;
 
-/** Receiver of a program's traces, and their selection. */
+/** Receiver of a program's traces, and the sampling ratio. */
 export interface ProgramTracerOptions {
-  /** The URL of a receiver of OTLP over HTTP; undefined: nothing is traced. */
+  /** URL of an OTLP/HTTP receiver; undefined disables tracing. */
   readonly endpoint: string | undefined;
-  /** Which part of the traces that begin here is sampled, 0 to 1. */
+  /** Share of the traces starting here that is sampled, 0 to 1. */
   readonly ratio: number;
-  /** Facts of the program: `service.name` and others. */
+  /** Resource attributes of the program: `service.name` and others. */
   readonly program: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Number of ended spans, and of those that the receiver accepted, or not. */
+/** Number of ended spans, and of those that the receiver accepted or did not accept. */
 export type SpanCounts = Readonly<Record<'ended' | 'sent' | 'failed', number>>;
 
-/** The tracer of a program. It traces nothing before `start`, and nothing at all without an endpoint. */
+/** The tracer of a program. It creates no spans before `start`, and none at all without an endpoint. */
 export class ProgramTracer implements Tracer {
   private inner: OtlpTracer | undefined;
   private readonly logger: Logger;
@@ -30,7 +30,7 @@ export class ProgramTracer implements Tracer {
     this.logger = RateLimitedLogger.of(options.logger, options.clock);
   }
 
-  /** Loads what sends traces, where there is an endpoint. */
+  /** Loads the exporter if there is an endpoint. */
   async start(): Promise<void> {
     const { endpoint, ratio, program } = this.options;
     if (endpoint === undefined) return;
@@ -56,7 +56,7 @@ export class ProgramTracer implements Tracer {
     return parent === undefined ? undefined : this.inner?.step(name, parent, options);
   }
 
-  /** Sends what waits, for two seconds at most; afterwards nothing is traced. */
+  /** Sends the waiting spans, for at most two seconds; then stops tracing. */
   async close(): Promise<void> {
     const { inner } = this;
     this.inner = undefined;
@@ -66,7 +66,7 @@ export class ProgramTracer implements Tracer {
     );
   }
 
-  /** Spans by what became of them; undefined of a program that traces nothing. */
+  /** Returns the number of spans by result; undefined if the program does not trace. */
   spans(): SpanCounts | undefined {
     return this.inner && this.counts;
   }
