@@ -1,18 +1,18 @@
 import { isJsonObject, jsonEqual, type JsonObject, type Resource } from '@causeway/resources';
 import type { Member, ReachableFrontends } from './model';
 
-/** The field of a Dataplane's status that says to which VirtualNode it belongs. */
+/** Field of a Dataplane's status that names its VirtualNode. */
 const FIELD = 'virtualNode';
 
-/** To which VirtualNode a Dataplane belongs, and what it may call for that reason. */
+/** VirtualNode to which a Dataplane belongs, and the backends that it may therefore call. */
 export interface NodeBinding {
   readonly namespace: string;
   readonly name: string;
-  /** MeshServices of the VirtualServices that are the backends of the node (T003-35). */
+  /** MeshServices of the VirtualServices that are backends of the node (T003-35). */
   readonly backends: ReachableFrontends;
 }
 
-/** The binding that a Dataplane's status holds; undefined where there is none, or what stands there is none. */
+/** Returns the binding in a Dataplane's status; undefined if it is absent or malformed. */
 export function readBinding({ status }: Pick<Resource, 'status'>): NodeBinding | undefined {
   const held = status?.[FIELD];
   if (!isJsonObject(held)) return undefined;
@@ -25,14 +25,14 @@ export function readBinding({ status }: Pick<Resource, 'status'>): NodeBinding |
   return { namespace, name, backends: frontends };
 }
 
-/** A stored Dataplane as nodes select it. It stays with the node that its status names (T003-33). */
+/** Returns a stored Dataplane as a member. It stays with the node in its status (T003-33). */
 export function toMember(dataplane: Pick<Resource, 'id' | 'labels' | 'status'>): Member {
   const { id, labels } = dataplane;
   const bound = readBinding(dataplane);
   return { id, labels, ...(bound && { boundTo: `${bound.namespace}/${bound.name}` }) };
 }
 
-/** The status of a Dataplane with this binding, or none; the same object where it has that already. */
+/** Returns the status of a Dataplane with this binding, or without one; the same object if nothing changes. */
 export function withBinding(status: JsonObject | undefined, binding: NodeBinding | undefined): JsonObject | undefined {
   const { [FIELD]: held, ...others } = status ?? {};
   const wanted = binding && {

@@ -8,7 +8,7 @@ export type SourceKind = (typeof sourceKinds)[number];
 export const listenerProtocols = ['http', 'http2', 'grpc', 'tcp'] as const;
 export type Protocol = (typeof listenerProtocols)[number];
 
-/** A typed reference; without a namespace, or with an empty one, it means that of what refers (T003-10). */
+/** A typed reference; an absent or empty namespace means that of the referring resource (T003-10). */
 export interface VirtualRef {
   readonly name: string;
   readonly namespace?: string;
@@ -24,7 +24,7 @@ export interface PortMapping {
   readonly protocol: Protocol;
 }
 
-/** When an instance that fails gets nothing for a while, decided by each caller. */
+/** When each caller ejects a failing instance for a while. */
 interface OutlierDetection {
   readonly maxServerErrors?: number;
   readonly interval?: Duration;
@@ -37,16 +37,16 @@ export interface NodeListener {
   readonly outlierDetection?: OutlierDetection;
 }
 
-/** How a node calls. */
+/** Settings for the calls of a node. */
 interface NodeClient {
   readonly clientPolicy?: object;
 }
 
 export interface VirtualNodeSpec {
   readonly awsName?: string;
-  /** Dataplanes of its own namespace; both absent select none, `{}` all (T003-30, T003-31). */
+  /** Selects Dataplanes of its own namespace; both absent select none, `{}` all (T003-30, T003-31). */
   readonly podSelector?: LabelSelector;
-  /** The same by our word. */
+  /** The same under this product's name. */
   readonly dataplaneSelector?: LabelSelector;
   readonly listeners?: readonly NodeListener[];
   readonly backends?: readonly { readonly virtualService: NodeClient & { readonly virtualServiceRef: VirtualRef } }[];
@@ -110,7 +110,7 @@ export type TcpRouteBody = RouteBody<{ readonly port?: number }>;
 /** One route: exactly one of the four protocols, each under its name in the seed or the one of later versions (T003-18). */
 export interface RouterRoute {
   readonly name: string;
-  /** The smaller first; absent comes last. */
+  /** Priority: smaller numbers first; absent comes last. */
   readonly priority?: number;
   readonly http?: HttpRouteBody;
   readonly httpRoute?: HttpRouteBody;
@@ -138,7 +138,7 @@ interface VirtualServiceSpec {
 
 type StoredSource<Spec> = Pick<Resource<Spec>, 'id' | 'creationOrder' | 'generation' | 'spec'>;
 
-/** A stored VirtualNode, VirtualRouter or VirtualService: what of it is compiled. `creationOrder` 0 is unknown and ranks last. */
+/** The compiled parts of a stored VirtualNode, VirtualRouter or VirtualService. A `creationOrder` of 0 is unknown and ranks last. */
 export type VirtualSource =
   | (StoredSource<VirtualNodeSpec> & { readonly kind: 'VirtualNode' })
   | (StoredSource<VirtualRouterSpec> & { readonly kind: 'VirtualRouter' })
@@ -146,13 +146,13 @@ export type VirtualSource =
 
 /** A Dataplane as nodes select it. */
 export interface Member extends Pick<Resource, 'id' | 'labels'> {
-  /** The node that it is bound to, as `namespace/name`; it stays so while that node selects it (T003-33). */
+  /** Node to which it is bound, as `namespace/name`; unchanged while that node selects it (T003-33). */
   readonly boundTo?: string;
 }
 
 /** Frontends that the Dataplanes of a node may call within App Mesh, by namespace and name (T003-35). */
 export type ReachableFrontends = readonly { readonly namespace: string; readonly name: string }[];
 
-/** The selector of a node, by either word (T003-30). */
+/** Returns the selector of a node under either name (T003-30). */
 export const findSelector = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
   podSelector ?? dataplaneSelector;

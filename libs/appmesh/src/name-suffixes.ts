@@ -1,11 +1,11 @@
 import { dnsNameProblem } from '@causeway/resources';
 
-/** Why a name at App Mesh becomes no hostname. */
+/** Reason why a name at App Mesh becomes no hostname. */
 export type Unnamed = 'OutsideSuffixes' | 'NotADnsName';
 
 /**
- * Second labels below a country's domain under which registries sell names (`co.uk`): whoever holds such a suffix holds other
- * people's domains. By their form, without a list that ages.
+ * Second labels below a country's domain under which registries sell names (`co.uk`): such a suffix contains the
+ * domains of others. Judged by form, without a list that becomes outdated.
  */
 const SOLD_BELOW = new Set([
   'ac',
@@ -29,7 +29,7 @@ function isSold(labels: readonly string[]): boolean {
   return labels.length === 2 && top.length === 2 && SOLD_BELOW.has(second);
 }
 
-/** Why `suffix` is refused as a suffix of names; undefined where it can be used. */
+/** Returns why `suffix` is refused as a suffix of names; undefined if it is accepted. */
 export function suffixProblem(suffix: string): string | undefined {
   const problem = dnsNameProblem(suffix);
   if (problem !== undefined) return `is no DNS name: ${problem}`;
@@ -37,8 +37,8 @@ export function suffixProblem(suffix: string): string | undefined {
 }
 
 /**
- * Whether a mesh with these suffixes names a VirtualService of `namespace` so: the name is a suffix, or ends with a dot and one.
- * A suffix of one label stands for the namespace of that name, and covers names of its services only.
+ * Whether a VirtualService of `namespace` may have this hostname under the mesh's suffixes: the name is a suffix, or ends with a
+ * dot and one. A suffix of one label stands for the namespace of that name, and covers names of its services only.
  */
 export function isCovered(suffixes: ReadonlySet<string>, awsName: string, namespace: string): boolean {
   if (suffixes.has(awsName)) return true;
@@ -50,8 +50,8 @@ export function isCovered(suffixes: ReadonlySet<string>, awsName: string, namesp
 }
 
 /**
- * The narrowest suffix that covers the name and its siblings: the name without its first label; the name itself where that would be
- * a domain of others. Undefined for what is no DNS name.
+ * Returns the narrowest suffix that covers the name and its siblings: the name without its first label, or the name
+ * itself if that would contain domains of others. Undefined if it is not a DNS name.
  */
 export function suffixFor(awsName: string, namespace: string): string | undefined {
   if (dnsNameProblem(awsName) !== undefined) return undefined;

@@ -14,28 +14,28 @@ import { nodeServiceName } from '@causeway/appmesh';
 import { Dataplane, MeshService } from '@causeway/kinds';
 import type { SelectorTerm } from './selector-matcher';
 
-/** A Dataplane as its kind describes it. */
+/** A Dataplane, typed by its kind. */
 export type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 /** One inbound listener of a Dataplane. */
 export type DataplaneInbound = NonNullable<DataplaneResource['spec']['networking']['inbound']>[number];
-/** A MeshService as its kind describes it. */
+/** A MeshService, typed by its kind. */
 export type ServiceResource = Resource<SpecOf<typeof MeshService>>;
 
-/** The selector of a MeshService, parsed. */
+/** The parsed selector of a MeshService. */
 export interface DataplaneSelector {
-  /** Every Dataplane that matches has all of them. */
+  /** Terms that every matching Dataplane has. */
   readonly terms: readonly SelectorTerm[];
   readonly matches: (dataplane: DataplaneResource) => boolean;
 }
 
-/** What the services of VirtualNodes are called, before the name of the node. */
+/** Prefix of the names of services generated for VirtualNodes. */
 const NODE_PREFIX = nodeServiceName('');
 const [ANY, NAME, LABEL, TAG] = ['any', 'name', 'label ', 'tag '] as const;
 
 /**
- * The selector of a MeshService; undefined where nothing can match (docs/reference/kuma-2.14.md §1 Matching). All of
- * `dataplaneTags` must stand on one inbound, without wildcards, and `{}` selects none; `dataplaneLabels: {}` selects all.
- * A Dataplane without inbound is never selected, nor one whose machine was not granted the service (docs/reference/enrolments.md). Service and Dataplanes have the same mesh, zone and namespace.
+ * Returns the selector of a MeshService; undefined if nothing can match (docs/reference/kuma-2.14.md §1 Matching). All `dataplaneTags` must be on one
+ * inbound, without wildcards, and `{}` selects none; `dataplaneLabels: {}` selects all. Never selects a Dataplane without inbounds, or whose host has
+ * no grant for the service (docs/reference/enrolments.md). Service and Dataplanes have the same mesh, zone and namespace.
  */
 export function findSelector(service: ServiceResource): DataplaneSelector | undefined {
   const selector = ofSpec(service);
@@ -44,13 +44,13 @@ export function findSelector(service: ServiceResource): DataplaneSelector | unde
   return { ...selector, matches: (dataplane) => isGranted(dataplane, names) && selector.matches(dataplane) };
 }
 
-/** Under which names a machine is granted a service: its own; that of a VirtualNode also by the name of the node. */
+/** Returns the names that grant a host the service: its own, and for a VirtualNode's service also the node's. */
 function grantsFor({ id, labels }: ServiceResource): readonly string[] {
   const isOfNode = isGeneratedFrom(labels) && id.name.startsWith(NODE_PREFIX);
   return isOfNode ? [id.name, id.name.slice(NODE_PREFIX.length)] : [id.name];
 }
 
-/** A Dataplane that a machine has registered serves what its credential grants, whatever tags and labels it gives itself. */
+/** Whether a registered Dataplane's credential grants the service, regardless of its tags and labels. */
 function isGranted({ spec: { grantedServices } }: DataplaneResource, names: readonly string[]): boolean {
   return !isJsonArray(grantedServices) || names.some((name) => grantedServices.includes(name));
 }
@@ -65,17 +65,17 @@ function ofSpec(service: ServiceResource): DataplaneSelector | undefined {
   return Object.keys(tags).length > 0 ? byTags(scope, tags) : undefined;
 }
 
-/** Terms of one selector, each of which costs an index over all Dataplanes. A stored selector with more matches nothing. */
+/** Maximum number of terms of one selector, each of which costs an index over all Dataplanes. A stored selector with more matches nothing. */
 const MAX_TERMS = 256;
 
 function isCrowded(wanted: Labels | undefined): boolean {
   return wanted !== undefined && Object.keys(wanted).length > MAX_TERMS;
 }
 
-/** Stored states that are Dataplanes: many ask of each, and the answer costs its inbounds. */
+/** Cache of validated Dataplanes: validation costs their inbounds, and many callers need it. */
 const known = new WeakMap<Resource, DataplaneResource>();
 
-/** A stored state as a Dataplane; undefined where it is none. Stored states never change, so each is checked once. */
+/** Returns a stored resource as Dataplane; undefined if it is not one. Stored resources never change, so each is checked once. */
 export function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
   if (resource?.id.kind !== Dataplane.name) return undefined;
   const before = known.get(resource);
@@ -84,13 +84,13 @@ export function asDataplane(resource: Resource | undefined): DataplaneResource |
   return resource;
 }
 
-/** The inbounds that can be read: a Dataplane that another zone sent may lack fields that are required here. */
+/** Returns the readable inbounds: a Dataplane of another zone may lack required fields. */
 export function listInbounds({ spec }: DataplaneResource): readonly DataplaneInbound[] {
   const inbounds = spec.networking?.inbound ?? [];
   return inbounds.every(isJsonObject) ? inbounds : inbounds.filter((inbound) => isJsonObject(inbound));
 }
 
-/** The values that a Dataplane has for an attribute; none for a Dataplane without inbound, which no selector matches. */
+/** Returns a Dataplane's values of an attribute; none for a Dataplane without inbounds, which no selector matches. */
 export function dataplaneValues(dataplane: DataplaneResource, attribute: string): readonly string[] {
   const inbounds = listInbounds(dataplane);
   if (inbounds.length === 0) return [];
@@ -134,8 +134,8 @@ function formatScope({ id }: ServiceResource | DataplaneResource): string {
 }
 
 /**
- * The Dataplanes that serve `service`, by the rule by which its `dataplaneProxies` are counted; undefined in place of each
- * that does not, so that the caller can give the event loop back in between.
+ * Yields the Dataplanes that serve `service`, by the rule of its `dataplaneProxies` counts; yields undefined for each
+ * that does not, so that the caller can yield to the event loop.
  */
 export function* selectedDataplanes(
   service: Resource,

@@ -7,12 +7,12 @@ import {
   type ServiceResource,
 } from './dataplane-selector';
 
-/** With fewer inbounds it costs no less to find out which services are left alone. */
+/** Minimum number of inbounds: with fewer, finding unaffected services is no cheaper. */
 const MANY_INBOUNDS = 4;
 
 /**
- * A change of a Dataplane in nothing but some of its inbounds, as when one of many services of a machine becomes ready: the services of
- * its other inbounds are as they were.
+ * A change of only some inbounds of a Dataplane, for example when one of many services of a host becomes ready: the
+ * services of its other inbounds are unaffected.
  */
 export class InboundChange {
   private readonly targets: ReadonlySet<number | string>;
@@ -21,7 +21,7 @@ export class InboundChange {
     this.targets = new Set(inbounds.flatMap(({ port, name }) => (name === undefined ? [port] : [port, name])));
   }
 
-  /** Undefined where more has changed, or there are few inbounds: then all of its services are concerned. Linear in its inbounds. */
+  /** Returns the change; undefined if more has changed, or there are few inbounds: then all of its services are affected. Linear in its inbounds. */
   static of(before: DataplaneResource | undefined, after: DataplaneResource | undefined): InboundChange | undefined {
     if (!before || !after || Math.min(countInbounds(before), countInbounds(after)) < MANY_INBOUNDS) return undefined;
     if (!isDeepStrictEqual([before.labels, omitInbounds(before)], [after.labels, omitInbounds(after)]))
@@ -37,7 +37,7 @@ export class InboundChange {
   }
 }
 
-/** The inbounds of `other` that a Dataplane does not have. */
+/** Returns the inbounds of `other` that a Dataplane does not have. */
 function missingIn(dataplane: DataplaneResource, other: DataplaneResource): readonly DataplaneInbound[] {
   const had = new Set(listInbounds(dataplane).map((inbound) => JSON.stringify(inbound)));
   return listInbounds(other).filter((inbound) => !had.has(JSON.stringify(inbound)));
@@ -47,7 +47,7 @@ function countInbounds(dataplane: DataplaneResource): number {
   return listInbounds(dataplane).length;
 }
 
-/** The spec without its inbounds. */
+/** Returns the spec without its inbounds. */
 function omitInbounds({ spec }: DataplaneResource): DataplaneResource['spec'] {
   return { ...spec, networking: { ...spec.networking, inbound: [] } };
 }

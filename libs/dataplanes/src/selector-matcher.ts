@@ -1,5 +1,5 @@
 import type { ResourceKey } from '@causeway/resources';
-/** One thing that a selector asks for: an attribute (`label app`, `tag version`) and the value it must have. */
+/** A required value of an attribute (`label app`, `tag version`). */
 export interface SelectorTerm {
   readonly attribute: string;
   readonly value: string;
@@ -9,15 +9,15 @@ export interface SelectorTerm {
 type ItemsByKey<Item> = () => Iterable<readonly [ResourceKey, Item]>;
 
 /**
- * Joins selectors with the items that they select, both ways and incrementally: an item that changes finds the
- * selectors that may select it, a selector finds the items that may match. Both answers are supersets: who asks checks
- * each candidate. Costs depend on what is found, not on how many items or selectors there are.
+ * Joins selectors with the items that they select, both ways and incrementally: a changed item finds the selectors that
+ * may select it, a selector finds the items that may match. Both results are supersets: callers must check each
+ * candidate. Costs depend on the size of the result, not on the number of items or selectors.
  */
 export class SelectorMatcher<Item> {
   private readonly items: AttributeIndex<Item>;
   private readonly selectors = new SelectorIndex();
 
-  /** `valuesOf` gives the values that an item has for an attribute. */
+  /** `valuesOf` returns the values of an item's attribute. */
   constructor(valuesOf: (item: Item, attribute: string) => readonly string[]) {
     this.items = new AttributeIndex(valuesOf);
   }
@@ -27,23 +27,23 @@ export class SelectorMatcher<Item> {
     this.selectors.clear();
   }
 
-  /** Notes the selector `key`, in place of what it was; without terms it is forgotten. Indexes what is not indexed yet. */
+  /** Adds or replaces the selector `key`; without terms removes it. Indexes attributes that are not indexed yet. */
   setSelector(key: ResourceKey, terms: readonly SelectorTerm[], all: ItemsByKey<Item>): void {
     for (const _ of this.index(terms, all));
     this.selectors.put(key, terms);
   }
 
   /**
-   * Indexes the attributes of `terms` that no selector has named before, one item a step. Costs one pass over all items
-   * for each new attribute. Items may change between two steps (`setItem`).
+   * Indexes the attributes of `terms` that no selector has used before, one item per step. Costs one pass over all
+   * items for each new attribute. Items may change between two steps (`setItem`).
    */
   index(terms: readonly SelectorTerm[], all: ItemsByKey<Item>): Iterable<unknown> {
     return this.items.ensure(terms, all);
   }
 
   /**
-   * Notes that the item `key` changed, came (no `before`) or went (no `after`). Returns the selectors that may have
-   * selected it before or may select it now; a selector may be named twice.
+   * Records that the item `key` changed, was added (no `before`) or removed (no `after`). Returns the selectors that
+   * may have selected it before or may select it now; may contain duplicates.
    */
   setItem(key: ResourceKey, before: Item | undefined, after: Item | undefined): readonly ResourceKey[] {
     this.items.replace(key, before, after);
@@ -56,7 +56,7 @@ export class SelectorMatcher<Item> {
     return selectors;
   }
 
-  /** Keys of all items that may have all of `terms`: those with the rarest of them; none where there are no terms. */
+  /** Returns the keys of all items that may have all of `terms`: those with the rarest term; none without terms. */
   candidates(terms: readonly SelectorTerm[]): Iterable<ResourceKey> {
     return this.items.candidates(terms);
   }
@@ -150,12 +150,12 @@ class SelectorIndex {
     this.byTerm.set(term, (this.byTerm.get(term) ?? new Set()).add(id));
   }
 
-  /** Selectors that an item with this term may match. */
+  /** Returns the selectors that an item with this term may match. */
   idsFor(term: SelectorTerm): Iterable<ResourceKey> {
     return this.byTerm.get(formatTerm(term)) ?? [];
   }
 
-  /** The term that fewest selectors are stored under: then a change wakes few selectors that do not match. */
+  /** Returns the term with the fewest selectors, so that a change finds few selectors that do not match. */
   private rarest(terms: readonly string[]): string | undefined {
     const size = (term: string): number => this.byTerm.get(term)?.size ?? 0;
     return terms.reduce<string | undefined>(

@@ -3,14 +3,12 @@ import { ANSWER_TIMEOUT, connectTo, findLockServer, type RedisConnection } from 
 import type { RedisServers } from './redis-url';
 
 const MAX_PAUSE = 1_000;
-/**
- * Errors of a server that no longer has the lock: it became a replica, or the slot of the lock is elsewhere or nowhere.
- */
+/** Errors of a server that no longer has the lock: it became a replica, or the key's slot moved or has no owner. */
 const MOVED = /^(READONLY|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|LOADING)\b|-READONLY\b/;
 
 /**
- * The connection to the server that has the lock. Looks for that server and connects in the background, and anew when the
- * connection breaks, the server does not answer, or says that it has the lock no longer. Meanwhile calls reject at once.
+ * Connection to the server that has the lock. Finds that server and connects in the background, and again when the connection
+ * breaks, the server does not answer, or it reports that it no longer has the lock. Meanwhile calls reject immediately.
  */
 export class LockConnection {
   private readonly closing = new AbortController();
@@ -25,12 +23,12 @@ export class LockConnection {
     void this.run();
   }
 
-  /** Whether there is a connection now. */
+  /** Whether the connection is open. */
   get connected(): boolean {
     return this.client?.isReady ?? false;
   }
 
-  /** Sends a command. A late answer of a server that was given up is ignored. */
+  /** Sends a command. Late answers of an abandoned server are ignored. */
   async call<T>(command: (client: RedisConnection) => Promise<T>): Promise<T> {
     const { client } = this;
     if (!client?.isReady) throw new Error('Redis is away');

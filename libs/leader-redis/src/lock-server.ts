@@ -9,11 +9,11 @@ export const ANSWER_TIMEOUT = 2_000;
 export type RedisConnection = RedisClientType;
 
 /**
- * A connection that is ready. It is not mended when it breaks: the lock may be at another server then. Rejects when the
- * server does not answer in time.
+ * Returns an open connection. It does not reconnect: the lock may be on another server then. Rejects if the server does
+ * not answer in time.
  */
 export async function connectTo(url: string): Promise<RedisConnection> {
-  // Loaded only where a Redis is configured: it would slow down every other start.
+  // Loaded only if a Redis is configured: it would slow down every other start.
   const { createClient } = await import('@redis/client');
   const client = createClient({
     url,
@@ -31,8 +31,8 @@ export async function connectTo(url: string): Promise<RedisConnection> {
 }
 
 /**
- * The URL of the server that has the lock of this key now: the one that there is, the one that the Sentinels name, or the
- * node of the cluster that has the key's slot. Rejects where no server says it.
+ * Returns the URL of the server that has the lock of this key now: the single server, the one that the Sentinels name,
+ * or the cluster node that has the key's slot. Rejects if no server knows it.
  */
 export async function findLockServer(servers: RedisServers, key: string): Promise<string> {
   switch (servers.type) {
@@ -55,7 +55,7 @@ export async function findLockServer(servers: RedisServers, key: string): Promis
 
 type Address = readonly [host: string, port: string | number];
 
-/** The first answer, asking one server after the other; rejects with what each said. */
+/** Returns the first answer, asking one server after the other; rejects with the errors of all. */
 async function askInTurn<T>(
   urls: readonly string[],
   ask: (server: RedisConnection, url: URL) => Promise<T>,
@@ -75,7 +75,7 @@ async function askInTurn<T>(
   throw new Error(failures.join('; '));
 }
 
-/** The node that has the slot of the key, by what another node says. */
+/** Returns the node that has the slot of the key, according to another node. */
 async function findOwner(key: string, node: RedisConnection, asked: URL): Promise<Address> {
   const [slot, ranges] = await Promise.all([
     node.sendCommand(['CLUSTER', 'KEYSLOT', key]),
@@ -86,7 +86,7 @@ async function findOwner(key: string, node: RedisConnection, asked: URL): Promis
     const [from, to, master] = range;
     if (!isList(master) || Number(slot) < Number(from) || Number(slot) > Number(to)) continue;
     const [host, port] = master;
-    // A node that does not know how it is reached leaves its host empty.
+    // A node that does not know its own address leaves the host empty.
     return [typeof host === 'string' && host !== '' ? host : asked.hostname, Number(port)];
   }
   throw new Error(`no node has slot ${Number(slot)}`);

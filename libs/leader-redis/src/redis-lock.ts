@@ -3,16 +3,16 @@ import { LockConnection } from './lock-connection';
 import { parseRedisUrl } from './redis-url';
 
 export interface RedisLockOptions {
-  /** One server, the one that Sentinels watch, or a cluster: the forms of `parseRedisUrl`. */
+  /** URL of one server, of one that Sentinels watch, or of a cluster: the forms of `parseRedisUrl`. */
   readonly url: string;
-  /** One lock a control plane: the key it stands under. */
+  /** Key of the lock; one per control plane. */
   readonly key: string;
   readonly logger: Logger;
 }
 
 /** A LeaderLock that owns a connection. */
 export interface RedisLock extends LeaderLock {
-  /** Whether Redis answers now. */
+  /** Whether the connection to Redis is open. */
   connected(): boolean;
   close(): void;
 }
@@ -27,9 +27,9 @@ if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) 
 return 0`;
 
 /**
- * The leader lock in Redis: one key with an expiry, compared with its holder on renewal and release in one step
- * (docs/design.md §3). Finds the server that has the lock, connects and reconnects in the background; meanwhile calls
- * reject at once. A lock that two servers gave, before and after a failover, is safe: it only says who tries.
+ * Creates the leader lock in Redis: one key with an expiry; renewal and release compare its holder atomically (docs/design.md
+ * §3). Finds the server that has the lock, connects and reconnects in the background; meanwhile calls reject immediately. A lock
+ * granted by two servers, before and after a failover, is harmless: it only decides which candidate tries.
  */
 export function createRedisLock({ url, key, logger }: RedisLockOptions): RedisLock {
   const parsed = parseRedisUrl(url);
@@ -40,7 +40,7 @@ export function createRedisLock({ url, key, logger }: RedisLockOptions): RedisLo
   const take = (holder: string, leaseMs: number): Promise<boolean> => run(ACQUIRE, holder, String(Math.ceil(leaseMs)));
   return {
     acquire: take,
-    // Not PING: a node of a cluster answers that also while the cluster, and so the lock, is down.
+    // Not PING: a cluster node answers that even while the cluster, and so the lock, is down.
     ping: async () => void (await connection.call((client) => client.exists(key))),
     renew: take, // a lock that vanished is taken again: a wiped Redis deposes no leader
     release: async (holder) => void (await run(RELEASE, holder)),

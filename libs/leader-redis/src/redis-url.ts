@@ -1,15 +1,15 @@
 import { parseServerList } from '@causeway/runtime';
 
-/** The servers that may hold the lock. URLs are of one server each, in the order given. */
+/** Servers that may hold the lock. Each URL is of one server, in the given order. */
 export type RedisServers =
   | { readonly type: 'one'; readonly urls: readonly [string] }
   | {
       readonly type: 'sentinel';
-      /** Of the Sentinels. */
+      /** URLs of the Sentinels. */
       readonly urls: readonly string[];
-      /** Sentinels' name of the server and its replicas. */
+      /** Name of the server and its replicas in the Sentinels. */
       readonly service: string;
-      /** The URL of the server at this address. */
+      /** Returns the URL of the server at this address. */
       readonly serverUrl: (host: string, port: number) => string;
     }
   | {
@@ -29,7 +29,7 @@ const SENTINEL_PARAMETERS = ['sentinel_user', 'sentinel_password'];
 /**
  * Parses `REDIS_URL`: one server (`redis://[user:password@]host:port[/database]`), the server that Sentinels watch
  * (`redis+sentinel://[user:password@]host:port,…/SERVICE[/database][?sentinel_user=…&sentinel_password=…]`), or a
- * cluster (`redis+cluster://[user:password@]host:port,…`); `rediss` is TLS to each of them. No reason contains a
+ * cluster (`redis+cluster://[user:password@]host:port,…`); `rediss` means TLS to each of them. Reasons never contain a
  * password.
  */
 export function parseRedisUrl(url: string): RedisUrl {
@@ -54,7 +54,7 @@ export function parseRedisUrl(url: string): RedisUrl {
   return { ok: true, servers: { type: 'sentinel', urls, service, serverUrl } };
 }
 
-/** Returns the fault of a `REDIS_URL`; undefined if there is none, as far as can be seen without the servers. */
+/** Returns the problem of a `REDIS_URL`; undefined if none can be found without connecting. */
 export function redisUrlFault(url: string): string | undefined {
   const parsed = parseRedisUrl(url);
   return parsed.ok ? undefined : parsed.reason;
@@ -75,7 +75,7 @@ function queryFault(form: 'sentinel' | 'cluster', query: string): string | undef
   return `${unknown} is no parameter of redis+${form}${known.length > 0 ? `; ${known.join(' and ')} are` : ''}`;
 }
 
-/** User and password of the Sentinels, as a URL has them; those of the server are none of theirs. */
+/** Returns user and password of the Sentinels in URL form; the server's are never used for them. */
 function sentinelCredentials(parameters: URLSearchParams): string {
   const [user, password] = SENTINEL_PARAMETERS.map((name) => encodeURIComponent(parameters.get(name) ?? ''));
   return password === '' ? '' : `${user}:${password}`;

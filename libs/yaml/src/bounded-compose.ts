@@ -12,7 +12,7 @@ export interface TokenSize {
 }
 
 /**
- * Measures `token` and stops where it is nested deeper than `deepest`. The library composes nested collections by
+ * Measures `token` and stops if it is nested deeper than `deepest`. The library composes nested collections by
  * recursion, and a stack overflow inside a regular expression ends the process. This function does not recurse.
  */
 export function tokenSize(token: CST.Token, deepest: number): TokenSize {
@@ -21,7 +21,7 @@ export function tokenSize(token: CST.Token, deepest: number): TokenSize {
   for (let next = open.pop(); next; next = open.pop()) {
     if (next.depth > deepest) return { tooDeep: true, nodes };
     if (next.token) nodes++;
-    // Pushed one by one: a list of all items as arguments needs a stack as long as the list.
+    // Pushed one by one: passing all items as arguments would need a stack as long as the list.
     for (const inner of innerTokens(next)) open.push(inner);
   }
   return { tooDeep: false, nodes };
@@ -37,10 +37,10 @@ function innerTokens({ token, depth }: TokenAtDepth): TokenAtDepth[] {
   ]);
 }
 
-/** Maximum number of kept errors of a text. */
+/** Maximum number of stored errors of a text. */
 const MAX_ERRORS = 20;
 
-/** A text has more than `MOST_ERRORS` errors; message and offset are those of the first error. */
+/** Thrown for a text with more than `MAX_ERRORS` errors; message and offset are those of the first error. */
 export class TooManyErrors extends Error {
   constructor(
     message: string,
@@ -51,8 +51,8 @@ export class TooManyErrors extends Error {
 }
 
 /**
- * Composes tokens to documents with their errors. Throws TooManyErrors, because the library makes an error with a stack
- * for each of 100,000 unpaired quotes. Warnings (of unknown tags) are dropped for the same reason.
+ * Composes tokens to documents with their errors. Throws TooManyErrors, because the library creates an error with a
+ * stack for each of 100,000 unpaired quotes. Warnings (of unknown tags) are dropped for the same reason.
  */
 export function composeDocuments(tokens: Iterable<CST.Token>): readonly Document.Parsed[] {
   const composer = new Composer({ logLevel: 'silent', prettyErrors: false, uniqueKeys: false });
@@ -69,7 +69,7 @@ export function composeDocuments(tokens: Iterable<CST.Token>): readonly Document
   return [...composer.compose(tokens)];
 }
 
-/** The composer gives the place of an error as an offset, a range or a token. */
+/** Returns the offset of an error, which the composer gives as an offset, a range or a token. */
 function getOffset(source: unknown): number {
   if (typeof source === 'number') return source;
   const offset: unknown = Array.isArray(source) ? source[0] : Reflect.get(Object(source), 'offset');

@@ -1,15 +1,15 @@
 import { isCollection, isMap, isScalar, visit, type Document, type Pair } from 'yaml';
 import { shortened } from '@causeway/resources';
 
-/** A fault of a text, and its position. */
+/** A problem of a text, and its position. */
 export interface DocumentFault {
   readonly offset: number;
   readonly reason: string;
 }
 
 /**
- * The first key that is not text or is repeated in its map. The library's own check compares every key with every other
- * key: two minutes for a map of 100,000.
+ * Returns the first key that is not text or is repeated in its map. The library's own check compares every key with
+ * every other key: two minutes for a map of 100,000.
  */
 export function badKey(document: Document.Parsed): DocumentFault | undefined {
   let found: DocumentFault | undefined;
@@ -34,7 +34,7 @@ function badKeyAmong(pairs: readonly Pair[]): DocumentFault | undefined {
   return undefined;
 }
 
-/** Keys that YAML reads as numbers or booleans are taken as text. */
+/** Returns a key as text, even if YAML reads it as a number or boolean. */
 function keyText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
@@ -45,7 +45,7 @@ const MAX_HINT_LENGTH = 400;
 
 /**
  * Finds the first template (`{{ … }}`) without quotes. YAML reads it as a map in a map, which is a syntax error or, as
- * in `{{ name }}`, an unintended map. The YAML of the seed is written so (docs/design.md §1).
+ * in `{{ name }}`, an unintended map. The YAML in the seed has such templates (docs/design.md §1).
  */
 export function unquotedTemplate(document: Document.Parsed, text: string): DocumentFault | undefined {
   const [error] = document.errors;
@@ -78,7 +78,7 @@ function mapInMap(document: Document.Parsed): number | undefined {
   return found;
 }
 
-/** The offset of a value that begins with `{{` in the line of the first error. */
+/** Returns the offset of a value that begins with `{{` in the line of the first error. */
 function templateInLine(error: number, text: string): number | undefined {
   const start = error === 0 ? 0 : text.lastIndexOf('\n', error - 1) + 1;
   const line = lineFrom(start, text);

@@ -24,10 +24,10 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 type Expected = 'first' | 'object' | 'item' | 'first item' | 'comma' | 'nothing';
 
 /**
- * Splits a text that arrives in pieces into JSON objects: JSON lines, objects one after another, one object, or an array of
- * objects. Linear in the text and without recursion. It only finds where objects begin and end; parsing an object finds
- * what is wrong inside. Throws Unparsable, with line and column, for anything else between the objects, for a text that ends
- * inside an object, and above the limits.
+ * Splits a text that arrives in pieces into JSON objects: JSON lines, concatenated objects, one object, or an array of
+ * objects. Linear in the text and without recursion. It only finds where objects begin and end; syntax errors inside
+ * are found when an object is parsed. Throws Unparsable, with line and column, for anything else between the objects,
+ * for a text that ends inside an object, and above the limits.
  */
 export class JsonDocuments {
   private expected: Expected = 'first';
@@ -35,7 +35,7 @@ export class JsonDocuments {
   private column = 1;
   private found = 0;
   private offset = 0;
-  /** The object that has begun. */
+  /** The current, unfinished object. */
   private begun: { readonly position: TextPosition; readonly pieces: Buffer[]; bytes: number } | undefined;
   private depth = 0;
   private inString = false;
@@ -43,7 +43,7 @@ export class JsonDocuments {
 
   constructor(private readonly limits: JsonDocumentLimits) {}
 
-  /** The objects that end in this piece of the text. */
+  /** Returns the objects that end in this piece of the text. */
   push(piece: Buffer): readonly JsonDocument[] {
     const documents: JsonDocument[] = [];
     let from = 0;
@@ -59,7 +59,7 @@ export class JsonDocuments {
     return documents;
   }
 
-  /** Has to be called when the text has ended. */
+  /** Must be called at the end of the text. */
   finish(): void {
     if (this.begun) {
       const { line, column } = this.begun.position;
@@ -69,7 +69,7 @@ export class JsonDocuments {
       throw this.unparsable('the text ends inside the list');
   }
 
-  /** Judges a byte between objects; true if an object begins with it. */
+  /** Checks a byte between objects; true if an object begins with it. */
   private begins(byte: number): boolean {
     if (BLANKS.includes(byte) || (this.offset < 3 && byte === BYTE_ORDER_MARK[this.offset])) return false;
     if (byte === OPEN && this.expected !== 'comma' && this.expected !== 'nothing') {
@@ -93,7 +93,7 @@ export class JsonDocuments {
     return undefined;
   }
 
-  /** Follows a byte of an object; true if the object ends with it. */
+  /** Processes a byte of an object; true if the object ends with it. */
   private inside(byte: number): boolean {
     if (this.inString) {
       if (this.escaped) this.escaped = false;
@@ -129,7 +129,7 @@ export class JsonDocuments {
     throw new Unparsable(`the document has more than ${this.limits.bytes} bytes`, { line, column });
   }
 
-  /** Columns count characters: the bytes of UTF-8 behind the first one of a character do not count. */
+  /** Advances the position. Columns count characters: only the first byte of a UTF-8 character counts. */
   private advance(byte: number): void {
     this.offset += 1;
     if (byte === NEWLINE) {

@@ -4,7 +4,7 @@ import { composeDocuments, tokenSize, TooManyErrors } from './bounded-compose';
 import { badKey, templateBefore, unquotedTemplate } from './document-faults';
 import { NoPlainValue, plainValue } from './plain-value';
 
-/** A place in a text; line and column begin at 1. */
+/** A position in a text; line and column begin at 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -25,7 +25,7 @@ export class Unparsable extends Invalid {
 /** One document of a YAML text. */
 export interface YamlDocument {
   readonly value: unknown;
-  /** The place of `field` (as violations name it) in the text, or of its nearest parent that exists. */
+  /** Returns the position of `field` (as in violations), or of its nearest existing parent. */
   readonly locate: (field: string) => TextPosition;
 }
 
@@ -33,16 +33,16 @@ export interface YamlDocument {
 export interface YamlLimits {
   /** Maximum length of the text, in characters. */
   readonly length?: number;
-  /** Maximum number of keys and values of all documents together; lists and maps count as well. */
+  /** Maximum number of keys and values in all documents; lists and maps count as well. */
   readonly nodes?: number;
-  /** By which factor aliases may make a document larger than its text: against YAML bombs. */
+  /** Maximum factor by which aliases may expand a document beyond its text: against YAML bombs. */
   readonly aliases?: number;
 }
 
 /**
- * The documents of a YAML (or JSON) text without the empty ones. Throws Unparsable with line and column for wrong syntax,
- * repeated keys, keys that are not text, aliases that expand too far, and text that is too long, too deep or has too many
- * values. The message for a template without quotes says how to quote it (docs/design.md §1).
+ * Returns the documents of a YAML (or JSON) text without the empty ones. Throws Unparsable with line and column for
+ * syntax errors, repeated keys, keys that are not text, aliases that expand too far, and text that is too long, too
+ * deep or has too many values. The message for a template without quotes explains how to quote it (docs/design.md §1).
  */
 export function parseYaml(text: string, limits: YamlLimits = {}): readonly YamlDocument[] {
   const { length = 4_194_304, aliases = 10, nodes = Infinity } = limits;

@@ -1,12 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, type Document } from 'yaml';
 
-/** A value that aliases may refer to, and its size with aliases expanded: number of values plus characters. */
+/** A value to which aliases may refer, and its size with aliases expanded: number of values plus characters. */
 interface Unfolded {
   readonly value: unknown;
   readonly size: number;
 }
 
-/** Why a document is not plain JSON data. */
+/** Thrown for a document that is not plain JSON data. */
 export class NoPlainValue extends Error {
   constructor(
     message: string,
@@ -17,9 +17,9 @@ export class NoPlainValue extends Error {
 }
 
 /**
- * The document as plain JSON data; aliases share the value they refer to. Throws NoPlainValue for an alias without an
- * anchor before it, for values that JSON does not have, and if aliases make the document larger than `most(written size)`.
- * Linear in the text: the library's own conversion searches each anchor from the top.
+ * Converts a document to plain JSON data; aliases share the value to which they refer. Throws NoPlainValue for an alias
+ * without an anchor before it, for values that JSON does not have, and if aliases make the document larger than
+ * `most(written size)`. Linear in the text: the library's own conversion searches each anchor from the start.
  */
 export function plainValue(document: Document.Parsed, most: (written: number) => number): unknown {
   const reading = new PlainValueReader();
@@ -29,7 +29,7 @@ export function plainValue(document: Document.Parsed, most: (written: number) =>
 }
 
 class PlainValueReader {
-  /** Size of the text, aliases not expanded. */
+  /** Size of the text without expanding aliases. */
   written = 0;
   private readonly anchors = new Map<string, Unfolded>();
 
@@ -68,7 +68,7 @@ class PlainValueReader {
   }
 }
 
-/** One for the value, plus the characters of a string. */
+/** Returns one for the value, plus the characters of a string. */
 function ownSize(node: unknown): number {
   return isScalar(node) && typeof node.value === 'string' ? 1 + node.value.length : 1;
 }

@@ -5,9 +5,9 @@ import { period } from './durations';
 import { checkFields, type FieldRules } from './known-fields';
 import { generated, generatePolicy, type Generated } from './generated';
 
-/** Result of compiling a node: nothing of it is used where there are violations. */
+/** Result of compiling a node; not used if there are violations. */
 export interface CompiledNode {
-  /** The MeshService of its Dataplanes, in each zone that has some. */
+  /** MeshService of its Dataplanes, in each zone that has some. */
   readonly service: Generated;
   readonly policies: readonly Generated[];
   readonly violations: readonly Violation[];
@@ -16,7 +16,7 @@ export interface CompiledNode {
 const SERVER_SIDE = 'limits of a CircuitBreakerPolicy count what one caller sends, this counts what one instance takes';
 const CERTIFICATES = 'certificates are those of the mesh';
 const NODE = {
-  // Instances are the Dataplanes that are selected, however others found them; backendDefaults without tls says nothing.
+  // Instances are the selected Dataplanes, regardless of service discovery; backendDefaults without tls has no effect.
   known: [
     'awsName',
     'meshRef',
@@ -45,7 +45,9 @@ const EJECTION = {
   refused: {},
 };
 
-/** Compiles a node: its MeshService with the ports of its listeners (T003-37), and what its listeners say besides. Linear in the spec. */
+/**
+ * Compiles a node: its MeshService with the ports of its listeners (T003-37), and policies for the other settings of its listeners. Linear in the spec.
+ */
 export function compileNode(id: Identity, spec: VirtualNodeSpec, at = FieldPath.at('spec')): CompiledNode {
   const found: Violation[] = [];
   checkFields(spec, NODE, at, found);
@@ -73,7 +75,7 @@ export function compileNode(id: Identity, spec: VirtualNodeSpec, at = FieldPath.
   return { service, policies, violations: found };
 }
 
-/** How a node calls; what it says of TLS is refused. */
+/** Checks the settings for a node's outgoing calls; refuses TLS settings. */
 function checkClient(
   given: { readonly clientPolicy?: object },
   rules: FieldRules,
@@ -88,7 +90,7 @@ export function nodeViolations(spec: VirtualNodeSpec, at: FieldPath): readonly V
   return compileNode({ kind: 'VirtualNode', mesh: '', zone: '', namespace: '', name: '' }, spec, at).violations;
 }
 
-/** The ports of a MeshService, one for each number, named by it. */
+/** Returns the ports of a MeshService, one for each number, which is also its name. */
 export function listGeneratedPorts(listeners: readonly Pick<NodeListener, 'portMapping'>[]): readonly JsonObject[] {
   const ports = new Map<number, JsonObject>();
   for (const { portMapping } of listeners) {

@@ -15,9 +15,9 @@ import { grpcMatch, httpMatch } from './matches';
 import { priorityViolations, type OrderedRule } from './priorities';
 import { compileRetry, compileTimeouts } from './route-policies';
 
-/** One rule of the route that a listener becomes, but for its backends, which stand where the nodes do. */
+/** One rule of the route compiled from a listener, without its backends, which are added where the nodes are known. */
 export interface RouterRule extends OrderedRule {
-  /** The name by which policies mean it. */
+  /** Section name by which policies target it. */
   readonly section: string;
   readonly targets: readonly WeightedTarget[];
   /** Fields of the rule besides name and backends. */
@@ -26,13 +26,13 @@ export interface RouterRule extends OrderedRule {
   readonly retry?: JsonObject;
 }
 
-/** Result of compiling a router's spec, by listener in their order; with violations it is not compiled. */
+/** Result of compiling a router's spec, by listener in order; not used if there are violations. */
 export interface CompiledRouter {
   readonly listeners: readonly { readonly listener: PortMapping; readonly rules: readonly RouterRule[] }[];
   readonly violations: readonly Violation[];
 }
 
-/** Most rules of one route (Gateway API, HTTPRoute.spec.rules). */
+/** Maximum number of rules of one route (Gateway API, HTTPRoute.spec.rules). */
 const MAX_RULES = 16;
 const FIELDS = {
   http: ['http', 'httpRoute'],
@@ -47,7 +47,7 @@ const TARGET = { known: ['virtualNodeRef', 'weight', 'port'], refused: {} };
 
 const compiled = new WeakMap<VirtualRouterSpec, CompiledRouter>();
 
-/** Compiles a router's spec, once for all services that use it. Linear in it, but for priorities: pairs of the rules of a listener. */
+/** Compiles a router's spec, once for all services that use it. Linear in it, except for priorities: pairs of the rules of a listener. */
 export function compileRouter(spec: VirtualRouterSpec): CompiledRouter {
   const known = compiled.get(spec);
   if (known) return known;

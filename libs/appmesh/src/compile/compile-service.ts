@@ -13,9 +13,9 @@ export type Provider =
 
 /** Result of compiling a service. */
 export interface CompiledService {
-  /** Its frontend, in each zone. It is sent to no other zone: what it routes by is known where the service is. */
+  /** Its frontend in each zone. It is not synced: the routes are known only where the service is. */
   readonly service: Generated;
-  /** Its implicit routes and what the router says besides, where the service was made. */
+  /** Its implicit routes and the policies compiled from the router, only where the service was created. */
   readonly rules: readonly Generated[];
 }
 
@@ -28,9 +28,9 @@ const ROUTE_KINDS: Readonly<Record<Protocol, 'HTTPRoute' | 'GRPCRoute' | 'TCPRou
 const GATEWAY_API = 'gateway.networking.k8s.io';
 
 /**
- * Compiles a service: a MeshService with the ports of its provider, and for each of its listeners one route. A listener without
- * rules gets none, and nothing answers there. Without a provider nothing is said of ports: it keeps those that it had, at which requests get
- * 503 (T003-15). Without `hostname` no name is made of it. Linear in the provider's rules.
+ * Compiles a service: a MeshService with the ports of its provider, and one route for each listener. A listener without
+ * rules gets none, and nothing answers there. Without a provider it keeps its former ports, at which requests get 503
+ * (T003-15). Without `hostname` it gets no hostname. Linear in the provider's rules.
  */
 export function compileService(id: Identity, hostname: string | undefined, provider: Provider): CompiledService {
   const name = frontendOfVirtualService(id.name);
@@ -53,7 +53,7 @@ function listPortMappings(provider: Exclude<Provider, { type: 'none' }>): readon
     : provider.router.listeners.map(({ listener }) => listener);
 }
 
-/** Of two listeners of one port the first counts, as among the ports of its MeshService. */
+/** Of two listeners with one port only the first is used, as for the ports of its MeshService. */
 const distinct = (listeners: readonly PortMapping[]): readonly PortMapping[] =>
   listeners.filter(({ port }, i) => listeners.findIndex((one) => one.port === port) === i);
 
@@ -105,7 +105,7 @@ function compileDefaultRoute(
 
 type RuleParts = Pick<RouterRule, 'section' | 'rule' | 'targets' | 'timeout' | 'retry'>;
 
-/** A node as provider takes all requests (T003-17). */
+/** Returns the rules at a port; a node as provider receives all requests (T003-17). */
 function rulesAt(port: number, provider: Exclude<Provider, { type: 'none' }>): readonly RuleParts[] {
   if (provider.type === 'router')
     return provider.router.listeners.find(({ listener }) => listener.port === port)?.rules ?? [];

@@ -1,9 +1,9 @@
 import type { Duration } from '../model';
 
-/** Milliseconds. */
+/** Converts a duration to milliseconds. */
 export const toMilliseconds = ({ unit, value }: Duration): number => (unit === 's' ? value * 1_000 : value);
 
-/** The text of GEP-2257: at most five digits a part, so what is longer than a day is written in hours. */
+/** Formats a duration as in GEP-2257: at most five digits per part, so durations above a day are written in hours. */
 export function gatewayDuration(duration: Duration): string {
   const ms = toMilliseconds(duration);
   if (ms < 1_000) return `${ms}ms`;
@@ -11,7 +11,7 @@ export function gatewayDuration(duration: Duration): string {
   return `${hours > 0 ? `${hours}h` : ''}${seconds > 0 ? `${seconds}s` : ''}${rest > 0 ? `${rest}ms` : ''}`;
 }
 
-/** The text of a period in one unit, from 100ms to 24h, as policies take it; undefined where there is none. */
+/** Formats an interval in one unit, from 100ms to 24h, as policies expect it; undefined if it is out of range. */
 export function period(duration: Duration): string | undefined {
   const ms = toMilliseconds(duration);
   if (ms < 100 || ms > 86_400_000) return undefined;

@@ -1,10 +1,10 @@
 import { isLabelValue, Label, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import type { SourceKind } from '../model';
 
-/** An object that is to exist as it is here, as long as what it comes from says so. Its zone is that of what it comes from. */
+/** An object that must exist in this form as long as its source requires it. Its zone is that of the source. */
 export interface Generated {
   readonly id: Identity;
-  /** Besides those that are computed. */
+  /** Labels besides the computed ones. */
   readonly labels: Labels;
   readonly spec: JsonObject;
 }
@@ -16,7 +16,7 @@ export interface Making {
   readonly from: SourceKind;
 }
 
-/** An object that comes from `source`, in its mesh, zone and namespace. */
+/** Returns an object generated from `source`, in its mesh, zone and namespace. */
 export function generated(
   { mesh, zone, namespace, name: source }: Identity,
   { kind, name, from }: Making,
@@ -27,7 +27,7 @@ export function generated(
   return { id: { kind, mesh, zone, namespace, name }, labels: { ...labels, ...origin }, spec };
 }
 
-/** A policy of the shipped kinds on one target. */
+/** Returns a policy of a shipped kind with one target. */
 export function generatePolicy(source: Identity, making: Making, target: JsonObject, spec: JsonObject): Generated {
   return generated(source, making, { targetRefs: [target], ...spec });
 }

@@ -1,14 +1,14 @@
 import type { FieldPath, Violation } from '@causeway/resources';
 
-/** The fields of an object that are compiled, and those that are not, with the reason. */
+/** Supported fields of an object, and unsupported ones with the reason. */
 export interface FieldRules {
   readonly known: readonly string[];
   readonly refused: Readonly<Record<string, string>>;
 }
 
 /**
- * Adds a violation for each field that would be lost: nothing that a user writes is dropped. A field that is neither known nor refused
- * came from a newer peer.
+ * Adds a violation for each field that would be lost: no user input is silently dropped. A field that is neither known
+ * nor refused came from a newer peer.
  */
 export function checkFields(object: object, { known, refused }: FieldRules, at: FieldPath, found: Violation[]): void {
   for (const [field, value] of Object.entries(object)) {

@@ -15,7 +15,7 @@ const PATH = { known: ['exact', 'regex'], refused: {} };
 const NAMED = { known: ['name', 'match'], refused: { invert: inexact } };
 const TEXT = { known: ['exact', 'prefix', 'suffix', 'regex'], refused: { range: inexact } };
 
-/** The match of an HTTPRoute; what of it cannot be said so is added to `found`. A prefix is one of whole elements (T003-19). */
+/** Returns the match of an HTTPRoute; conditions that it cannot express are added to `found`. A prefix matches whole path elements (T003-19). */
 export function httpMatch(match: HttpMatch, at: FieldPath, found: Violation[]): JsonObject {
   checkFields(match, HTTP, at, found);
   if (match.path) checkFields(match.path, PATH, at.field('path'), found);
@@ -32,7 +32,7 @@ export function httpMatch(match: HttpMatch, at: FieldPath, found: Violation[]): 
   };
 }
 
-/** The match of a GRPCRoute; undefined where every call matches. */
+/** Returns the match of a GRPCRoute; undefined if every call matches. */
 export function grpcMatch(match: GrpcMatch, at: FieldPath, found: Violation[]): JsonObject | undefined {
   checkFields(match, GRPC, at, found);
   const { serviceName: service, methodName: method, metadata = [] } = match;
@@ -63,7 +63,7 @@ function valueMatches(matches: readonly NamedMatch[], at: FieldPath, found: Viol
   });
 }
 
-/** Expressions match whole values; one without anything is of what is there at all. */
+/** Returns an expression for whole values; without any condition it matches every present value. */
 function formatExpression({ regex, prefix, suffix }: TextMatch): string {
   if (regex !== undefined) return regex;
   if (prefix !== undefined) return `${literal(prefix)}.*`;

@@ -7,17 +7,17 @@ import {
   type Violation,
 } from '@causeway/resources';
 
-/** A rule with its place in the router's list. */
+/** A rule with its index in the router's list. */
 export interface OrderedRule {
   readonly index: number;
   readonly priority?: number;
-  /** Its `matches`, of which it has one at most. */
+  /** The rule; its `matches` has at most one entry. */
   readonly rule: JsonObject;
 }
 
 /**
- * Priorities order routes before anything else, and routes of the Gateway API are ordered by how much they ask for. Both are the same
- * only where of two routes that may match one request the one that comes first asks for no less: else a violation (exact or refused).
+ * Returns violations for priorities that the Gateway API cannot express: App Mesh orders routes by priority first, the Gateway
+ * API by specificity. Both agree only if, of two routes that may match one request, the first is at least as specific.
  */
 export function priorityViolations(rules: readonly OrderedRule[], at: FieldPath): readonly Violation[] {
   return rules.flatMap((first) =>
@@ -48,7 +48,7 @@ const textIn = (object: JsonValue | undefined, field: string): string => {
 };
 const countEntries = (list: JsonValue | undefined): number => (isJsonArray(list) ? list.length : 0);
 
-/** The precedence of the Gateway API before age: the larger first (docs/reference/routing.md). */
+/** Returns the precedence of the Gateway API before age: the larger first (docs/reference/routing.md). */
 function strength({ path, method, headers, queryParams }: JsonObject): readonly number[] {
   if (isJsonObject(method) || path === undefined)
     return [textIn(method, 'service').length, textIn(method, 'method').length, countEntries(headers)];
@@ -61,7 +61,7 @@ function strength({ path, method, headers, queryParams }: JsonObject): readonly 
 const compare = (a: readonly number[], b: readonly number[]): number =>
   a.map((each, i) => each - (b[i] ?? 0)).find((difference) => difference !== 0) ?? 0;
 
-/** True where no request can match both. */
+/** True if no request can match both. */
 function areApart(a: JsonObject, b: JsonObject): boolean {
   if (typeof a['method'] === 'string' && typeof b['method'] === 'string' && a['method'] !== b['method']) return true;
   const [service, other] = [textIn(a['method'], 'service'), textIn(b['method'], 'service')];
@@ -71,7 +71,7 @@ function areApart(a: JsonObject, b: JsonObject): boolean {
   return !covers(first, second) && !covers(second, first);
 }
 
-/** Whether a path, exact or a prefix, takes in what another one names. */
+/** Whether a path, exact or a prefix, includes another one. */
 function covers(path: JsonValue | undefined, other: JsonValue | undefined): boolean {
   const [value, named] = [textIn(path, 'value'), textIn(other, 'value')];
   if (textIn(path, 'type') === 'Exact') return value === named && textIn(other, 'type') === 'Exact';

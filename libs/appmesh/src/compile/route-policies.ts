@@ -3,7 +3,7 @@ import type { RouterRoute, RetryEvents, Protocol } from '../model';
 import { gatewayDuration, toMilliseconds } from './durations';
 import { checkFields } from './known-fields';
 
-/** Names in RetryPolicy of the events of App Mesh, or the statuses that they stand for. */
+/** Names of App Mesh's retry events in RetryPolicy, or the statuses that they mean. */
 const HTTP_EVENTS: Readonly<Record<string, { readonly on?: string; readonly statuses?: readonly number[] }>> = {
   'server-error': { statuses: [500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511] },
   'gateway-error': { statuses: [502, 503, 504] },
@@ -16,15 +16,15 @@ const RETRY = {
   refused: {},
 };
 const MAX_RETRIES = 10;
-/** The longest duration of policies and routes: 99,999 hours, ms. */
+/** Maximum duration in policies and routes: 99,999 hours, ms. */
 const MAX_DURATION = 99_999 * 3_600_000;
 const TOO_LONG = 'must be at most 99999 hours';
 
 type Timeouts = NonNullable<NonNullable<RouterRoute['http']>['timeout']>;
 
 /**
- * The time-outs of a route: `rule` is what the rule says itself, `policy` the spec of the TimeoutPolicy of the rest. A GRPCRoute has no
- * time-outs of its own, and connections have none that anything here ends.
+ * Compiles the timeouts of a route: `rule` has those of the route rule, `policy` is the spec of a TimeoutPolicy for the
+ * others. A GRPCRoute has no timeouts of its own, and none for connections can be applied here.
  */
 export function compileTimeouts(
   timeout: Timeouts,
@@ -49,7 +49,7 @@ export function compileTimeouts(
   return { ...ownRule, ...(Object.keys(rest).length > 0 && { policy: rest }) };
 }
 
-/** The spec of the RetryPolicy of a route; undefined where nothing is repeated. */
+/** Returns the spec of a route's RetryPolicy; undefined if nothing is retried. */
 export function compileRetry(
   retry: RetryEvents,
   protocol: Protocol,

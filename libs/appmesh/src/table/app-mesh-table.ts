@@ -19,7 +19,7 @@ import { Members } from './members';
 import { toSourceRef, SourceIndex, type SourceRef, type Row } from './sources';
 import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefusal, resolve } from './evaluate-row';
 
-/** Keys that a change may affect: compiled sources and their conditions, and the nodes that Dataplanes belong to. */
+/** Keys that a change may affect: compiled sources and their conditions, and Dataplanes whose nodes may differ. */
 export interface AppMeshChanges {
   readonly sources: ReadonlySet<ResourceKey>;
   readonly members: ReadonlySet<ResourceKey>;
@@ -28,14 +28,14 @@ export interface AppMeshChanges {
 /** Result of compiling a node, a router or a service. */
 export interface Compiled {
   readonly awsName: string;
-  /** The MeshService, of each zone; absent of routers and of what is not accepted. That of a node of the global is of zones with members. */
+  /** The MeshService in each zone; absent for routers and sources that are not accepted. That of a global's node exists in zones with members only. */
   readonly service?: Generated;
-  /** Routes and policies, of where the source was made. */
+  /** Routes and policies, only where the source was created. */
   readonly rules: readonly Generated[];
   readonly conditions: readonly Condition[];
-  /** Why a service gets no hostname; absent where it may have its name at App Mesh. */
+  /** Reason why a service gets no hostname; absent if it may have its name at App Mesh. */
   readonly unnamed?: Unnamed;
-  /** How many Dataplanes a node selects. */
+  /** Number of Dataplanes that a node selects. */
   readonly members: number;
 }
 
@@ -47,8 +47,8 @@ interface CollectedChanges {
 const newMarks = (): CollectedChanges => ({ sources: new Set(), members: new Set() });
 
 /**
- * All nodes, routers, services and Dataplanes that a control plane knows. Incremental: a change marks what it touches, and what
- * is marked is compiled when it is read. The state depends only on the current resources, never on the order in which they came.
+ * All nodes, routers, services and Dataplanes of a control plane. Incremental: a change marks the affected rows, which
+ * are compiled when they are read. The state depends only on the current resources, never on their order of arrival.
  */
 export class AppMeshTable {
   private readonly sources = new SourceIndex();
@@ -57,12 +57,12 @@ export class AppMeshTable {
   private readonly suffixes = new Map<string, ReadonlySet<string>>();
   private readonly changes = new ChangeCollector<CollectedChanges, AppMeshChanges>(newMarks, newMarks());
 
-  /** Does several changes as one. Nothing may be read before it returns. */
+  /** Applies several changes as one. Nothing may be read before it returns. */
   batch(changes: () => void): AppMeshChanges {
     return this.change(changes);
   }
 
-  /** Keeps a node, a router or a service in place of its older version. */
+  /** Adds or replaces a node, a router or a service. */
   put(source: VirtualSource): AppMeshChanges {
     return this.change((marks) => {
       const key = identityKey(source.id);
@@ -78,7 +78,7 @@ export class AppMeshTable {
     });
   }
 
-  /** Forgets a node, a router or a service. */
+  /** Removes a node, a router or a service. */
   remove(id: Identity): AppMeshChanges {
     return this.change((marks) => {
       const key = identityKey(id);
@@ -90,7 +90,7 @@ export class AppMeshTable {
     });
   }
 
-  /** Sets under which suffixes a mesh names its services by their names at App Mesh; under none where this was never called. */
+  /** Sets the suffixes under which a mesh's services have their names at App Mesh as hostnames; none unless called. */
   setSuffixes(mesh: string, suffixes: ReadonlySet<string>): AppMeshChanges {
     return this.change(({ sources }) => {
       this.suffixes.set(mesh, suffixes);
@@ -99,7 +99,7 @@ export class AppMeshTable {
     });
   }
 
-  /** Keeps a Dataplane in place of its older version. */
+  /** Adds or replaces a Dataplane. */
   putMember(member: Member): AppMeshChanges {
     return this.change((marks) => {
       marks.members.add(identityKey(member.id));
@@ -114,12 +114,12 @@ export class AppMeshTable {
     });
   }
 
-  /** Keys of all nodes, routers and services. */
+  /** Returns the keys of all nodes, routers and services. */
   *keys(): Generator<ResourceKey> {
     for (const { key } of this.sources.all()) yield key;
   }
 
-  /** Returns the compiled source; undefined where there is none. Kept until a change affects it. */
+  /** Returns the compiled source; undefined if there is none. Cached until a change affects it. */
   compile(key: string): Compiled | undefined {
     const known = this.compiled.get(key);
     const row = this.sources.get(key);
@@ -129,12 +129,12 @@ export class AppMeshTable {
     return made;
   }
 
-  /** The nodes that select a Dataplane as it is here, which need not be in the table. */
+  /** Returns the nodes that select this version of a Dataplane, which need not be in the table. */
   nodesSelecting(member: Member): readonly Identity[] {
     return this.memberTable.nodesSelecting(member);
   }
 
-  /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none and may call everything. */
+  /** Returns the node of a Dataplane and what it may therefore call; undefined if it belongs to none and may call everything. */
   binding(id: Identity): NodeBinding | undefined {
     const node = this.memberTable.findNode(identityKey(id));
     if (!node) return undefined;
@@ -153,8 +153,8 @@ export class AppMeshTable {
   }
 
   /**
-   * A source and those that want its name, and what refers to any of them: that says whether they are accepted. Where the source came
-   * or went, what refers to it may be accepted now, or no longer (T003-12), and that is said by what refers to those.
+   * Marks a source, its rivals for the name, and the referrers of any of them, because these decide whether they are accepted. If
+   * the source was added or removed, also marks the referrers of its referrers: the acceptance of those may change (T003-12).
    */
   private mark(row: Row, { sources }: CollectedChanges, comesOrGoes: boolean): void {
     for (const rival of this.sources.rivals(row)) {
@@ -220,7 +220,7 @@ export class AppMeshTable {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether two versions of a node let their Dataplanes call the same. */
+/** Whether two versions of a node allow their Dataplanes the same calls. */
 function haveSameBackends(a: Row | undefined, b: Row): boolean {
   const [before, after] = [a?.refs ?? [], b.refs];
   return before.length === after.length && before.every((ref, i) => namesSame(ref, after[i]));
@@ -229,7 +229,7 @@ function haveSameBackends(a: Row | undefined, b: Row): boolean {
 const namesSame = (a: SourceRef, b: SourceRef | undefined): boolean =>
   a.namespace === b?.namespace && a.name === b.name;
 
-/** Why a Dataplane that these nodes select is refused; undefined where they are not several (T003-32). */
+/** Returns why a Dataplane selected by these nodes is refused; undefined if it is selected once at most (T003-32). */
 export function membershipConflict({ namespace, name }: Identity, nodes: readonly Identity[]): string | undefined {
   if (nodes.length < 2) return undefined;
   const names = nodes.map((node) => `${node.namespace}/${node.name}`).sort();

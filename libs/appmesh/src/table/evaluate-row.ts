@@ -5,10 +5,10 @@ import type { VirtualNodeSpec } from '../model';
 import { describe } from '../names';
 import type { SourceRef, Row, SourceIndex } from './sources';
 
-/** True on nodes that select one Dataplane together; the message names the Dataplanes (T003-33). */
+/** True on nodes that select the same Dataplane; the message names the Dataplanes (T003-33). */
 export const MEMBERSHIP_CONFLICT = 'causeway.io/MembershipConflict';
 
-/** Why something is not compiled, as the condition Accepted says it. */
+/** Reason why a source is not compiled, for the condition Accepted. */
 export interface CompileRefusal {
   readonly reason: 'AwsNameConflict' | 'ReferenceNotInMesh' | 'UnsupportedValue';
   readonly message: string;
@@ -16,14 +16,14 @@ export interface CompileRefusal {
 
 const nodes = new WeakMap<Row, CompiledNode>();
 
-/** A node, compiled once until it changes. */
+/** Returns a compiled node, cached until it changes. */
 export function compiledNode(row: Row, spec: VirtualNodeSpec): CompiledNode {
   const known = nodes.get(row) ?? compileNode(row.source.id, spec);
   nodes.set(row, known);
   return known;
 }
 
-/** Why `row` is not compiled; undefined where it is. Linear in its references and in those that want its name. */
+/** Returns why `row` is not compiled; undefined if it is. Linear in its references and in its rivals for the name. */
 export function findRefusal(row: Row, sources: SourceIndex): CompileRefusal | undefined {
   const { source, awsName } = row;
   const holder = sources.holder(row);
@@ -52,7 +52,7 @@ function checkRow(row: Row) {
   return source.kind === 'VirtualRouter' ? compileRouter(source.spec).violations : [];
 }
 
-/** Resolves a reference; `why` where it leads to nothing that is compiled (T003-13). */
+/** Resolves a reference; `why` is set if the target is missing or not compiled (T003-13). */
 export function resolve(
   row: Row,
   ref: SourceRef,
@@ -66,7 +66,7 @@ export function resolve(
     : { ok: true, row: found };
 }
 
-/** The conditions that follow from the sources: whether it is compiled, and whether what it refers to is there. */
+/** Returns the conditions of a source: whether it is compiled, and whether its references resolve. */
 export function evaluateConditions(row: Row, sources: SourceIndex): readonly Condition[] {
   const { generation: observedGeneration } = row.source;
   const refusal = findRefusal(row, sources);
@@ -86,7 +86,7 @@ export function evaluateConditions(row: Row, sources: SourceIndex): readonly Con
 
 const MAX_NAMED = 5;
 
-/** The first of several, and how many there are more. */
+/** Formats a list: its first items, and the number of further ones. */
 export function listed(all: readonly string[]): string {
   const distinct = [...new Set(all)];
   const more = distinct.length - MAX_NAMED;

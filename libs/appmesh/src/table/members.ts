@@ -15,25 +15,25 @@ import { compareRanks, meet } from './rank';
 
 type NodeSource = Extract<VirtualSource, { kind: 'VirtualNode' }>;
 
-/** Labels that selectors may name and nobody stores. */
+/** Labels that selectors may name although they are never stored. */
 const IMPLIED = [Label.namespace, Label.serviceName];
-/** In place of a pair, for selectors without one. */
+/** Key for selectors without any label pair. */
 const ANY = '';
 
 /**
- * Dataplanes and the nodes that select them, both ways and incrementally: a Dataplane that changes asks the nodes that name one of its
- * labels, a node asks the Dataplanes that have the rarest label that it names.
+ * Dataplanes and the nodes that select them, both ways and incrementally: a changed Dataplane checks the nodes that
+ * name one of its labels, a node checks the Dataplanes that have its rarest label.
  */
 export class Members {
   private readonly members = new Map<ResourceKey, { readonly member: Member; readonly labels: Labels }>();
   private readonly nodes = new Map<ResourceKey, { readonly node: NodeSource; readonly term: string }>();
   private readonly membersByTerm = new MultiMap<ResourceKey>();
   private readonly nodesByTerm = new MultiMap<ResourceKey>();
-  /** By Dataplane the nodes that select it, and the other way round. */
+  /** Nodes by the Dataplane that they select, and the reverse. */
   private readonly nodesByMember = new Map<ResourceKey, Set<ResourceKey>>();
   private readonly membersByNode = new Map<ResourceKey, Set<ResourceKey>>();
 
-  /** Keeps a Dataplane; returns the keys of all nodes that select it, or did. */
+  /** Adds or replaces a Dataplane; returns the keys of all nodes that select it now or did before. */
   putMember(member: Member): readonly ResourceKey[] {
     const key = identityKey(member.id);
     const before = this.removeMember(key);
@@ -56,7 +56,7 @@ export class Members {
     return nodes;
   }
 
-  /** Keeps a node; returns the keys of all Dataplanes that it selects, or did; none where it selects and ranks as before. */
+  /** Adds or replaces a node; returns the keys of all Dataplanes that it selects now or did before; none if selection and rank are unchanged. */
   putNode(node: NodeSource): readonly ResourceKey[] {
     const key = identityKey(node.id);
     const known = this.nodes.get(key);
@@ -85,19 +85,19 @@ export class Members {
     return members;
   }
 
-  /** Keys of the Dataplanes that a node selects. */
+  /** Returns the keys of the Dataplanes that a node selects. */
   selectedBy(node: ResourceKey): ReadonlySet<ResourceKey> {
     return this.membersByNode.get(node) ?? NONE;
   }
 
-  /** Keys of the nodes that select a Dataplane. */
+  /** Returns the keys of the nodes that select a Dataplane. */
   selecting(member: ResourceKey): ReadonlySet<ResourceKey> {
     return this.nodesByMember.get(member) ?? NONE;
   }
 
   /**
-   * The node that a Dataplane belongs to; undefined where none selects it (T003-32). Where several do, it stays with the one that it
-   * was bound to, else it goes with the one that ranks first (T003-33).
+   * Returns the node to which a Dataplane belongs; undefined if none selects it (T003-32). If several do, it stays with
+   * the node to which it was bound, else it joins the one that ranks first (T003-33).
    */
   findNode(member: ResourceKey): NodeSource | undefined {
     const known = this.members.get(member)?.member;
@@ -105,7 +105,7 @@ export class Members {
     return ranked.find(({ id }) => `${id.namespace}/${id.name}` === known?.boundTo) ?? ranked[0];
   }
 
-  /** The nodes that select a Dataplane as it is here, which need not be among the members. */
+  /** Returns the nodes that select this version of a Dataplane, which need not be a member. */
   nodesSelecting(member: Member): readonly Identity[] {
     const labels = getMemberLabels(member);
     const asked = listTerms(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
@@ -123,7 +123,7 @@ export class Members {
     getOrInsert(this.membersByNode, nodeKey, () => new Set<ResourceKey>()).add(memberKey);
   }
 
-  /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */
+  /** Returns the label pair with the fewest nodes, so that a change of a Dataplane checks few. */
   private findRarestTerm(id: Identity, { matchLabels = {} }: LabelSelector): string {
     const terms = Object.entries(matchLabels).map(([key, value]) => formatTerm(id, key, value));
     const size = (term: string): number => this.nodesByTerm.get(term).size;
@@ -143,7 +143,7 @@ const selectorText = ({ spec }: NodeSource): string => JSON.stringify(findSelect
 
 const NONE: ReadonlySet<ResourceKey> = new Set();
 
-/** A node selects in its own mesh and namespace, and in its zone where it has one. */
+/** Whether a node selects a Dataplane: in its own mesh and namespace, and in its zone if it has one. */
 function selects({ id, spec }: NodeSource, member: Identity, labels: Labels): boolean {
   const isNear = id.mesh === member.mesh && id.namespace === member.namespace && meet(id.zone, member.zone);
   const selector = isNear ? findSelector(spec) : undefined;

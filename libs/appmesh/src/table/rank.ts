@@ -2,8 +2,8 @@ import { compareText } from '@causeway/resources';
 import type { VirtualSource } from '../model';
 
 /**
- * Below 0 where `a` ranks before `b` among those that want one name. What was made on the global ranks first, because zones do
- * not see each other's: so all see the same winner. Then by age, ties by namespace and name, then by zone.
+ * Returns a number below 0 if `a` ranks before `b` for the same name. Sources of the global rank first, because zones
+ * do not see each other's: so all zones see the same winner. Then by age, ties by namespace and name, then by zone.
  */
 export function compareRanks(a: VirtualSource, b: VirtualSource): number {
   return (
@@ -16,5 +16,5 @@ export function compareRanks(a: VirtualSource, b: VirtualSource): number {
 
 const computeOrder = ({ creationOrder }: VirtualSource): number => creationOrder || Number.MAX_SAFE_INTEGER;
 
-/** Whether both are seen in one zone: what is made on the global is seen in each. */
+/** Whether both are visible in one zone: sources of the global are visible in each. */
 export const meet = (a: string, b: string): boolean => a === b || a === '' || b === '';

@@ -10,7 +10,7 @@ export interface SourceRef {
   readonly name: string;
 }
 
-/** Row by which a source is looked up. */
+/** Entry of a source in the index. */
 export interface Row {
   readonly key: ResourceKey;
   readonly source: VirtualSource;
@@ -21,7 +21,7 @@ export interface Row {
 const nameKey = ({ kind, namespace, name }: SourceRef): string => `${kind}/${namespace}/${name}`;
 const awsKey = ({ source: { kind, id }, awsName }: Row): string => `${kind}/${id.mesh}/${awsName}`;
 
-/** Nodes, routers and services by name, by what they refer to, and by their names at App Mesh. */
+/** Nodes, routers and services by name, by their references, and by their names at App Mesh. */
 export class SourceIndex {
   private readonly rows = new Map<string, Row>();
   private readonly named = new MultiMap<Row>();
@@ -58,17 +58,19 @@ export class SourceIndex {
     return row;
   }
 
-  /** Returns the sources that refer to something of this name. */
+  /** Returns the sources that refer to this name. */
   referringTo(named: SourceRef): Iterable<Row> {
     return this.referring.get(nameKey(named));
   }
 
-  /** All that want the name at App Mesh that this one wants, itself included. */
+  /** Returns all sources that claim the same name at App Mesh, including this one. */
   rivals(row: Row): Iterable<Row> {
     return this.wanting.get(awsKey(row));
   }
 
-  /** Who holds the name at App Mesh that `row` wants, as its own zone sees it: `row` itself, or one that ranks before (T003-08). */
+  /**
+   * Returns the source that gets the name at App Mesh that `row` claims, as its own zone sees it: `row` itself, or one that ranks before it (T003-08).
+   */
   holder(row: Row): Row {
     let best = row;
     for (const rival of this.rivals(row)) {
@@ -79,8 +81,8 @@ export class SourceIndex {
   }
 
   /**
-   * Resolves a reference of `from`: to what was made where `from` was, else on the global, of its own mesh. Without it, the mesh in
-   * which there is something of this name, if any (T003-12).
+   * Resolves a reference of `from` to a source created where `from` was, else on the global, in its own mesh. If there
+   * is none, returns the mesh that has such a name, if any (T003-12).
    */
   find(from: VirtualSource, named: SourceRef): Row | { readonly elsewhere: string } | undefined {
     let found: Row | undefined;
