@@ -7,42 +7,42 @@ import type { GrpcRequests, RestRequests } from './metrics/request-metrics';
 import type { SharedSettings } from './settings/settings';
 import type { SettingsReload } from './settings/settings-reload';
 
-/** The modules whose providers a dynamic module uses: no module is global here. */
+/** Modules whose providers a dynamic module uses: no module here is global. */
 export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
 
-/** Facts for every part of a control plane, unchanged from start to end. */
+/** Values for every part of a control plane, unchanged from start to end. */
 export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
-  /** Which control plane this is: the global, or a zone's. */
+  /** Role of this control plane: the global, or a zone. */
   readonly cp: ControlPlane;
   readonly settings: S;
   /** The settings with secrets replaced, for logs and for `/config`. */
   readonly redacted: Readonly<Record<string, unknown>>;
   /** Changes of settings while the program runs. */
   readonly reload: Pick<SettingsReload<S>, 'on' | 'onCheck'>;
-  /** The kinds of the product and those that definitions in `index` declare at each moment. */
+  /** Built-in kinds, and those that definitions in `index` declare at the moment. */
   readonly registry: Registry;
-  /** The state of the store in memory; IndexModule fills it. */
+  /** In-memory state of the store; IndexModule fills it. */
   readonly index: ResourceIndex;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Times of propagation: sync feeds it, the diagnostics port shows it. */
+  /** Propagation times: sync records them, the diagnostics port exposes them. */
   readonly propagation: HistogramMetric;
   /** Metrics of REST requests, for the diagnostics port. */
   readonly requests: RestRequests;
   /** Metrics of gRPC calls, for the diagnostics port. */
   readonly calls: GrpcRequests;
-  /** Exporter of spans; discards them unless the settings name a receiver. */
+  /** Exporter of spans; discards them unless a receiver is configured. */
   readonly tracer: ProgramTracer;
-  /** Name of this replica, for people to read; new at each start. */
+  /** Name of this replica for people; new at each start. */
   readonly instance: string;
-  /** Aborts when the program is to end: it ends every wait of a start, and the term of a leader. */
+  /** Aborts when the program shuts down: ends every wait during a start, and a leader's term. */
   readonly shutdown: AbortSignal;
 }
 
 /** The `ControlPlaneCore` of the program. */
 export const CORE = injectionToken<ControlPlaneCore>('ControlPlaneCore');
 
-/** Facts that all other modules build on. */
+/** Provides the values on which all other modules depend. */
 @Module({})
 export class CoreModule {
   static forRoot(core: ControlPlaneCore): DynamicModule {

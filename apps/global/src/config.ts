@@ -31,10 +31,10 @@ export const globalSettings = {
   CAUSEWAY_KDS_MAX_CONNECTIONS: count(2_000, 1),
   CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: count(1_000, 1),
   CAUSEWAY_KDS_AUTH: oneOf(['token', 'none'], 'token'),
-  /** Bytes of zones' messages that may wait in this process, and of one stream of them. */
+  /** Maximum size of unprocessed messages of zones, bytes: in this process, and per stream. */
   CAUSEWAY_KDS_INBOUND_BYTES: count(64 * 1024 * 1024, 1024 * 1024),
   CAUSEWAY_KDS_STREAM_BYTES: count(4 * 1024 * 1024, 256 * 1024),
-  /** Rate that one zone may send on average, a second; ten times the resources and five times the bytes at once. */
+  /** Rate that one zone may send per second on average; bursts of ten times the resources and five times the bytes. */
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: count(5_000, 1),
   CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: count(20 * 1024 * 1024, 64 * 1024),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
@@ -47,7 +47,7 @@ export const globalSettings = {
 /** The values of a global's settings. */
 export type GlobalSettings = SettingValues<typeof globalSettings>;
 
-/** A line about each of them, for `--help`. */
+/** Description of each setting, one line, for `--help`. */
 export const globalHelp: Readonly<Record<string, string>> = {
   ...sharedHelp,
   CAUSEWAY_KDS_PORT: 'port that zones connect to; 0 takes a free one',
@@ -78,13 +78,13 @@ export const globalProgram = {
   help: globalHelp,
 };
 
-/** Names that zones and the quickstart read. */
+/** Names that zones and the quickstart use. */
 const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|XDS|SERVICE|ZONE|WORKLOAD|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
-/** Former names. */
+/** Former names of settings. */
 const RENAMED = { CAUSEWAY_KDS_INTAKE_BYTES: 'CAUSEWAY_KDS_INBOUND_BYTES' };
 
-/** Reads them; ends the program with one line a problem when they are not in order. */
+/** Reads the settings; if they are invalid, ends the program with one line per problem. */
 export function globalConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof globalSettings> {
   const names = { renamed: RENAMED, removed: removedSettings, elsewhere: OTHER_PROGRAMS };
   return loadConfig({ ...globalProgram, ...names }, start);

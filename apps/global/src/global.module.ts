@@ -31,11 +31,11 @@ import { ZoneSecurityModule } from './zone-security.module';
 /** Checked settings of a global. */
 export interface GlobalPlan {
   readonly certificates: CertificateSource;
-  /** The keys that seal secrets of the store; undefined where none are set. */
+  /** Keys that seal secrets in the store; undefined if none are set. */
   readonly sealing: SealingKeys | undefined;
 }
 
-/** The global control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
+/** The global control plane: its modules, each with the modules that it imports. They start in that order and stop in reverse. */
 @Module({})
 export class GlobalModule {
   static forRoot(core: ControlPlaneCore<GlobalSettings>, { certificates, sealing }: GlobalPlan): DynamicModule {

@@ -14,7 +14,7 @@ const SOURCES = {
   meshes: MESHES,
 };
 
-/** Returns the options of serving zones, from the settings. */
+/** Returns the KDS server's options from the settings. */
 export function kdsOptions(core: ControlPlaneCore<GlobalSettings>, kuma: KumaOptions): Injection<KdsGlobalOptions> {
   const { settings } = core;
   return injectFrom(SOURCES, ({ backend, index, security, rights, meshes }) => ({
@@ -46,7 +46,7 @@ export function kdsOptions(core: ControlPlaneCore<GlobalSettings>, kuma: KumaOpt
   }));
 }
 
-/** Returns the limits of zones at this replica, from the settings. */
+/** Returns the limits on zones' messages at this replica from the settings. */
 function inboundLimits(settings: GlobalSettings): InboundSettings {
   const changes = settings.CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND;
   const bytes = settings.CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND;

@@ -103,7 +103,7 @@ interface Attached extends Pick<ControlPlaneCore<GlobalSettings>, 'cp' | 'regist
   readonly exportDefault: GlobalSettings['CAUSEWAY_EXPORT_DEFAULT'];
 }
 
-/** Loops of routes and policies: their translation for zones of Kuma, and their status. */
+/** Creates the loops of routes and policies: their translation for Kuma zones, and their status. */
 function attachedLoops(
   options: Attached,
   zones: () => readonly string[] | undefined,

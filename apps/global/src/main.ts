@@ -4,7 +4,7 @@ import { globalConfig, type GlobalSettings } from './config';
 import { GlobalModule } from './global.module';
 import { kdsCertificateSource } from './kds-certificates';
 
-/** Runs a global control plane until it is asked to end. */
+/** Runs a global control plane until it is asked to stop. */
 async function bootstrap(): Promise<void> {
   const config = globalConfig();
   if (config.command) return importBackup({ role: 'global' }, config.values, config.command);
@@ -14,7 +14,7 @@ async function bootstrap(): Promise<void> {
   await runProgram(program, () => GlobalModule.forRoot(program.core, { certificates, sealing }));
 }
 
-/** The keys of `CAUSEWAY_SECRETS_KEY`, if it is set; keys that cannot be read end the program with one line. */
+/** Returns the keys in `CAUSEWAY_SECRETS_KEY`, if it is set; invalid keys end the program with one line. */
 function sealingKeys({ CAUSEWAY_SECRETS_KEY: given }: GlobalSettings): SealingKeys | undefined {
   const parsed = given === undefined ? undefined : SealingKeys.parse(given);
   return parsed?.ok === false ? exitWithProblems([`CAUSEWAY_SECRETS_KEY: ${parsed.reason}`]) : parsed?.keys;

@@ -24,9 +24,7 @@ interface SecurityOptions extends Omit<ControlPlaneCore<GlobalSettings>, 'index'
   readonly source: CertificateSource;
 }
 
-/**
- * Admission of zones, and the global's own certificate for them (docs/design.md §5 Zone tokens, §6 Where they listen).
- */
+/** Authentication of zones, and the global's own certificate for them (docs/design.md §5 Zone tokens, §6 Where they listen). */
 export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
   private readonly service: ZoneTokenService;
   private readonly requiresTokens: boolean;
@@ -37,7 +35,7 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
     this.requiresTokens = options.settings.CAUSEWAY_KDS_AUTH === 'token';
   }
 
-  /** Makes the first signing key and the first certificate where there are none, and warns of what is left open. */
+  /** Creates the first signing key and the first certificate if there are none, and warns of missing protection. */
   async onModuleInit(): Promise<void> {
     const { options } = this;
     warnOfInsecureSettings(options);
@@ -73,18 +71,18 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  /** Forgets zone tokens that expired long ago. */
+  /** Deletes zone tokens that expired long ago. */
   readonly purge: PeriodicTask = {
     failure: 'expired zone tokens could not be forgotten',
     run: () => this.service.tokens.purge(),
   };
 
-  /** Returns warnings for the operator who deletes this resource. */
+  /** Returns warnings for an operator who deletes this resource. */
   deletionWarnings(id: Identity): readonly string[] {
     return this.requiresTokens ? this.service.deletionWarnings(id) : [];
   }
 
-  /** Which of the stored keys and certificates cannot be used; the program serves without them. */
+  /** Returns which stored keys and certificates are unusable; the program runs without them. */
   warnings(): readonly string[] {
     return [...this.service.faults(), ...[this.opened?.fault() ?? []].flat()];
   }
@@ -108,7 +106,7 @@ export interface ZoneSecurityModuleOptions extends ModuleImports {
   readonly certificates: CertificateSource;
 }
 
-/** Zone tokens and the certificates of the port that zones connect to. */
+/** Zone tokens and certificates of the port to which zones connect. */
 @Module({})
 export class ZoneSecurityModule {
   static forRoot({ imports, core, certificates: source }: ZoneSecurityModuleOptions): DynamicModule {

@@ -13,7 +13,7 @@ export const ACCESS_POLICY = injectionToken<AccessPolicy>('AccessPolicy');
 export class AccessModule implements OnApplicationShutdown {
   constructor(@Inject(ACCESS_POLICY) private readonly policy: AccessPolicy) {}
 
-  /** `registry` has the kinds that roles speak of; without it those of the program. */
+  /** `registry`: kinds to which roles may refer; by default those of the program. */
   static forRoot({ imports, registry }: ModuleImports & { readonly registry?: Registry }): DynamicModule {
     const provider = provideFrom(
       ACCESS_POLICY,

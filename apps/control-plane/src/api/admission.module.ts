@@ -16,7 +16,7 @@ const provider = provideFrom(
     new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases }),
 );
 
-/** The only way in for what users write. */
+/** Provides admission, through which all writes of users go. */
 @Module({})
 export class AdmissionModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {

@@ -6,10 +6,10 @@ import { CORE, type ControlPlaneCore, type ModuleImports } from '../core.module'
 import { INDEX } from '../state/index.module';
 import { retryWhileUnavailable } from '../state/retry-while-unavailable';
 
-/** The `Authentication` of this replica: who users are, on every interface. */
+/** The `Authentication` of this replica: authenticates users on every interface. */
 export const AUTHENTICATION = injectionToken<Authentication>('Authentication');
 
-/** The `CallerRates` of this replica: all interfaces count in them together. */
+/** The `CallerRates` of this replica, which all interfaces share. */
 export const CALLER_RATES = injectionToken<CallerRates>('CallerRates');
 
 const authentication = provideFrom(
@@ -26,7 +26,7 @@ const callerRates = provideFrom(
     new CallerRates({ user: settings.CAUSEWAY_USER_RATE, address: settings.CAUSEWAY_ANONYMOUS_RATE }, clock),
 );
 
-/** User tokens, OIDC and the operator token; makes the first signing key where there is none. */
+/** User tokens, OIDC and the operator token; creates the first signing key if there is none. */
 @Module({})
 export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

@@ -26,7 +26,7 @@ const SOURCES = {
   certificates: GrpcCertificates,
 };
 
-/** The gRPC API over what REST answers from too; `imports` are the modules that have that. */
+/** Returns the module of the gRPC API, with the same queries as REST; `imports` are the modules that provide them. */
 export function grpcApiModule({ imports }: ModuleImports): DynamicModule {
   return GrpcApiModule.forRootAsync({ imports, ...injectFrom(SOURCES, grpcApiOptions) });
 }

@@ -2,10 +2,10 @@ import type { HostnameExplainer, DraftedResource, Insights } from '@causeway/que
 import { HostnameGenerator } from '@causeway/kinds';
 import type { ControlPlaneCore } from '../core.module';
 
-/** The part of what REST shows that is about hostnames. */
+/** The hostname queries of REST. */
 type NamingInsights = Required<Pick<Insights, 'explainHostname' | 'hostnames' | 'consequences'>>;
 
-/** Answers about hostnames: who claims which, and what a generator would do (docs/design.md §4). */
+/** Answers queries about hostnames: their claims, and the effects of a generator (docs/design.md §4). */
 export function namingInsights({ cp }: Pick<ControlPlaneCore, 'cp'>, explainer: HostnameExplainer): NamingInsights {
   return {
     explainHostname: (question, signal) => explainer.explain(question, signal),

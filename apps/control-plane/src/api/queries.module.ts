@@ -12,7 +12,7 @@ import { POLICIES } from '../state/policies-follower';
 import { ROUTES } from '../state/routes-follower';
 import { VERSION } from '../version';
 
-/** The `Queries` of this replica: every interface answers from this one object. */
+/** The `Queries` of this replica, which all interfaces share. */
 export const QUERIES = injectionToken<Queries>('Queries');
 
 /** Dependencies of `SharedQuerySources`. */
@@ -67,12 +67,12 @@ export class SharedQuerySources implements OnApplicationShutdown {
   }
 }
 
-/** Factory of a program's sources; it gets the shared ones by the token `SharedQuerySources`. */
+/** Factory of a program's sources; it gets the shared ones under the token `SharedQuerySources`. */
 export type QueriesModuleOptions = ModuleImports & Injection<QuerySources>;
 
 const QUERY_SOURCES = injectionToken<QuerySources>('QuerySources');
 
-/** Provides the queries of all interfaces: one object, so that interfaces share bounds and caches. */
+/** Provides the queries of all interfaces: one object, so that interfaces share limits and caches. */
 @Module({})
 export class QueriesModule implements OnApplicationShutdown {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}
@@ -90,13 +90,13 @@ export class QueriesModule implements OnApplicationShutdown {
     };
   }
 
-  /** Interfaces end the watches that they serve themselves; by now there are no more requests. */
+  /** Interfaces end their own watches; there are no more requests by now. */
   onApplicationShutdown(): void {
     this.queries.close();
   }
 }
 
-/** The settings as JSON, for `/config`. */
+/** Returns the settings as JSON for `/config`. */
 function configDocument(redacted: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(redacted).map(([key, value]) => [key, String(value)]));
 }

@@ -21,7 +21,7 @@ const SOURCES = {
   certificates: RestCertificates,
 };
 
-/** REST over the queries and the admission of a control plane; `imports` are the modules that have these, and who callers are. */
+/** Returns the module of REST over the queries and admission of a control plane; `imports` are the modules that provide these and authentication. */
 export function restModule({ imports }: ModuleImports): DynamicModule {
   return RestModule.forRootAsync({ imports, ...injectFrom(SOURCES, restDependencies) });
 }
@@ -48,7 +48,7 @@ function restDependencies(sources: Provided<typeof SOURCES>): RestDependencies {
   };
 }
 
-/** The bounds of REST that settings choose. */
+/** Returns the limits of REST from the settings. */
 export function restLimits(settings: ControlPlaneCore['settings']): Partial<RestLimits> {
   return {
     connections: settings.CAUSEWAY_REST_CONNECTIONS,

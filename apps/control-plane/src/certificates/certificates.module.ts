@@ -39,9 +39,7 @@ export type PortTls = Pick<TlsSettings, 'prefix' | 'certificateFile' | 'keyFile'
   readonly bindAddress?: string;
 };
 
-/**
- * Returns the source of the certificate of a port: TLS is on by default beyond loopback, and if a certificate is given.
- */
+/** Returns the source of the certificate of a port: TLS is on by default except on loopback, and if a certificate is given. */
 export function sourceForUsers(settings: SharedSettings, port: PortTls): CertificateSource {
   const { CAUSEWAY_REST_TLS_NAMES: names } = settings;
   const { bindAddress = settings.CAUSEWAY_BIND_ADDRESS } = port;
@@ -49,7 +47,7 @@ export function sourceForUsers(settings: SharedSettings, port: PortTls): Certifi
   return certificateSource({ ...port, tls: port.tls ?? (wanted ? 'on' : 'off'), names, bindAddress });
 }
 
-/** The certificates of one port, there once the module has started. */
+/** Certificates of one port, available once the module has started. */
 export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
   private opened: ServerCertificates | undefined;
 
@@ -60,7 +58,7 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     private readonly port: { readonly name: string; readonly source: CertificateSource; readonly bindAddress?: string },
   ) {}
 
-  /** Makes the first authority where none is and files do not replace it, and warns of what is left open. */
+  /** Creates the first authority if there is none and no files replace it, and warns of missing protection. */
   async onModuleInit(): Promise<void> {
     const { core, store, index } = this;
     const { clock, logger, settings, shutdown: signal } = core;
@@ -86,7 +84,7 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     return this.port.name;
   }
 
-  /** Undefined where TLS is off. */
+  /** Returns the certificates; undefined if TLS is off. */
   certificates(): ServerCertificates | undefined {
     return this.opened;
   }

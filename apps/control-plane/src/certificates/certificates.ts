@@ -7,7 +7,7 @@ import { exitWithProblems } from '../settings/load-config';
 export type CertificateSource =
   | { readonly type: 'off' }
   | ({ readonly type: 'files' } & CertificateFiles)
-  /** The authority of this control plane; `names` are those that this machine does not know of itself. */
+  /** The authority of this control plane; `names` are those that this host cannot discover itself. */
   | { readonly type: 'own'; readonly names: readonly string[] };
 
 /** TLS settings of a port. */
@@ -21,7 +21,7 @@ export interface TlsSettings {
   readonly bindAddress: string | undefined;
 }
 
-/** Reads it of the settings; ends the program with one line when they do not fit together. */
+/** Reads the source from the settings; ends the program with one line if they contradict each other. */
 export function certificateSource(settings: TlsSettings): CertificateSource {
   const { prefix, certificateFile, keyFile, bindAddress, names } = settings;
   const given = certificateFile !== undefined || keyFile !== undefined;
@@ -35,7 +35,7 @@ export function certificateSource(settings: TlsSettings): CertificateSource {
   return { type: 'own', names: [...names, ...bound] };
 }
 
-/** Opens it; undefined where TLS is off. Rejects where files do not fit together, and while the store is away. */
+/** Opens the certificates; undefined if TLS is off. Rejects if files do not match, and while the store is unavailable. */
 export async function openCertificates(
   source: CertificateSource,
   options: Omit<Parameters<typeof SelfIssuedCertificates.open>[0], 'names'> & Pick<FileCertificateOptions, 'reload'>,
@@ -50,7 +50,7 @@ export async function openCertificates(
   }
 }
 
-/** Every name and address that clients may know this machine by, and those that were configured besides, sorted. */
+/** Returns all names and addresses by which clients may reach this host, and the configured ones, sorted. */
 export function serverNames(configured: readonly string[]): readonly string[] {
   const addresses = Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])

@@ -8,9 +8,9 @@ import type { SettingsReload } from '../settings/settings-reload';
 
 /** Files of the operator's own certificate. */
 export interface CertificateFiles {
-  /** PEM: the certificate, then the intermediate ones. */
+  /** PEM: the certificate, then intermediate certificates. */
   readonly certificateFile: string;
-  /** PEM. */
+  /** PEM of the private key. */
   readonly keyFile: string;
 }
 
@@ -23,8 +23,8 @@ export interface FileCertificateOptions extends CertificateFiles {
 }
 
 /**
- * A certificate from files. A replaced pair is used without a restart once key and certificate match; one that has ended does not take
- * the place of one that has not.
+ * A certificate from files. A replaced pair is used without a restart once key and certificate match; an expired
+ * certificate does not replace a valid one.
  */
 export class FileCertificates implements ServerCertificates {
   private readonly listeners = new Set<() => void>();
@@ -60,7 +60,7 @@ export class FileCertificates implements ServerCertificates {
     this.stop();
   }
 
-  /** A pair that does not match is being replaced, or a mistake: the certificate in use stays. */
+  /** Reads the files. A pair that does not match is being replaced, or a mistake: the certificate in use stays. */
   private read(): void {
     const { logger, certificateFile, clock } = this.options;
     try {
@@ -90,7 +90,7 @@ function readPair({ certificateFile, keyFile }: CertificateFiles): CertifiedKey 
   let fits: boolean;
   try {
     fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
-    // Refuses what a server could not use: X509Certificate reads no more than the first of a chain.
+    // Refuses chains that a server cannot use: X509Certificate reads only the first certificate.
     if (fits) createSecureContext({ cert: certificate, key: privateKey });
   } catch (cause) {
     throw new Error(`${certificateFile} and ${keyFile} must hold a certificate and its key in PEM`, { cause });
@@ -99,7 +99,7 @@ function readPair({ certificateFile, keyFile }: CertificateFiles): CertifiedKey 
   return { certificate, privateKey };
 }
 
-/** ms since 1970. */
+/** Returns the expiry, ms since 1970. */
 function readEndTime({ certificate }: CertifiedKey): number {
   return Date.parse(new X509Certificate(certificate).validTo);
 }

@@ -24,16 +24,16 @@ export function tokenTasks(context: TokenTaskContext, tokens: Authentication['to
   ];
 }
 
-/** Validity of the token; the leader writes another one when it has expired. */
+/** Lifetime of the token; the leader writes a new one when it has expired. */
 const VALIDITY = '8760h';
 
-/** Metadata key that records which token was written, so that it is written once however many replicas there are. */
+/** Metadata key that records the written token, so that it is written once for all replicas. */
 const NOTE = { area: 'admin-token', key: 'latest' } as const;
 
 /**
- * Writes a token of an administrator to a file that only its owner can read, unless this control plane has done so and
- * the token is still valid; a revoked one is not replaced. A file of another origin is never overwritten: the token
- * goes beside it. If no file can be written the log says so, and the next term tries again.
+ * Writes an administrator's token to a file that only its owner can read, unless this control plane has done so and the
+ * token is still valid; a revoked one is not replaced. Never overwrites a file of another origin: the token then gets a
+ * file of its own beside it. If no file can be written, logs that, and the next term tries again.
  */
 export async function ensureAdminToken(context: TokenTaskContext, tokens: Authentication['tokens']): Promise<void> {
   const { cp, clock, logger, settings, store } = context;
@@ -56,8 +56,8 @@ export async function ensureAdminToken(context: TokenTaskContext, tokens: Authen
 }
 
 /**
- * Returns the folder for files of the first start: beside `CAUSEWAY_ADMIN_TOKEN_FILE`, else in the state folder of the
- * user, as the XDG base directories are by default.
+ * Returns the folder for files of the first start: that of `CAUSEWAY_ADMIN_TOKEN_FILE`, else the user's state folder by
+ * the XDG defaults.
  */
 export function stateFolder(
   cp: ControlPlane,
@@ -91,7 +91,7 @@ async function writeToken(
   }
 }
 
-/** Gives a finished file its name, at once; where another control plane's file has the name, `otherwise`. */
+/** Renames a finished file atomically; to `otherwise` if the name belongs to another control plane's file. */
 async function place(
   from: string,
   to: string,

@@ -25,12 +25,12 @@ import { StoreBinding } from '../state/index.module';
 /** The `LeaderTermFactory` of the program. */
 const LEADER_TERM_FACTORY = injectionToken<LeaderTermFactory>('LeaderTermFactory');
 
-/** Makes everything that lives for one term of this replica as leader. */
+/** Creates everything that lives for one term of this replica as leader. */
 export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;
 
 /** Work of a leader for one term. */
 export interface LeaderWork {
-  /** Counters of its control loops. */
+  /** Statistics of its control loops. */
   readonly loopStats: RunnerStats['loops'];
   /** Returns the number of policies by the reason of their condition `Enforced`. */
   policies(): ReadonlyMap<string, number>;
@@ -38,17 +38,17 @@ export interface LeaderWork {
   run(): Promise<void>;
 }
 
-/** The election among replicas, and the connection that it takes. */
+/** The election among replicas, and its connection. */
 interface Leadership {
   readonly election: LeaderElection;
-  /** Whether Redis answers; undefined where this replica has none. */
+  /** Whether Redis is connected; undefined if this replica uses none. */
   redisConnected(): boolean | undefined;
   readonly lockKey: string;
   close(): void;
 }
 
 /**
- * Takes part in the election from bootstrap on, without the start waiting for it, and leads by the work of the factory.
+ * Takes part in the election from bootstrap on, without delaying the start, and runs the factory's work while leading.
  * The last term has ended, and the lock is released, before any listener closes.
  */
 export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
@@ -68,7 +68,7 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
   }
 
   onApplicationBootstrap(): void {
-    // Not awaited: the port of REST opens after this hook, whoever leads.
+    // Not awaited: the REST port opens after this hook, whichever replica leads.
     this.candidacy = this.leadership?.election.run((term) => {
       this.latest = this.workOf(term);
       return this.latest.run();
@@ -100,17 +100,17 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
     return (this.status()?.leading && this.latest?.policies()) || new Map<string, number>();
   }
 
-  /** Whether Redis answers; undefined where this replica has none. */
+  /** Whether Redis is connected; undefined if this replica uses none. */
   redisConnected(): boolean | undefined {
     return this.leadership?.redisConnected();
   }
 
-  /** Whether Redis counts in who leads; undefined where this replica has none. */
+  /** Whether the lock in Redis counts in the election; undefined if this replica uses none. */
   redisCounts(): boolean | undefined {
     return this.redisConnected() === undefined ? undefined : this.status()?.witness === 'lock';
   }
 
-  /** Facts for the doctor; undefined before the module has started. */
+  /** Returns the election's state for the doctor; undefined before the module has started. */
   insight(): LeadershipInsight | undefined {
     const { leadership, core } = this;
     if (!leadership) return undefined;
@@ -137,8 +137,8 @@ export class LeaderModule {
 
 /**
  * Creates the election of docs/design.md §3: with the lock in Redis if there is one (or if `CAUSEWAY_LEADER_BACKEND`
- * says so), and the lease in Postgres in any case. The key in Redis contains the id of the store, so that any number of
- * control planes may share one server.
+ * requires it), and always with the lease in Postgres. The key in Redis contains the id of the store, so that any
+ * number of control planes may share one server.
  */
 function createLeadership(
   { settings, instance, clock, logger }: ControlPlaneCore,
@@ -166,7 +166,7 @@ function createLeadership(
   };
 }
 
-/** The Redis that decides who leads; undefined where the lease in Postgres does. */
+/** Returns the URL of the Redis with the leader lock; undefined if only the lease in Postgres decides. */
 function redisUrl({
   CAUSEWAY_LEADER_BACKEND: backend,
   REDIS_URL: url,

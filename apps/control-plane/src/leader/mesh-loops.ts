@@ -5,7 +5,7 @@ import type { ControlPlaneCore } from '../core.module';
 import type { StoreBinding } from '../state/index.module';
 import { VERSION } from '../version';
 
-/** The control loops of Meshes for one term, whose warnings go to the log. */
+/** Creates the control loops of Meshes for one term; their warnings go to the log. */
 export function meshLoops(
   { cp, logger }: Pick<ControlPlaneCore, 'cp' | 'logger'>,
   meshes: Meshes,

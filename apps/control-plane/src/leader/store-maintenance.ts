@@ -4,22 +4,22 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from '../core.module';
 
-/** Time for which tombstones are kept unless something needs them longer, ms (docs/design.md §2.3). */
+/** Minimum retention of tombstones, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
 /** Interval of a leader's periodic tasks, ms. */
 const TASK_INTERVAL = 3_600_000;
 
-/** Interval at which the audit log is trimmed, ms: in between it grows beyond its bound. */
+/** Interval at which the audit log is trimmed, ms: in between it may exceed its limit. */
 const AUDIT_INTERVAL = 60_000;
 
-/** The share of the audit log that refusals may take. */
+/** Maximum share of refusals in the audit log. */
 const REFUSALS = 0.2;
 
 /** Task of a leader at the start of its term and periodically after it. */
 export interface PeriodicTask {
   /** Log message of a failure. */
   readonly failure: string;
-  /** From its end to its next start, ms; an hour where it is absent. */
+  /** Delay from its end to its next start, ms; an hour if absent. */
   readonly every?: number;
   run(): Promise<unknown>;
 }
@@ -32,9 +32,9 @@ export interface MaintenanceOptions {
 }
 
 /**
- * Runs the maintenance of any control plane's leader: it writes the defaults at the first start, then runs its periodic
- * tasks until the term ends; removing old tombstones and trimming the audit log are two of them. A task that fails is
- * logged and run again at its next time.
+ * Maintains the store as leader of any control plane: writes the defaults at the first start, then runs periodic tasks
+ * until the term ends, among them purging tombstones and trimming the audit log. A failed task is logged and retried at
+ * its next time.
  */
 export async function maintainStore(
   core: ControlPlaneCore,
@@ -61,7 +61,7 @@ function auditTask({ settings }: ControlPlaneCore, { audit }: PostgresBackend): 
 }
 
 /**
- * Runs each task at once and again some time after its end; resolves when the signal has aborted and no task is
+ * Runs each task immediately and again some time after its end; resolves when the signal has aborted and no task is
  * running.
  */
 export async function runPeriodically(
@@ -92,17 +92,17 @@ export async function runPeriodically(
   await Promise.all(underWay);
 }
 
-/** State from which the readiness of the defaults is decided. */
+/** State that determines whether the defaults exist. */
 interface DefaultsSource {
   readonly store: Pick<ResourceStore, 'listMetadata'>;
   readonly index: IndexReader;
-  /** Aborts when the program is to end: it looks no more then. */
+  /** Aborts when the program shuts down, which ends the polling. */
   readonly shutdown: AbortSignal;
 }
 
 /**
- * Says why the program is not ready as long as no leader, here or elsewhere, has written the defaults; a mesh without
- * them would refuse the first services.
+ * Returns a check that gives a reason while no leader, here or elsewhere, has written the defaults: a mesh without them
+ * would refuse the first services.
  */
 export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): () => string | undefined {
   let written = false;
@@ -115,7 +115,7 @@ export function defaultsReadiness({ store, index, shutdown }: DefaultsSource): (
   void look();
   return () => {
     if (written) return undefined;
-    // The database did not answer that look, and the index may stand still from now on.
+    // The database did not answer this time, and the index may be outdated from now on.
     void look();
     return 'no leader has written the default resources yet';
   };

@@ -10,13 +10,13 @@ export interface Validity {
   readonly end: number;
 }
 
-/** A listener of a control plane and what it shows its clients; undefined where it has no TLS. */
+/** A listener of a control plane and its certificates; undefined if it has no TLS. */
 export interface Listener {
   readonly name: string;
   certificates(): Pick<ServerCertificates, 'current' | 'authority'> | undefined;
 }
 
-/** Returns the validity period of a chain: that of its certificate which ends first; undefined if it has none. */
+/** Returns the validity period of a chain: that of the certificate which expires first; undefined if it has none. */
 export function readValidity(chain: string): Validity | undefined {
   const [first] = certificatesIn(chain)
     .map((pem) => new X509Certificate(pem))
@@ -25,7 +25,7 @@ export function readValidity(chain: string): Validity | undefined {
   return first;
 }
 
-/** A start and an end as two gauges of seconds since 1970: what ends soon is seen by how long it was valid. */
+/** Returns start and end as two gauges, seconds since 1970; the remaining time is judged against the whole period. */
 export function validityMetrics(
   facts: Pick<Metric, 'name' | 'labels'> & { readonly what: string },
   read: () => Iterable<{
@@ -43,9 +43,7 @@ export function validityMetrics(
   }));
 }
 
-/**
- * Metrics of the end of listeners' certificates, or of the authority by which clients verify them, whichever is first.
- */
+/** Metrics of the expiry of listeners' certificates, or of their authority, whichever is first. */
 export function serverCertificateMetrics(listeners: () => readonly Listener[]): readonly Metric[] {
   const what = 'the certificate that a listener shows, with its chain,';
   return validityMetrics({ name: 'server_certificate', what, labels: ['listener'] }, () =>
@@ -57,9 +55,9 @@ export function serverCertificateMetrics(listeners: () => readonly Listener[]): 
   );
 }
 
-/** Metric of the end of the authorities of meshes whose `Mesh.mtls` is on. */
+/** Metric of the expiry of the authorities of meshes whose `Mesh.mtls` is on. */
 export function meshAuthorityMetric(source: { readonly index: IndexReader }): Metric {
-  // A certificate is read once, however often it is asked for.
+  // Each certificate is parsed once, however often it is read.
   let known = new Map<string, number>();
   return {
     name: 'mesh_authority_end_seconds',
@@ -79,7 +77,7 @@ export function meshAuthorityMetric(source: { readonly index: IndexReader }): Me
   };
 }
 
-/** Metric of the presented tokens that expire soon; `use` begins the name, `holders` names their holders. */
+/** Metric of the presented tokens that expire soon; `use` is the prefix of the name, `holders` describes their holders. */
 export function expiringTokensMetric(
   { use, holders }: { readonly use: string; readonly holders: string },
   read: () => number,
@@ -91,7 +89,7 @@ export function expiringTokensMetric(
   };
 }
 
-/** Undefined for what is no certificate: users may write these Secrets. */
+/** Returns the expiry; undefined if the text is not a certificate: users may write these Secrets. */
 function findEndTime(certificate: string): number | undefined {
   try {
     return readValidity(certificate)?.end;

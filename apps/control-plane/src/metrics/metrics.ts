@@ -26,7 +26,7 @@ export interface MetricSources {
   readonly tracer: Pick<ProgramTracer, 'spans'>;
 }
 
-/** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
+/** Metrics of the store and of the leader for every control plane (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [
     buildMetric(sources.role),
@@ -44,7 +44,7 @@ export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   ];
 }
 
-/** Always 1: its labels say what runs, so that a dashboard shows how far an upgrade is. */
+/** Always 1: the labels describe the running version, so that a dashboard shows the progress of an upgrade. */
 function buildMetric(role: string): Metric {
   const labels = { version: VERSION, role, node: process.versions.node };
   return {
@@ -133,7 +133,7 @@ function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
   ];
 }
 
-/** Metrics of the control loops of the last term; they begin at 0 with each term, as counters do with each start. */
+/** Metrics of the control loops of the last term; they start at 0 with each term, like counters after a restart. */
 function loopMetrics({ leader }: MetricSources): readonly Metric[] {
   const counter = (name: string, help: string, count: (stats: LoopStats) => number): Metric => ({
     name,

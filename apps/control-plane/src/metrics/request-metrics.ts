@@ -3,7 +3,7 @@ import type { AnsweredRequest } from '@causeway/rest';
 import { createHistogram, type HistogramMetric, type MetricValue } from '@causeway/telemetry';
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
-/** Upper bounds of the buckets of times of requests, s. */
+/** Upper bounds of the buckets of request durations, s. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Counts the requests that an interface has answered since the start, by labels, and their duration, by method. */
@@ -19,7 +19,7 @@ class RequestMetrics {
     return this.counts.values();
   }
 
-  /** Values of labels have to be of the program, not of its clients; without `ms` it is counted only. */
+  /** Counts a request, and observes its duration if `ms` is given. Label values must come from the program, not from clients. */
   protected add(labels: { readonly method: string } & Readonly<Record<string, string>>, ms: number | undefined): void {
     const key = Object.values(labels).join(' ');
     const counted = this.counts.get(key);
@@ -29,13 +29,13 @@ class RequestMetrics {
   }
 }
 
-/** The requests that REST has answered, by method, route and status; watches, which take as long as their clients stay, have no time. */
+/** Requests answered by REST, by method, route and status; without durations for watches, which last as long as their clients stay. */
 export class RestRequests extends RequestMetrics {
   constructor() {
     super('rest_request_seconds', 'From the head of a REST request to the end of its answer, without watches');
   }
 
-  /** Whatever clients send, there are as many series as routes and statuses. */
+  /** Clients cannot add series: there are at most as many as routes and statuses. */
   observe({ method, route, status, ms, isWatch }: AnsweredRequest): void {
     const labels = {
       method: METHODS.includes(method) ? method : 'other',
@@ -46,7 +46,7 @@ export class RestRequests extends RequestMetrics {
   }
 }
 
-/** The calls that the gRPC API has answered, by method and status; those that are answered by a stream have no time. */
+/** Calls answered by the gRPC API, by method and status; without durations for streams. */
 export class GrpcRequests extends RequestMetrics {
   constructor() {
     super(
@@ -55,7 +55,7 @@ export class GrpcRequests extends RequestMetrics {
     );
   }
 
-  /** Only calls of methods that the server has: there are as many series as methods and statuses. */
+  /** Observes only calls of known methods: there are at most as many series as methods and statuses. */
   observe({ method, code, ms, isStream }: Pick<AnsweredCall, 'method' | 'code' | 'ms' | 'isStream'>): void {
     this.add({ method: method.slice(1), code }, isStream ? undefined : ms);
   }

@@ -21,7 +21,7 @@ export class SharedTelemetry {
     private readonly certificates: readonly Pick<PortCertificates, 'warnings' | 'name' | 'certificates'>[],
   ) {}
 
-  /** The listeners that every control plane has. */
+  /** Returns the listeners of every control plane. */
   listeners(): readonly Listener[] {
     return this.certificates;
   }

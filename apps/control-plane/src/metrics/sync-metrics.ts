@@ -6,8 +6,8 @@ import { createHistogram, type HistogramMetric, type Metric } from '@causeway/te
 export type SyncReports = ReadonlyMap<string, readonly KindReport[]>;
 
 /**
- * Maximum number of label sets of one metric: zones and kinds are as many as their operators make, and a scraper keeps
- * each for weeks. Those beyond the limit are one series.
+ * Maximum number of label sets of one metric: operators create any number of zones and kinds, and a scraper keeps each
+ * for weeks. Further ones share one series.
  */
 export const MAX_SERIES = 2_000;
 
@@ -47,7 +47,7 @@ export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'
   }
 }
 
-/** From the commit at the origin until it is applied here, seconds. */
+/** Histogram of the time from the commit at the origin until the change is applied here, seconds. */
 export function propagationHistogram(): HistogramMetric {
   return createHistogram({
     name: 'propagation_seconds',
@@ -65,7 +65,7 @@ const sum: Combine = (a, b) => a + b;
 const greatest: Combine = (a, b) => Math.max(a, b);
 const smallest: Combine = (a, b) => Math.min(a, b);
 
-/** In the order of zone names, so that each scrape shows the same zones. */
+/** Limits the label sets in the order of zone names, so that each scrape shows the same zones. */
 function bounded(reports: SyncReports, value: ValueOf, fold: Combine): readonly Series[] {
   const shown: Series[] = [];
   const others = new Map<string, number>();

@@ -6,16 +6,16 @@ import { errorText, type Logger } from '@causeway/runtime';
 import type { SharedSettings } from '../settings/settings';
 
 const FOLDER_MODE = 0o700;
-/** Rights of a folder's group and of everybody. */
+/** Permissions of a folder's group and of others. */
 const RIGHTS_OF_OTHERS = 0o077;
-/** Rights as text, in octal. */
+/** Formats permissions in octal. */
 const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
 /**
- * Makes the path of `CAUSEWAY_ADMIN_SOCKET` ready to be listened at, and resolves with it; undefined where there is none. Whoever
- * opens the socket is an administrator, so its folder is this account's alone: made with mode 0700, or tightened to it with a line in
- * the log. Rejects, naming the setting and what is wrong, where the folder is another account's or holds more than files, where
- * the path is no socket, and where another process listens at it. The socket that a dead process left is removed.
+ * Prepares the path of `CAUSEWAY_ADMIN_SOCKET` for listening, and resolves with it; undefined if it is not set. Whoever can open
+ * the socket is an administrator, so its folder must belong to this account only: it is created with mode 0700, or tightened to
+ * it with a log line. Rejects, naming the setting and the problem, if the folder is another account's or contains other files, if
+ * the path is not a socket, and if another process listens on it. Removes the socket of a dead process.
  */
 export async function prepareAdminSocket(
   { CAUSEWAY_ADMIN_SOCKET: path }: Pick<SharedSettings, 'CAUSEWAY_ADMIN_SOCKET'>,
@@ -48,7 +48,7 @@ async function takeFolder(folder: string, logger: Logger): Promise<void> {
   logger.warn('others could enter the folder of the admin socket: its mode is changed', { folder, ...modes });
 }
 
-/** Rejects for a folder that others need, such as /tmp, /run or a home: to close it would lock them out. */
+/** Rejects for a folder that others need, such as /tmp, /run or a home: tightening its mode would lock them out. */
 async function requireFolderOfItsOwn(folder: string, { mode }: Stats): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const isShared = (mode & 0o1000) !== 0 || entries.some((entry) => entry.isDirectory());
@@ -70,7 +70,7 @@ async function removeDeadSocket(path: string, logger: Logger): Promise<void> {
   logger.info('the admin socket of a process that has ended is replaced', { path });
 }
 
-/** Whether a process listens at a socket, also one that does not answer. */
+/** Whether a process listens on a socket, even one that does not answer. */
 function isServed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect({ path });

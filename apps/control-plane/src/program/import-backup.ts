@@ -7,12 +7,12 @@ import { restoreBackup, type Restored } from '@causeway/store-postgres';
 import type { ImportCommand } from '../settings/import-command';
 import type { SharedSettings } from '../settings/settings';
 
-/** Bytes that are read at once. */
+/** Size of one read, bytes. */
 const PIECE = 256 * 1024;
 
 /**
- * Restores a backup into the empty database of the settings and ends the program: code 0 if it is restored, 1 if it is
- * not, and then nothing of it is in the database. All problems of the file are written to stderr, a line each.
+ * Restores a backup into the empty database of the settings and ends the program: with code 0 if it was restored, 1 if
+ * not; then the database is unchanged. Writes all problems of the file to stderr, one line each.
  */
 export async function importBackup(
   cp: ControlPlane,
@@ -38,7 +38,7 @@ export async function importBackup(
 
 class Unreadable extends Error {}
 
-/** Rejects at once if the file cannot be read: a stream would emit that before there is a listener. */
+/** Rejects immediately if the file cannot be read: a stream would emit the error before there is a listener. */
 async function openBackup(file: string): Promise<Readable> {
   if (file === '-') return process.stdin;
   try {
@@ -51,7 +51,7 @@ async function openBackup(file: string): Promise<Readable> {
   throw new Unreadable(`${file}: is no file; for a pipe, - takes standard input`);
 }
 
-/** Log for a person: warnings and errors about the database; the rest is for running programs. */
+/** Logs only warnings and errors about the database, for people; the rest is for running programs. */
 const STDERR: Logger = { ...silentLogger, warn: complain, error: complain };
 
 function printResult(restored: Restored, file: string, dryRun: boolean): void {

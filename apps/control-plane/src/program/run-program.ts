@@ -21,14 +21,14 @@ import { GrpcRequests, RestRequests } from '../metrics/request-metrics';
 import { propagationHistogram } from '../metrics/sync-metrics';
 import { VERSION } from '../version';
 
-/** A control plane with its settings and its log, which ends when the process is asked to. */
+/** A control plane with its settings and its log; ends when the process is asked to. */
 export interface Program<S extends SharedSettings> {
   readonly core: ControlPlaneCore<S>;
-  /** Ends the program. */
+  /** Shuts down the program. */
   readonly shutdown: AbortController;
 }
 
-/** A `LoadedConfig`, by the values that it gives. */
+/** The part of a `LoadedConfig` used here. */
 interface ProgramConfig<S extends SharedSettings> {
   readonly values: S;
   readonly settings: Settings;
@@ -37,7 +37,7 @@ interface ProgramConfig<S extends SharedSettings> {
   readonly unknownVariables: readonly string[];
 }
 
-/** Opens the log and takes over the signals of the process. */
+/** Opens the log and installs handlers for the signals of the process. */
 export function createProgram<S extends SharedSettings>(cp: ControlPlane, config: ProgramConfig<S>): Program<S> {
   const { values: settings, redacted, unknownVariables } = config;
   if (settings.CAUSEWAY_LEADER_BACKEND === 'redis' && settings.REDIS_URL === undefined)
@@ -72,7 +72,7 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
   return { core, shutdown };
 }
 
-/** Takes over changes of settings until the end, with SIGHUP at once. */
+/** Applies changes of settings until the end; checks immediately on SIGHUP. */
 function followSettings<S extends SharedSettings>(
   { values, settings, reread }: ProgramConfig<S>,
   logger: ProgramLogger,
@@ -93,8 +93,8 @@ function followSettings<S extends SharedSettings>(
 }
 
 /**
- * Starts an application of this module, serves REST until the program is asked to end, and ends the application by its
- * hooks. Rejects if it cannot start; a start that was asked to end is no failure.
+ * Starts an application of this module, serves REST until the program is asked to stop, and shuts the application down
+ * by its hooks. Rejects if it cannot start; a start that was interrupted by a stop is no failure.
  */
 export async function runProgram<S extends SharedSettings>(
   { core, shutdown }: Program<S>,
@@ -130,7 +130,7 @@ export async function runProgram<S extends SharedSettings>(
   }
 }
 
-/** A host as it stands in a URL. */
+/** Formats a host for a URL. */
 function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }

@@ -3,19 +3,19 @@ import { sharedAbortController, type Logger } from '@causeway/runtime';
 /** Maximum delay of a timer. */
 const EVER = 2 ** 31 - 1;
 
-/** Timeout for a program to hand its work over before it is killed, ms. */
+/** Timeout for a program to hand over its work before it is killed, ms. */
 const SHUTDOWN_DEADLINE = 10_000;
-/** The same where something is broken: what is not handed over by then will not be, ms. */
+/** The same timeout after an uncaught error, ms: what takes longer will not succeed. */
 const CRASH_DEADLINE = 3_000;
 
 /**
  * Keeps the program running until its end, and returns the controller of its signal: it aborts on SIGTERM, SIGINT, when
- * the starter that forked it goes away in whatever way, kill -9 included (the IPC channel closes then; docs/design.md
+ * the starter that forked it disappears for any reason, kill -9 included (the IPC channel closes then; docs/design.md
  * §7), and after an uncaught error, with code 1. From then on the program has seconds to end by itself.
  */
 export function shutdownSignal(logger: () => Logger): AbortController {
   const shutdown = sharedAbortController();
-  // While it waits for its database nothing else may keep it running: no clock of ours holds the event loop.
+  // Keeps the program running while it waits for its database: its own timers do not.
   const alive = setInterval(() => undefined, EVER);
   shutdown.signal.addEventListener('abort', () => clearInterval(alive));
   const end = (why: string, deadline = SHUTDOWN_DEADLINE): void => {
@@ -24,8 +24,8 @@ export function shutdownSignal(logger: () => Logger): AbortController {
     setTimeout(() => process.exit(1), deadline).unref();
     shutdown.abort(new Error(`the program ends: ${why}`));
   };
-  // // A bug: the state of the program is unknown. It hands its work over and ends; the starter or the supervisor
-  // restarts it. Only the first such error is logged, the others follow from it.
+  // A bug: the state of the program is unknown. It hands over its work and ends; the starter or the supervisor restarts
+  // it. Only the first such error is logged, because the others follow from it.
   const broken = (error: unknown): void => {
     if (shutdown.signal.aborted) return;
     logger().error('the program is broken and ends', { error });
@@ -37,7 +37,7 @@ export function shutdownSignal(logger: () => Logger): AbortController {
   process.on('SIGTERM', () => end('SIGTERM'));
   process.on('SIGINT', () => end('SIGINT'));
   if (process.send !== undefined) process.on('disconnect', () => end('the starter is gone'));
-  // The channel is listened to, it is no reason to go on living.
+  // Listening to the channel must not keep the program running.
   process.channel?.unref();
   return shutdown;
 }

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * The text of a file of at most `mostKib` KiB; reads no more than that, whatever stands at the path, and throws where there
- * is more or nothing can be read.
+ * Reads a text file of at most `mostKib` KiB; reads no more than that from any file type, and throws if the file is
+ * larger or unreadable.
  */
 export function boundedText(path: string, mostKib: number): string {
   const most = mostKib * 1024;

@@ -1,6 +1,6 @@
-/** `import FILE`: restores a backup in place of running. */
+/** `import FILE`: restores a backup instead of running. */
 export interface ImportCommand {
-  /** `-`: standard input. */
+  /** Path of the backup; `-` means standard input. */
   readonly file: string;
   readonly dryRun: boolean;
 }
@@ -8,7 +8,7 @@ export interface ImportCommand {
 /** Usage of the command. */
 export const IMPORT_USAGE = 'import takes the file of a backup, or - for standard input, and --dry-run';
 
-/** The command of the words behind `import`; undefined for wrong ones. */
+/** Parses the arguments of `import`; undefined if they are invalid. */
 export function importCommand(words: readonly string[]): ImportCommand | undefined {
   const [file, ...more] = words.filter((word) => word !== '--dry-run');
   if (file === undefined || file === '' || more.length > 0 || (file.startsWith('-') && file !== '-')) return undefined;

@@ -12,24 +12,24 @@ import { importCommand, IMPORT_USAGE, type ImportCommand } from './import-comman
 import { helpText, type DescribedSettings } from './settings-reference';
 import { VERSION } from '../version';
 
-/** A program's settings as it runs with them, and as they may be shown. */
+/** A program's settings, as used and in a form without secrets. */
 export interface LoadedConfig<S extends Settings> {
   readonly values: SettingValues<S>;
   readonly redacted: Readonly<Record<string, unknown>>;
-  /** Variables with the product's prefix that are no settings of this program. */
+  /** Variables with the product's prefix that are not settings of this program. */
   readonly unknownVariables: readonly string[];
   /** Command to run instead of serving. */
   readonly command?: ImportCommand | undefined;
   /** Declarations of the settings. */
   readonly settings: S;
-  /** Reads all sources again, as they are now. */
+  /** Reads all sources again. */
   readonly reread: () => SettingsResult<S>;
 }
 
 /** Arguments and environment of a program. */
 export interface ProgramStart {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The command line without Node and the program. */
+  /** Command line arguments after the program. */
   readonly args: readonly string[];
 }
 
@@ -39,9 +39,9 @@ export interface ProgramSettings<S extends Settings> extends KnownNames, Describ
 }
 
 /**
- * Settings of the environment, of the YAML file that `CAUSEWAY_CONFIG` names, and of the files that either names for secrets
- * (`DATABASE_URL_FILE`, `databaseUrlFile`). When anything is wrong it says all of it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
- * `--version` are answered first, whatever the settings are, and end it with code 0.
+ * Loads settings from the environment, from the YAML file in `CAUSEWAY_CONFIG`, and from the files that either names for secrets
+ * (`DATABASE_URL_FILE`, `databaseUrlFile`). Writes all problems to stderr, one line each, and ends the program with code 2: a control plane
+ * never runs with invalid settings. `--help` and `--version` are answered first, whatever the settings are, with code 0.
  */
 export function loadConfig<S extends Settings>(
   program: ProgramSettings<S>,
@@ -55,7 +55,7 @@ export function loadConfig<S extends Settings>(
   return { command, settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
 }
 
-/** All sources as they are now. */
+/** Reads all sources. */
 function readAll<S extends Settings>(program: ProgramSettings<S>, env: ProgramStart['env']): SettingsResult<S> {
   let config: SettingsFile | undefined;
   try {
@@ -84,7 +84,7 @@ function end(text: string): never {
   process.exit(0);
 }
 
-/** Says why the program cannot run and ends it with code 2. */
+/** Writes the problems to stderr and ends the program with code 2. */
 export function exitWithProblems(problems: readonly string[]): never {
   for (const problem of problems) process.stderr.write(`causeway: ${problem}\n`);
   process.exit(2);

@@ -1,29 +1,29 @@
 import { errorText, fileKey, type Settings, type SettingSources } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
 
-/** Largest file of a secret. */
+/** Maximum size of a file with a secret, KiB. */
 const MAX_KIB = 64;
 
-/** The sources with what files of secrets say in place of their names; what is wrong with them, a line each. */
+/** Sources with names of secret files replaced by their content, and the problems, one line each. */
 export interface ReadSecrets {
   readonly sources: SettingSources;
   readonly problems: readonly string[];
 }
 
-/** One source of settings, environment or file, as secrets are looked for in it. */
+/** A source of settings, environment or file, to be searched for secret files. */
 interface SecretSource {
   readonly values: Record<string, unknown>;
-  /** Returns the file's name of a setting. */
+  /** Returns the name of the setting that holds the path for a variable. */
   readonly formatFileVariable: (variable: string) => string;
   /** Returns a name as messages show it. */
   readonly shownAs: (name: string) => string;
 }
 
 /**
- * Reads the secrets that are given as files: `X_FILE` of the environment, or its key of the YAML file (`databaseUrlFile`), names a file
- * that holds the value of a secret setting `X`, without the white space around it. An empty file is as if nothing was given; `X`
- * beside `X_FILE` in one source is refused, and so is a file that cannot be read or holds more than 64 KiB. Where `X_FILE` is a
- * setting of its own it is left alone.
+ * Reads secrets from files: `X_FILE` in the environment, or its key in the YAML file (`databaseUrlFile`), is the path
+ * of a file with the value of a secret setting `X`, without surrounding white space. An empty file means the setting is
+ * not given; refuses `X` together with `X_FILE` in one source, unreadable files, and files of more than 64 KiB. Ignores
+ * `X_FILE` if that is a setting of its own.
  */
 export function readSecretFiles(settings: Settings, sources: SettingSources): ReadSecrets {
   const { file, formatSource } = sources;
@@ -38,7 +38,7 @@ export function readSecretFiles(settings: Settings, sources: SettingSources): Re
   return { sources: { ...sources, env, ...(file && { file: keys }), ...(place && { formatSource: place }) }, problems };
 }
 
-/** Puts contents in place of names of files; a line for each that is wrong. */
+/** Replaces paths by contents; returns one line per problem. */
 function takeFiles(settings: Settings, { values, formatFileVariable, shownAs }: SecretSource): readonly string[] {
   const problems: string[] = [];
   for (const [name, { secret }] of Object.entries(settings)) {

@@ -3,7 +3,7 @@ import { isJsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
 
-/** Largest file of settings. */
+/** Maximum size of a settings file, KiB. */
 const MAX_KIB = 256;
 
 /** A file of settings. */

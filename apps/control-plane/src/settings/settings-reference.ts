@@ -2,10 +2,10 @@ import { fileKey, type Setting, type SettingForm, type Settings } from '@causewa
 
 /** Settings and their descriptions in a reference. */
 export interface DescribedSettings {
-  /** Description of the program, in a sentence. */
+  /** Description of the program in one sentence. */
   readonly description: string;
   readonly settings: Settings;
-  /** A line about each setting. */
+  /** Description of each setting in one line. */
   readonly help: Readonly<Record<string, string>>;
 }
 

@@ -4,7 +4,7 @@ import type { SharedSettings } from './settings';
 /** Interval of the checks, ms. Files are read again, not watched: mounted secrets are symbolic links that are swapped. */
 const CHECK_INTERVAL = 5_000;
 
-/** Settings as they are now, or what is wrong with them. */
+/** Current settings, or their problems. */
 export type RereadSettings<S extends SharedSettings = SharedSettings> =
   { readonly ok: true; readonly values: S } | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -12,15 +12,15 @@ export type RereadSettings<S extends SharedSettings = SharedSettings> =
 export interface SettingsReloadParts<S extends SharedSettings> {
   readonly settings: Settings;
   readonly values: S;
-  /** Reads all sources as they are now. */
+  /** Reads all sources again. */
   readonly reread: () => RereadSettings<S>;
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
 }
 
 /**
- * Takes over changes of the settings that are read anew while the program runs, every five seconds and with `check`. A source
- * that is wrong changes nothing and is logged once; of changes of other settings the log says that they wait for a start.
+ * Applies changes of reloadable settings while the program runs, every five seconds and at each `check`. An invalid
+ * source changes nothing and is logged once; changes of other settings are logged as waiting for a restart.
  */
 export class SettingsReload<S extends SharedSettings = SharedSettings> {
   private readonly listeners = new Map<string, (values: S) => void>();
@@ -34,18 +34,18 @@ export class SettingsReload<S extends SharedSettings = SharedSettings> {
     this.schedule();
   }
 
-  /** Calls `listener`, which logs it, with each new value of the setting. One listener a setting. */
+  /** Calls `listener`, which must log the change, with each new value of the setting. One listener per setting. */
   on<K extends keyof S & string>(name: K, listener: (value: S[K]) => void): void {
     this.listeners.set(name, (values) => listener(values[name]));
   }
 
-  /** Calls `listener`, which never throws, with each check until the returned function is called: it reads the file that a setting names. */
+  /** Calls `listener`, which must never throw, at each check until the returned function is called: it reads the file that a setting names. */
   onCheck(listener: () => void): () => void {
     this.checked.add(listener);
     return () => void this.checked.delete(listener);
   }
 
-  /** Reads all sources now. */
+  /** Reads all sources immediately. */
   check(): void {
     this.takeValues();
     for (const listener of this.checked) listener();

@@ -21,10 +21,10 @@ import {
 
 const AT = FieldPath.at();
 
-/** Returns why a Mesh cannot have this name, in the words of the kind. */
+/** Returns why a Mesh cannot have this name, as the kind's own message. */
 const meshNameFault = (name: string): string | undefined => Mesh.checkName(name, AT)[0]?.reason;
 
-/** Returns why a Mesh cannot have this `controllerName`, in the words of the kind (rows T000-03, T000-04). */
+/** Returns why a Mesh cannot have this `controllerName`, as the kind's own message (rows T000-03, T000-04). */
 const controllerNameFault = (controllerName: string): string | undefined =>
   Mesh.check({ controllerName }, AT).first[0]?.reason;
 
@@ -50,13 +50,13 @@ function socketPathFault(given: string): string | undefined {
   return length > MAX_SOCKET_PATH ? `must be a path of ${MAX_SOCKET_PATH} bytes at most, has ${length}` : undefined;
 }
 
-/** Settings of former versions, and what a user does in their place. */
+/** Removed settings, with what users do instead. */
 export const removedSettings: Readonly<Record<string, string>> = {
   CAUSEWAY_LOCALHOST_IS_ADMIN:
     'a connection from this machine proves nothing; take it out, and administer by a unix socket (CAUSEWAY_ADMIN_SOCKET, causeway --server unix:PATH) or with a token (docs/guides/access.md)',
 };
 
-/** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
+/** Settings of every control plane (docs/design.md §6), by environment variable. */
 export const sharedSettings = {
   DATABASE_URL: secret(text(undefined, databaseUrlFault)),
   REDIS_URL: optional(secret(text(undefined, redisUrlFault))),
@@ -98,15 +98,15 @@ export const sharedSettings = {
   CAUSEWAY_DATABASE_TOLERATE_NEWER: flag(false),
 } as const;
 
-/** Rates at which peers may begin streams at each gRPC port. */
+/** Returns the rates at which peers may open streams at each gRPC port. */
 export function streamRates(settings: SharedSettings): { readonly connection: number; readonly address: number } {
   return { connection: settings.CAUSEWAY_STREAM_RATE, address: settings.CAUSEWAY_ANONYMOUS_STREAM_RATE };
 }
 
-/** Their values. */
+/** Values of the shared settings. */
 export type SharedSettings = SettingValues<typeof sharedSettings>;
 
-/** A line about each of them, for `--help`. */
+/** Description of each setting in one line, for `--help`. */
 export const sharedHelp: Readonly<Record<string, string>> = {
   DATABASE_URL:
     'its Postgres database: postgres://user:password@host:port/database; of a primary and its standbys host:port,host:port/database',

@@ -14,7 +14,7 @@ import { bindIdentity } from './store-identity';
 /** The `ResourceIndex` of this replica. */
 export const INDEX = injectionToken<ResourceIndex>('ResourceIndex');
 
-/** The `Meshes` of this replica: what each mesh means to it. */
+/** The `Meshes` of this replica: the effective settings of each mesh. */
 export const MESHES = injectionToken<Meshes>('Meshes');
 
 /** Binds the store to this control plane before anything reads it. */
@@ -26,7 +26,7 @@ export class StoreBinding implements OnModuleInit {
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
   ) {}
 
-  /** Id of the store, made at its first start; known once the module has started. */
+  /** Id of the store, created at its first start; known once the module has started. */
   get storeId(): string {
     if (this.bound === undefined) throw new Error('the store is not bound yet');
     return this.bound;
@@ -39,7 +39,7 @@ export class StoreBinding implements OnModuleInit {
   }
 }
 
-/** Loads the index and keeps it equal to the store until everything that reads it has ended. */
+/** Loads the index and keeps it up to date with the store until all its readers have ended. */
 class IndexFollower implements OnModuleInit, OnApplicationShutdown {
   private readonly ending = new AbortController();
   private following: Promise<void> | undefined;
@@ -48,7 +48,7 @@ class IndexFollower implements OnModuleInit, OnApplicationShutdown {
     @Inject(CORE) private readonly core: ControlPlaneCore,
     @Inject(POSTGRES_BACKEND) private readonly backend: PostgresBackend,
     @Inject(INDEX) private readonly index: ResourceIndex,
-    // Only for the order: a store that belongs to another control plane is refused before it is read.
+    // Injected for the order only: a store of another control plane is refused before it is read.
     @Inject(StoreBinding) readonly after: StoreBinding,
   ) {}
 
@@ -66,11 +66,11 @@ class IndexFollower implements OnModuleInit, OnApplicationShutdown {
 
 /** Dependencies of the index. */
 export interface IndexModuleOptions extends ModuleImports {
-  /** Of a zone: with which ranges of virtual IPs those of meshes must agree. */
+  /** On a zone: ranges of virtual IPs with which those of meshes must agree. */
   readonly zoneRanges?: ZoneRanges;
 }
 
-/** The index of this replica: it holds the state of the store before any module that imports this one starts. */
+/** Index of this replica: it contains the state of the store before any module that imports this one starts. */
 @Module({})
 export class IndexModule {
   static forRoot({ imports, zoneRanges }: IndexModuleOptions): DynamicModule {
@@ -96,7 +96,7 @@ function meshOwner(settings: SharedSettings): MeshOwner {
   return { controllerName: settings.CAUSEWAY_MESH_CONTROLLER_NAME, expectedName: settings.CAUSEWAY_MESH_NAME };
 }
 
-/** The one document of a ConfigMap's YAML, undefined for an empty text; every control loop may read it, so it is small. */
+/** Parses the one YAML document of a ConfigMap, undefined for an empty text; kept small, because every control loop may read it. */
 function parseParameters(text: string): unknown {
   const [document, ...more] = parseYaml(text, { nodes: 1_000 });
   if (more.length > 0) throw new Error('it holds more than one document');

@@ -4,7 +4,7 @@ import { injectionToken, orAborted } from '@causeway/runtime';
 import { fillInSlices, type IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore } from '../core.module';
 
-/** The `FollowedPolicies` of this replica: which policies hold where, and what they come to. */
+/** The `FollowedPolicies` of this replica: the scopes of policies, and the effective ones. */
 export const POLICIES = injectionToken<FollowedPolicies>('FollowedPolicies');
 
 /** Dependencies of the table of policies. */
@@ -15,7 +15,7 @@ interface PolicySources {
   readonly routes: FollowedRoutes;
 }
 
-/** Makes the table of policies over the routes; it is derived in slices, so that the event loop is not held. */
+/** Creates the table of policies over the routes; filled in slices, so that the event loop is not blocked. */
 export function followPolicies({ core, ...sources }: PolicySources): FollowedPolicies {
   const { clock, logger, shutdown: signal } = core;
   return new FollowedPolicies({
@@ -24,7 +24,7 @@ export function followPolicies({ core, ...sources }: PolicySources): FollowedPol
   });
 }
 
-/** The start waits until policies are known; they are followed until everything that reads them has ended. */
+/** Delays the start until policies are loaded, and follows them until all their readers have ended. */
 export class PoliciesFollower implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(CORE) private readonly core: ControlPlaneCore,

@@ -1,20 +1,20 @@
 import { Unavailable } from '@causeway/resources';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 
-/** Options of a wait. */
+/** Options of the retries. */
 export interface RetryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends the waiting. */
+  /** Ends the retries. */
   readonly signal: AbortSignal;
 }
 
-/** Time for which a start waits for a database that was available before, ms. */
+/** Maximum time for which a start waits for a database that was available before, ms. */
 const RETRY_FOR = 60_000;
 
 /**
- * Work of a start, tried again while the database is away: a restart of the database must end no program that starts.
- * Rejects with what no waiting mends, and with Unavailable when the time is over or the program is to end.
+ * Retries work of a start while the database is unavailable: a restart of the database must not end a starting program.
+ * Rejects with any other error, and with Unavailable after the maximum time or at shutdown.
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,

@@ -5,7 +5,7 @@ import { injectionToken, orAborted } from '@causeway/runtime';
 import { fillInSlices, type IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore } from '../core.module';
 
-/** The `FollowedRoutes` of this replica: which routes are bound to which services. */
+/** The `FollowedRoutes` of this replica: the bindings of routes to services. */
 export const ROUTES = injectionToken<FollowedRoutes>('FollowedRoutes');
 
 /** Dependencies of the table of routes. */
@@ -15,7 +15,7 @@ interface RouteSources {
   readonly meshes: Meshes;
 }
 
-/** Makes the table of routes; it is derived in slices, so that the event loop is not held. */
+/** Creates the table of routes; filled in slices, so that the event loop is not blocked. */
 export function followRoutes({ core, ...sources }: RouteSources): FollowedRoutes {
   const { cp, clock, logger, shutdown: signal } = core;
   return new FollowedRoutes({
@@ -25,7 +25,7 @@ export function followRoutes({ core, ...sources }: RouteSources): FollowedRoutes
   });
 }
 
-/** The start waits until routes are known; they are followed until everything that reads them has ended. */
+/** Delays the start until routes are loaded, and follows them until all their readers have ended. */
 export class RoutesFollower implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(CORE) private readonly core: ControlPlaneCore,

@@ -12,9 +12,9 @@ export interface StoreIdentity {
 }
 
 /**
- * Binds a store to its control plane: a zone's name and the store's id are written at the first start, and another
- * name stops the start (docs/design.md §5 Ownership), since everything in the store bears the first one. Two replicas that
- * start at once have the same id.
+ * Binds a store to its control plane: the first start writes the zone's name and the store's id, and another name
+ * refuses the start (docs/design.md §5 Ownership), since everything in the store has the first one. Two replicas that
+ * start at once get the same id.
  */
 export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Promise<StoreIdentity> {
   const zone = ownZone(cp);
@@ -23,14 +23,14 @@ export async function bindIdentity(store: ResourceStore, cp: ControlPlane): Prom
     throw new Error(`this database belongs to ${ownerName(known.zone)}, not to ${ownerName(zone)}`);
   }
   if (known && known.storeId !== '') return { storeId: known.storeId };
-  // Drawn when the database was made: of two replicas that find no identity both write the same one.
+  // Created with the database: two replicas that find no identity both write the same one.
   const drawn = await store.readMetadata(AREA, DRAWN);
   const value = { role: cp.role, zone, storeId: readText(drawn?.['storeId']) || randomUUID() };
   await store.write({ changes: [], onRefusal: 'abort', metadata: [{ area: AREA, key: KEY, value }] });
   return { storeId: readText((await store.readMetadata(AREA, KEY))?.['storeId']) };
 }
 
-/** Reads the owner; undefined if there is none that can be read, which binds the store to no control plane. */
+/** Reads the owner; undefined if it is absent or unreadable, which binds the store to no control plane. */
 function read(note: JsonObject | undefined): { role: string; zone: string; storeId: string } | undefined {
   const { role, zone, storeId } = note ?? {};
   if (typeof role !== 'string' || typeof zone !== 'string') return undefined;
