@@ -59,7 +59,7 @@ describeWithRedis('two replicas whose key in Redis somebody else holds for ever'
           'again 6 s after the leader has it. To do without Redis: CAUSEWAY_LEADER_BACKEND=postgres',
       ]);
       await until('its log says so', () =>
-        replica.lastLines.some((line) => line.includes('the leader lock counts no more in who leads')),
+        replica.lastLines.some((line) => line.includes('the leader lock is no longer used for the election')),
       );
     }
 

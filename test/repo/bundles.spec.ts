@@ -15,7 +15,7 @@ describe.each(['global', 'zone'])('the bundle of the program %s', (program) => {
   const folder = join(ROOT, 'dist', 'apps', program, 'src');
 
   it('names lines of TypeScript in stack traces', () => {
-    const said = 'the program is broken and ends';
+    const said = 'the program shuts down after an uncaught error';
     const [line, column] = find(join(folder, 'main.js'), said);
     const map = new SourceMap(JSON.parse(readFileSync(join(folder, 'main.js.map'), 'utf8')));
     const { originalSource = '', originalLine } = map.findEntry(line, column) as Partial<

@@ -123,7 +123,7 @@ describe('the Mesh of a global', () => {
     await query(database, 'CREATE TRIGGER no_mesh BEFORE INSERT ON resources FOR EACH ROW EXECUTE FUNCTION no_mesh()');
     const plane = await start();
     await until('it warns', () =>
-      Promise.resolve(plane.lastLines.some((line) => line.includes('the expected Mesh could not be made'))),
+      Promise.resolve(plane.lastLines.some((line) => line.includes('the expected Mesh could not be created'))),
     );
     expect(await plane.get('/meshes/default')).toBeUndefined();
     expect(await plane.get('/meshes/default/meshservices')).toMatchObject({ total: 0 });

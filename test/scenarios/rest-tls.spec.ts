@@ -89,7 +89,7 @@ it.each([
   [
     'a certificate where TLS is off',
     { CAUSEWAY_REST_TLS: 'off', CAUSEWAY_REST_TLS_CERT_FILE: 'x', CAUSEWAY_REST_TLS_KEY_FILE: 'y' },
-    'CAUSEWAY_REST_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_REST_TLS is off',
+    'CAUSEWAY_REST_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_REST_TLS is off',
   ],
 ])('%s is refused in one line', (_, own, line) => {
   const { PATH, NODE_OPTIONS } = process.env;

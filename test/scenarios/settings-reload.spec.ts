@@ -62,7 +62,7 @@ describe('a running control plane whose settings change', () => {
     write('token', 'second\n');
     plane.signal('SIGHUP');
     const reason = `${config} line 2: logLevel: must be one of debug, info, warn, error; got "loud"`;
-    await said(plane, 'the settings stay as they were', { reason });
+    await said(plane, 'changed settings were refused, the former ones stay in use', { reason });
     expect([await status(plane, 'first'), await status(plane, 'second')]).toEqual([200, 401]);
 
     write('global.yaml', 'logLevel: info\nuserRate: 7\n');

@@ -77,7 +77,11 @@ describe('zones join by their tokens', () => {
     expect(ready.includes('CAUSEWAY_ZONE_TOKEN_FILE: must not be empty')).toBe(zone === 'east');
     write('no.to.ken');
     // Without SIGHUP: the files are looked at again by themselves.
-    await said(zone, 'must be a zone token', zone === 'east' ? 'stays as it was' : 'the settings stay as they were');
+    await said(
+      zone,
+      'must be a zone token',
+      zone === 'east' ? 'stays as it was' : 'changed settings were refused, the former ones stay in use',
+    );
     expect(await session(zone)).toBe(first);
 
     const former = await issue(zone);
@@ -148,7 +152,7 @@ it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
     'a certificate where TLS is off',
     'global',
     { CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_TLS_CERT_FILE: 'x', CAUSEWAY_KDS_TLS_KEY_FILE: 'y' },
-    'CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE say nothing where CAUSEWAY_KDS_TLS is off',
+    'CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_KDS_TLS is off',
   ],
   [
     'an authority for plain text',

@@ -40,7 +40,11 @@ function zoneMetrics(sync: GlobalSync, clock: Clock): readonly Metric[] {
       read: () => [{ value: sync.reports().size }],
     },
     cost('sync_inbound_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
-    cost('sync_zones_held_back', 'Zones that are held back because they send faster than is taken in', 'heldBack'),
+    cost(
+      'sync_zones_held_back',
+      'Zones that are throttled because they send faster than this replica applies changes',
+      'heldBack',
+    ),
     cost(
       'sync_streams_ended_for_bounds_total',
       'Streams ended because their zone went beyond a bound, since the start',

@@ -91,12 +91,14 @@ export class ZoneSecurity implements OnModuleInit, OnApplicationShutdown {
 function warnOfInsecureSettings({ logger, settings }: SecurityOptions): void {
   const { CAUSEWAY_KDS_AUTH: auth, CAUSEWAY_KDS_TLS: tls } = settings;
   if (auth === 'none') {
-    logger.warn('ZONES ARE NOT AUTHENTICATED: whoever reaches this port is the zone that it says it is', {
+    logger.warn('ZONES ARE NOT AUTHENTICATED: every client of this port is accepted as the zone that it claims to be', {
       setting: 'CAUSEWAY_KDS_AUTH=none',
     });
   }
   if (tls === 'off') {
-    logger.warn('what zones send, tokens too, can be read on the way', { setting: 'CAUSEWAY_KDS_TLS=off' });
+    logger.warn('TLS is off: messages of zones, including tokens, can be read on the network', {
+      setting: 'CAUSEWAY_KDS_TLS=off',
+    });
   }
 }
 

@@ -129,7 +129,9 @@ export class SelfIssuedCertificates implements ServerCertificates {
       .then(() => this.replace())
       .catch((error: unknown) => {
         this.lastFault = errorText(error);
-        this.options.logger.error('a server certificate stays as it was', { reason: this.lastFault });
+        this.options.logger.error('a replaced server certificate was refused, the former one stays in use', {
+          reason: this.lastFault,
+        });
       });
   }
 

@@ -32,7 +32,7 @@ export async function followStore(store: FollowedStore, index: ResourceIndex, op
       }
     } catch (error) {
       if (error instanceof RelistRequired && (await reload(store, index, options))) continue;
-      options.logger.warn('following the store failed, trying again', { error: errorText(error) });
+      options.logger.warn('the watch of the store failed, trying again', { error: errorText(error) });
       await options.clock.sleep(backoff.next(), options.signal);
     }
   }
@@ -43,7 +43,7 @@ async function reload(store: FollowedStore, index: ResourceIndex, options: Follo
     index.load(await store.snapshot());
     return true;
   } catch (error) {
-    options.logger.warn('reading the store anew failed', { error: errorText(error) });
+    options.logger.warn('loading a new snapshot of the store failed', { error: errorText(error) });
     return false;
   }
 }

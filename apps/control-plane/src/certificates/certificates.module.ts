@@ -67,12 +67,12 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     this.opened = await retryWhileUnavailable(() => openCertificates(source, { ...core, store, index }), waiting);
     const authority = this.opened?.authority();
     if (authority !== undefined)
-      logger.info('clients verify it by an authority', {
+      logger.info('clients verify the port by an authority', {
         port,
         sha256: new X509Certificate(authority).fingerprint256,
       });
     if (!this.opened && !isLoopback(bindAddress))
-      logger.warn('what users send, tokens too, can be read on the way: TLS is off', { port });
+      logger.warn('TLS is off: requests of users, including tokens, can be read on the network', { port });
   }
 
   onApplicationShutdown(): void {

@@ -26,7 +26,7 @@ export function certificateSource(settings: TlsSettings): CertificateSource {
   const { prefix, certificateFile, keyFile, bindAddress, names } = settings;
   const given = certificateFile !== undefined || keyFile !== undefined;
   if (settings.tls === 'off') {
-    if (given) return exitWithProblems([`${prefix}_CERT_FILE and _KEY_FILE say nothing where ${prefix} is off`]);
+    if (given) return exitWithProblems([`${prefix}_CERT_FILE and _KEY_FILE have no effect: ${prefix} is off`]);
     return { type: 'off' };
   }
   if (certificateFile !== undefined && keyFile !== undefined) return { type: 'files', certificateFile, keyFile };

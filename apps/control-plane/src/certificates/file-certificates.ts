@@ -78,7 +78,10 @@ export class FileCertificates implements ServerCertificates {
     } catch (error) {
       const fault = errorText(error);
       if (fault !== this.lastFault)
-        logger.error('a server certificate stays as it was', { certificateFile, reason: fault });
+        logger.error('a replaced server certificate was refused, the former one stays in use', {
+          certificateFile,
+          reason: fault,
+        });
       this.lastFault = fault;
     }
   }

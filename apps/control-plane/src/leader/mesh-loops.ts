@@ -26,6 +26,6 @@ export function meshLoops(
         },
       ),
     onRefused: (mesh, reason) =>
-      logger.warn('the expected Mesh could not be made: its members are served as if it existed', { mesh, reason }),
+      logger.warn('the expected Mesh could not be created: its members are served as if it existed', { mesh, reason }),
   });
 }

@@ -84,7 +84,7 @@ function storeMetrics({ index, registry, backend }: MetricSources): readonly Met
       labels: ['kind'],
       read: () => registry.kinds.map((kind) => ({ labels: { kind: kind.name }, value: index.countKind(kind.name) })),
     },
-    gauge('store_revision', 'Revision this replica has taken in', () => index.point?.revision),
+    gauge('store_revision', 'Revision that this replica has applied', () => index.point?.revision),
     gauge('postgres_listening', '1 while changes of the store are heard of at once', () =>
       Number(backend.status().listening),
     ),
@@ -147,7 +147,7 @@ function loopMetrics({ leader }: MetricSources): readonly Metric[] {
     counter('loop_failures_total', 'Plans and writes of a control loop that failed', ({ errors }) => errors),
     counter(
       'loop_differences_total',
-      'Changes that a control loop found by looking at everything again, and no event had shown',
+      'Changes that a control loop found only by its periodic full reconciliation, without an event',
       ({ differences }) => differences,
     ),
     {

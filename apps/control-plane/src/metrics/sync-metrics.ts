@@ -28,10 +28,15 @@ export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'
     read: () => bounded(reports(), value, fold),
   });
   return [
-    gauge('sync_lag_seconds', 'For how long something has waited to be taken in; 0 = nothing does', seconds, greatest),
+    gauge(
+      'sync_lag_seconds',
+      'Waiting time of the oldest change that is not applied; 0 = none waits',
+      seconds,
+      greatest,
+    ),
     gauge('sync_waiting', 'Resources that wait to be sent or acknowledged', ({ waiting }) => waiting, sum),
     gauge('sync_offered_revision', 'Newest revision offered to the peer', ({ offered }) => offered, smallest),
-    gauge('sync_acked_revision', 'Newest revision the peer has answered', ({ acked }) => acked, smallest),
+    gauge('sync_acked_revision', 'Newest revision that the peer has acknowledged', ({ acked }) => acked, smallest),
     gauge('sync_applied_revision', "Newest revision of the peer's applied here", ({ applied }) => applied, smallest),
     gauge('sync_rejected', 'Resources that stand rejected, 20 at most', ({ rejections }) => rejections.length, sum),
     gauge(

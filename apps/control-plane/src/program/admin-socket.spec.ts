@@ -93,7 +93,7 @@ describe('prepareAdminSocket', () => {
     chmodSync(folder, 0o755);
     await prepare();
     expect(modeOf(folder)).toBe(0o700);
-    expect(logged).toEqual(['others could enter the folder of the admin socket: its mode is changed']);
+    expect(logged).toEqual(['the folder of the admin socket was accessible to others: its mode is changed']);
   });
 
   it.each<[string, () => void, RegExp]>([

@@ -45,7 +45,7 @@ async function takeFolder(folder: string, logger: Logger): Promise<void> {
   await requireFolderOfItsOwn(folder, found);
   await chmod(folder, FOLDER_MODE);
   const modes = { before: modeText(found.mode), now: modeText(FOLDER_MODE) };
-  logger.warn('others could enter the folder of the admin socket: its mode is changed', { folder, ...modes });
+  logger.warn('the folder of the admin socket was accessible to others: its mode is changed', { folder, ...modes });
 }
 
 /** Rejects for a folder that others need, such as /tmp, /run or a home: tightening its mode would lock them out. */

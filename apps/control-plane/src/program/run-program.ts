@@ -48,7 +48,9 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
   const shutdown = shutdownSignal(() => logger);
   logger.info('starting', { version: VERSION, settings: redacted });
   if (unknownVariables.length > 0)
-    logger.warn('no setting of this program: ignored', { variables: [...unknownVariables].sort().join(', ') });
+    logger.warn('variables that are not settings of this program are ignored', {
+      variables: [...unknownVariables].sort().join(', '),
+    });
   const reload = followSettings(config, logger, shutdown.signal);
   const instance = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const index = new ResourceIndex();

@@ -20,7 +20,11 @@ describe('a program', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { msg: string; error?: { message: string } });
-      expect(lines.map(({ msg }) => msg)).toEqual(['the program is broken and ends', 'ending', 'handed over']);
+      expect(lines.map(({ msg }) => msg)).toEqual([
+        'the program shuts down after an uncaught error',
+        'ending',
+        'handed over',
+      ]);
       expect(lines[0]?.error?.message).toBe('broken 0');
       expect({ code, errors }).toEqual({ code: 1, errors: '' });
     },

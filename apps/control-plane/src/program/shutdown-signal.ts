@@ -28,7 +28,7 @@ export function shutdownSignal(logger: () => Logger): AbortController {
   // it. Only the first such error is logged, because the others follow from it.
   const broken = (error: unknown): void => {
     if (shutdown.signal.aborted) return;
-    logger().error('the program is broken and ends', { error });
+    logger().error('the program shuts down after an uncaught error', { error });
     process.exitCode = 1;
     end('an error that nobody caught', CRASH_DEADLINE);
   };

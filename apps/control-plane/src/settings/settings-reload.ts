@@ -60,7 +60,8 @@ export class SettingsReload<S extends SharedSettings = SharedSettings> {
     const { logger } = this.parts;
     const read = this.parts.reread();
     const fault = read.ok ? '' : read.problems.join('; ');
-    if (fault !== '' && fault !== this.lastFault) logger.error('the settings stay as they were', { reason: fault });
+    if (fault !== '' && fault !== this.lastFault)
+      logger.error('changed settings were refused, the former ones stay in use', { reason: fault });
     this.lastFault = fault;
     if (!read.ok) return;
     const [before, after] = [this.inUse, read.values].map((values) => new Map<string, unknown>(Object.entries(values)));

@@ -115,7 +115,7 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   LOG_LEVEL: 'debug, info, warn or error',
   CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST or the gRPC API answered',
   CAUSEWAY_OTLP_ENDPOINT: 'where traces are sent by OTLP over HTTP, without /v1/traces; none = nothing is traced',
-  CAUSEWAY_TRACE_RATIO: 'which part of the requests is traced, 0 to 1; a caller that traces its request decides itself',
+  CAUSEWAY_TRACE_RATIO: 'share of the requests that is traced, 0 to 1; a caller that traces its request decides itself',
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',
   CAUSEWAY_BIND_ADDRESS: 'where REST and diagnostics listen',
   CAUSEWAY_MESH_NAME:

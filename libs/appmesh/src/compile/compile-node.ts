@@ -34,7 +34,7 @@ const CLIENT_POLICY = { known: [], refused: { tls: CERTIFICATES } };
 const LISTENER = {
   known: ['portMapping', 'outlierDetection'],
   refused: {
-    healthCheck: 'instances are healthy as their Dataplanes say',
+    healthCheck: 'the health of instances is that of their Dataplanes',
     connectionPool: SERVER_SIDE,
     timeout: 'a TimeoutPolicy ends requests where they are sent; give it to the route',
     tls: CERTIFICATES,

@@ -35,7 +35,7 @@ export function compileTimeouts(
   const { perRequest, idle } = timeout;
   if (protocol === 'tcp') {
     if (idle || perRequest)
-      found.push(at.violation('is not supported: connections are ended by their ends only', 'not-allowed'));
+      found.push(at.violation('is not supported: only client and server close connections', 'not-allowed'));
     return {};
   }
   for (const [field, given] of [
@@ -78,7 +78,7 @@ export function compileRetry(
     else found.push(unknownEvent(at.field('grpcRetryEvents').index(i), event, GRPC_EVENTS));
   });
   if (maxRetries !== undefined && (maxRetries < 1 || maxRetries > MAX_RETRIES)) {
-    const reason = `must be 1 to ${MAX_RETRIES}: what no server has begun is repeated in any case; got ${maxRetries}`;
+    const reason = `must be 1 to ${MAX_RETRIES}: requests that no server has processed are retried in any case; got ${maxRetries}`;
     found.push(at.field('maxRetries').violation(reason, 'out-of-range'));
   }
   if (perRetryTimeout && toMilliseconds(perRetryTimeout) > MAX_DURATION)

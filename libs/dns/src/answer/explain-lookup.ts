@@ -63,7 +63,7 @@ function malformed(head: JsonObject, reason: string): JsonObject {
 function notAuthoritative(upstreams: readonly string[]): JsonObject {
   const reason = 'no service holds this name and it is under no suffix of ours';
   if (upstreams.length === 0)
-    return { result: 'REFUSED', authoritative: false, reason: `${reason}; nobody else is asked`, answers: [] };
+    return { result: 'REFUSED', authoritative: false, reason: `${reason}; the query is not forwarded`, answers: [] };
   return { result: 'FORWARDED', authoritative: false, reason, answers: [], upstreams };
 }
 

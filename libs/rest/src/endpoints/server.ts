@@ -42,9 +42,7 @@ export function serverEndpoints({ queries, reviews, authority, openApi }: Endpoi
     endpoint(showAuthority, () => {
       const pem = authority();
       if (pem !== undefined) return pem;
-      throw new NotFound(
-        'This server is verified by no authority of its own; ask whoever issued its certificate, if it has one.',
-      );
+      throw new NotFound('This server has no authority of its own; if it has a certificate, ask its issuer.');
     }),
     endpoint(reviewAccess, ({ rights }, { query: { group = '', verb, kind, user, mesh, namespace } }) => {
       const groups = group.split(',').filter((one) => one !== '');

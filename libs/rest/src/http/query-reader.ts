@@ -146,7 +146,7 @@ export class QueryReader {
 
 /** Returns the error of a query with violations. */
 export function badQuery(violations: Iterable<Violation>): HttpError {
-  return new HttpError(400, 'The query of this request is not understood.', { violations: [...violations] });
+  return new HttpError(400, 'The query of this request is invalid.', { violations: [...violations] });
 }
 
 /** Returns a reader for the query of a request, with the parameters of its handler. */

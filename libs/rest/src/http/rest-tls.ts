@@ -57,6 +57,6 @@ export class RestTls {
     if (now < this.quietUntil || code === 'ECONNRESET') return;
     this.quietUntil = now + LOGGED_EVERY;
     const reason = code === 'ERR_SSL_HTTP_REQUEST' ? 'it speaks plain HTTP: the address begins with https://' : code;
-    this.options.logger.warn('a client of REST did not come to terms about TLS', { address, reason });
+    this.options.logger.warn('the TLS handshake of a REST client failed', { address, reason });
   }
 }

@@ -14,7 +14,7 @@ export function kindSchemas(kind: Kind): OpenApiObject {
   if (!kind.confidential) return documents;
   const listed = {
     ...properties,
-    spec: { type: 'object', description: 'Left empty: values are shown one by one only.' },
+    spec: { type: 'object', description: 'Empty in lists: values are shown for single resources only.' },
   };
   return {
     ...documents,
@@ -40,7 +40,7 @@ function envelope(kind: Kind): OpenApiObject {
     labels: textMap,
     spec: kind.spec,
     status: owned({ type: 'object' }, 'Written by controllers; which policies affect it is derived when it is read.'),
-    annotations: owned(textMap, 'Of what has no conditions: which kinds of policies affect it.'),
+    annotations: owned(textMap, 'For kinds without conditions: the kinds of policies that affect the resource.'),
     uid: owned(text, 'Changes when the resource is deleted and created again.'),
     generation: owned(integer, 'Grows with each change of spec or labels.'),
     creationTime: owned(time, 'When it was made.'),

@@ -115,8 +115,8 @@ class Election implements LeaderElection {
     if (witness === this.witness) return;
     this.witness = witness;
     const { logger, holder } = this.options;
-    if (witness === 'lock') logger.info('the leader lock counts again in who leads', { holder });
-    else logger.warn('the leader lock counts no more in who leads: the lease alone decides', { holder });
+    if (witness === 'lock') logger.info('the leader lock is used for the election again', { holder });
+    else logger.warn('the leader lock is no longer used for the election: the lease alone decides', { holder });
   }
 
   /** Waits while another holder's lease is valid, and probes the lock's server meanwhile. */

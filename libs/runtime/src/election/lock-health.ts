@@ -61,7 +61,10 @@ export class LockHealth {
     if (this.refusal?.epoch !== epoch) this.refusal = { epoch, since };
     const refused = clock.elapsed() - this.refusal.since;
     if (refused < REFUSED_LEASES * leaseMs) return undefined;
-    logger.warn('the leader lock is held by what does not lead, going on with the lease alone', { epoch, refused });
+    logger.warn('the leader lock is held by a process that does not lead, continuing with the lease alone', {
+      epoch,
+      refused,
+    });
     return 'lease';
   }
 
@@ -72,7 +75,7 @@ export class LockHealth {
   private goOnWithout(error: unknown): boolean {
     const { lock, clock, holder, leaseMs, logger } = this.options;
     const goOn = this.awayFor() >= leaseMs;
-    if (goOn) logger.warn('the leader lock is away, going on with the lease', { error: errorText(error) });
+    if (goOn) logger.warn('the leader lock is unavailable, continuing with the lease', { error: errorText(error) });
     else void within(clock, leaseMs, lock.release(holder)).catch(() => undefined);
     return goOn;
   }

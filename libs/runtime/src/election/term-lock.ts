@@ -58,7 +58,7 @@ export class TermLock {
       [this.lost, this.held] = ours ? [0, this.held + 1] : [this.lost + 1, 0];
     } catch (error) {
       this.held = 0;
-      logger.debug('the leader lock is away, the lease goes on', { error: errorText(error) });
+      logger.debug('the leader lock is unavailable, the lease continues', { error: errorText(error) });
     }
     if (signal.aborted) return;
     if (this.witness === 'lock' && this.lost >= LOST_AFTER) this.onLost();
