@@ -1,4 +1,13 @@
-import { ACCESS_POLICY, INDEX, MESHES, streamRates, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
+import {
+  ACCESS_POLICY,
+  certificateSource,
+  INDEX,
+  MESHES,
+  streamRates,
+  VERSION,
+  type CertificateSource,
+  type ControlPlaneCore,
+} from '@causeway/control-plane';
 import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
 import type { KumaOptions } from '@causeway/kuma';
 import { injectFrom, type Injection } from '@causeway/runtime';
@@ -57,4 +66,18 @@ function inboundLimits(settings: GlobalSettings): InboundSettings {
       bytes: { perSecond: bytes, burst: 5 * bytes },
     },
   };
+}
+
+/**
+ * Returns the source of the certificate for zones; ends the program with one line if settings contradict each other.
+ */
+export function kdsCertificateSource(settings: GlobalSettings): CertificateSource {
+  return certificateSource({
+    prefix: 'CAUSEWAY_KDS_TLS',
+    tls: settings.CAUSEWAY_KDS_TLS,
+    certificateFile: settings.CAUSEWAY_KDS_TLS_CERT_FILE,
+    keyFile: settings.CAUSEWAY_KDS_TLS_KEY_FILE,
+    names: settings.CAUSEWAY_KDS_TLS_NAMES,
+    bindAddress: settings.CAUSEWAY_KDS_BIND_ADDRESS,
+  });
 }

@@ -2,7 +2,7 @@ import { createProgram, exitOnError, exitWithProblems, importBackup, runProgram 
 import { SealingKeys } from '@causeway/identity';
 import { globalConfig, type GlobalSettings } from './config';
 import { GlobalModule } from './global.module';
-import { kdsCertificateSource } from './kds-certificates';
+import { kdsCertificateSource } from './kds-options';
 
 /** Runs a global control plane until it is asked to stop. */
 async function bootstrap(): Promise<void> {

@@ -4,7 +4,7 @@ import { WorkloadRevoker, type RevocationPlan } from '@causeway/controllers';
 import { findEnrolment, putEnrolment } from '@causeway/identity';
 import type { WorkloadAccess } from '@causeway/queries';
 import { Conflict, describeIdentity, NotFound, type Identity } from '@causeway/resources';
-import { reachedSoon, type IndexReader, type ResourceStore } from '@causeway/store';
+import { waitUntilReached, type IndexReader, type ResourceStore } from '@causeway/store';
 import type { ZoneSettings } from './config';
 
 export interface WorkloadOperationOptions {
@@ -56,6 +56,6 @@ export class WorkloadOperation implements WorkloadAccess {
     const change = putEnrolment(dataplane, spec, { cp: core.cp, expect: enrolment.revision });
     const { revision, results } = await store.write({ changes: [change], onRefusal: 'skip' });
     if (results[0]?.type === 'refused') throw new Conflict('somebody else wrote it at the same time; try again');
-    await reachedSoon(index, revision, core.clock);
+    await waitUntilReached(index, revision, core.clock);
   }
 }

@@ -1,4 +1,4 @@
-import { derivedAwsName, isCovered } from '@causeway/appmesh';
+import { deriveAwsName, isCovered } from '@causeway/appmesh';
 import { MeshNaming, VirtualService } from '@causeway/kinds';
 import { meshSuffixes, otherGiver, suffixesIn } from '@causeway/meshes';
 import { clashOfAwsName } from '@causeway/naming';
@@ -31,7 +31,7 @@ export class HostnameWarnings {
     if (id.kind === MeshNaming.name) this.added.set(mesh, [...(this.added.get(mesh) ?? []), ...suffixesIn({ spec })]);
     if (id.kind !== VirtualService.name) return [];
     const given = spec['awsName'];
-    const hostname = typeof given === 'string' && given !== '' ? given : derivedAwsName('VirtualService', id);
+    const hostname = typeof given === 'string' && given !== '' ? given : deriveAwsName('VirtualService', id);
     const suffixes = new Set([...meshSuffixes(this.index, mesh, this.cp), ...(this.added.get(mesh) ?? [])]);
     if (!isCovered(suffixes, hostname, namespace))
       return [

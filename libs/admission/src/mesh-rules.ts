@@ -21,7 +21,7 @@ import {
   type ViolationRule,
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import { reachedSoon, type IndexReader, type ReadSet, type ResourceStore } from '@causeway/store';
+import { waitUntilReached, type IndexReader, type ReadSet, type ResourceStore } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import { draftIdentity, type DecodedDocument } from './document/document';
 import type { ConfiguredFields } from './validate-draft';
@@ -138,6 +138,6 @@ function memberCount(kind: string, mesh: string, index: IndexReader): number {
 /** Waits until the index holds everything committed before the call: up to the revision. Throws Unavailable after 5 s. */
 export async function catchUp(store: ResourceStore, index: IndexReader, clock: Clock): Promise<number> {
   const { revision } = await store.head();
-  await reachedSoon(index, revision, clock);
+  await waitUntilReached(index, revision, clock);
   return revision;
 }

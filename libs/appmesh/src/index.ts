@@ -5,6 +5,6 @@ export { routerViolations } from './compile/compile-router';
 export { type Generated } from './compile/generated';
 export { sourceKinds, type Member, type VirtualSource } from './model';
 export { isCovered, suffixFor, suffixProblem } from './name-suffixes';
-export { derivedAwsName, nodeServiceName } from './names';
+export { deriveAwsName, nodeServiceName } from './names';
 export { AppMeshTable, membershipConflict, type Compiled, type AppMeshChanges } from './table/app-mesh-table';
 export { MEMBERSHIP_CONFLICT } from './table/evaluate-row';

@@ -2,7 +2,7 @@ import type { Identity } from '@causeway/resources';
 import type { VirtualRef, SourceKind } from './model';
 
 /** Returns the name at App Mesh for a spec without one (rows T003-05 to T003-07). */
-export function derivedAwsName(kind: SourceKind, { name, namespace }: Pick<Identity, 'name' | 'namespace'>): string {
+export function deriveAwsName(kind: SourceKind, { name, namespace }: Pick<Identity, 'name' | 'namespace'>): string {
   return kind === 'VirtualService' ? `${name}.${namespace}` : `${name}_${namespace}`;
 }
 
@@ -10,7 +10,7 @@ export function derivedAwsName(kind: SourceKind, { name, namespace }: Pick<Ident
 export const nodeServiceName = (node: string): string => `vn-${node}`;
 
 /** Returns the namespace and name of a reference, literally (T003-11). */
-export function resolvedRef(
+export function resolveRef(
   { namespace }: Identity,
   ref: VirtualRef,
 ): { readonly namespace: string; readonly name: string } {

@@ -50,7 +50,7 @@ export class SelectorMatcher<Item> {
     const selectors: ResourceKey[] = [];
     for (const item of [before, after]) {
       for (const term of item === undefined ? [] : this.items.listTerms(item)) {
-        for (const selector of this.selectors.idsFor(term)) selectors.push(selector);
+        for (const selector of this.selectors.findSelectors(term)) selectors.push(selector);
       }
     }
     return selectors;
@@ -151,7 +151,7 @@ class SelectorIndex {
   }
 
   /** Returns the selectors that an item with this term may match. */
-  idsFor(term: SelectorTerm): Iterable<ResourceKey> {
+  findSelectors(term: SelectorTerm): Iterable<ResourceKey> {
     return this.byTerm.get(formatTerm(term)) ?? [];
   }
 

@@ -22,7 +22,7 @@ import {
 import type { Clock, Logger } from '@causeway/runtime';
 import {
   followIndex,
-  reachedSoon,
+  waitUntilReached,
   type IndexChange,
   type IndexReader,
   type PutChange,
@@ -279,7 +279,7 @@ export class Enrolments {
       const { by, services = [], tokens } = spec;
       logger.info('a Dataplane was enrolled', { mesh, namespace, name, by, services, token: tokens.at(-1) ?? '' });
     }
-    await reachedSoon(index, revision, clock);
+    await waitUntilReached(index, revision, clock);
     return isWritten;
   }
 

@@ -54,21 +54,21 @@ async function reload(store: FollowedStore, index: ResourceIndex, options: Follo
  * signal's reason.
  */
 export async function waitUntilCaughtUp(store: ResourceStore, index: IndexReader, signal: AbortSignal): Promise<void> {
-  while (!(await reachedOrReloaded(index, await store.head(), signal)));
+  while (!(await waitUntilReachedOrReloaded(index, await store.head(), signal)));
 }
 
-/** Timeout of `reachedSoon`, ms. */
-const SOON = 5_000;
+/** Timeout of `waitUntilReached`, ms. */
+const REACH_TIMEOUT = 5_000;
 
 /** Resolves when the index has reached a revision, or a point in its incarnation. Throws Unavailable after 5 s. */
-export async function reachedSoon(index: IndexReader, target: number | StorePoint, clock: Clock): Promise<void> {
+export async function waitUntilReached(index: IndexReader, target: number | StorePoint, clock: Clock): Promise<void> {
   const revision = typeof target === 'number' ? target : target.revision;
   const tooLate = new Unavailable(`this replica has not reached revision ${revision} yet; try again`);
-  await withDeadline(clock, SOON, tooLate, (signal) => index.reached(target, signal));
+  await withDeadline(clock, REACH_TIMEOUT, tooLate, (signal) => index.reached(target, signal));
 }
 
 /** Returns false if the index loaded another incarnation of the store meanwhile: it will never reach the point. */
-async function reachedOrReloaded(index: IndexReader, head: StorePoint, signal: AbortSignal): Promise<boolean> {
+async function waitUntilReachedOrReloaded(index: IndexReader, head: StorePoint, signal: AbortSignal): Promise<boolean> {
   const over = new AbortController();
   const stop = (): void => over.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });

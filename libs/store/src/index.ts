@@ -22,7 +22,7 @@ export {
   type WriteResult,
 } from './resource-store';
 export { ResourceIndex, type IndexChange, type IndexEvent, type IndexReader } from './resource-index';
-export { followStore, reachedSoon, waitUntilCaughtUp } from './follow-store';
+export { followStore, waitUntilReached, waitUntilCaughtUp } from './follow-store';
 export { DoubleBuffer, type Derivation } from './derived/derivation';
 export { DerivedTable, fillInSlices, type FillRunner } from './derived/derived-table';
 export { followIndex, type IndexedState } from './derived/follow-index';

@@ -25,10 +25,10 @@ export function tokenTasks(context: TokenTaskContext, tokens: Authentication['to
 }
 
 /** Lifetime of the token; the leader writes a new one when it has expired. */
-const VALIDITY = '8760h';
+const TOKEN_LIFETIME = '8760h';
 
 /** Metadata key that records the written token, so that it is written once for all replicas. */
-const NOTE = { area: 'admin-token', key: 'latest' } as const;
+const METADATA_KEY = { area: 'admin-token', key: 'latest' } as const;
 
 /**
  * Writes an administrator's token to a file that only its owner can read, unless this control plane has done so and the
@@ -39,14 +39,15 @@ export async function ensureAdminToken(context: TokenTaskContext, tokens: Authen
   const { cp, clock, logger, settings, store } = context;
   const file = settings.CAUSEWAY_ADMIN_TOKEN_FILE ?? join(stateFolder(cp, settings), 'admin.token');
   if (file === 'off') return;
-  const former = await store.readMetadata(NOTE.area, NOTE.key);
+  const former = await store.readMetadata(METADATA_KEY.area, METADATA_KEY.key);
   const end = former?.['expiresAt'];
   if (typeof end === 'number' && end > clock.now()) return;
   try {
-    const issue = () => tokens.issue({ name: 'admin', groups: [ADMINS], validFor: VALIDITY, issuedBy: 'first start' });
+    const issue = () =>
+      tokens.issue({ name: 'admin', groups: [ADMINS], validFor: TOKEN_LIFETIME, issuedBy: 'first start' });
     const { id, expiresAt, written } = await writeToken(file, former?.['file'] === file, issue);
     const value = { id, file: written, host: hostname(), expiresAt: Date.parse(expiresAt) };
-    await store.write({ changes: [], onRefusal: 'abort', fence: context.term, metadata: [{ ...NOTE, value }] });
+    await store.write({ changes: [], onRefusal: 'abort', fence: context.term, metadata: [{ ...METADATA_KEY, value }] });
     logger.info('a token of an administrator was written', { file: written, id, expiresAt });
   } catch (error) {
     if (!isFileError(error)) throw error;
@@ -84,7 +85,7 @@ async function writeToken(
     await handle.chmod(0o600);
     await handle.writeFile(`${issued.token}\n`);
     await handle.sync();
-    return { ...issued, written: await place(unfinished, file, { replace, otherwise: `${file}.${issued.id}` }) };
+    return { ...issued, written: await renameFile(unfinished, file, { replace, otherwise: `${file}.${issued.id}` }) };
   } finally {
     await handle.close();
     await rm(unfinished, { force: true });
@@ -92,7 +93,7 @@ async function writeToken(
 }
 
 /** Renames a finished file atomically; to `otherwise` if the name belongs to another control plane's file. */
-async function place(
+async function renameFile(
   from: string,
   to: string,
   { replace, otherwise }: { readonly replace: boolean; readonly otherwise: string },

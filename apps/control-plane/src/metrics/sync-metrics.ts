@@ -36,7 +36,12 @@ export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'
     ),
     gauge('sync_waiting', 'Resources that wait to be sent or acknowledged', ({ waiting }) => waiting, sum),
     gauge('sync_offered_revision', 'Newest revision offered to the peer', ({ offered }) => offered, smallest),
-    gauge('sync_acked_revision', 'Newest revision that the peer has acknowledged', ({ acked }) => acked, smallest),
+    gauge(
+      'sync_acked_revision',
+      'Newest revision that the peer has acknowledged or rejected',
+      ({ acked }) => acked,
+      smallest,
+    ),
     gauge('sync_applied_revision', "Newest revision of the peer's applied here", ({ applied }) => applied, smallest),
     gauge('sync_rejected', 'Resources that stand rejected, 20 at most', ({ rejections }) => rejections.length, sum),
     gauge(

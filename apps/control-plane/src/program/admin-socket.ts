@@ -7,9 +7,9 @@ import type { SharedSettings } from '../settings/settings';
 
 const FOLDER_MODE = 0o700;
 /** Permissions of a folder's group and of others. */
-const RIGHTS_OF_OTHERS = 0o077;
+const OTHERS_PERMISSIONS = 0o077;
 /** Formats permissions in octal. */
-const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
+const formatMode = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
 /**
  * Prepares the path of `CAUSEWAY_ADMIN_SOCKET` for listening, and resolves with it; undefined if it is not set. Whoever can open
@@ -41,10 +41,10 @@ async function takeFolder(folder: string, logger: Logger): Promise<void> {
   if (!found.isDirectory()) throw new Error(`${folder} is no folder`);
   if (found.uid !== uid)
     throw new Error(`the folder ${folder} belongs to the account ${found.uid}, and must be this one's, ${uid}`);
-  if ((found.mode & RIGHTS_OF_OTHERS) === 0) return;
+  if ((found.mode & OTHERS_PERMISSIONS) === 0) return;
   await requireFolderOfItsOwn(folder, found);
   await chmod(folder, FOLDER_MODE);
-  const modes = { before: modeText(found.mode), now: modeText(FOLDER_MODE) };
+  const modes = { before: formatMode(found.mode), now: formatMode(FOLDER_MODE) };
   logger.warn('the folder of the admin socket was accessible to others: its mode is changed', { folder, ...modes });
 }
 
@@ -54,7 +54,7 @@ async function requireFolderOfItsOwn(folder: string, { mode }: Stats): Promise<v
   const isShared = (mode & 0o1000) !== 0 || entries.some((entry) => entry.isDirectory());
   if (isShared)
     throw new Error(
-      `the folder ${folder} is open to others (mode ${modeText(mode)}) and has more in it: name a folder of the socket's own`,
+      `the folder ${folder} is open to others (mode ${formatMode(mode)}) and has more in it: name a folder of the socket's own`,
     );
 }
 

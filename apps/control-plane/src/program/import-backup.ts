@@ -8,7 +8,7 @@ import type { ImportCommand } from '../settings/import-command';
 import type { SharedSettings } from '../settings/settings';
 
 /** Size of one read, bytes. */
-const PIECE = 256 * 1024;
+const READ_SIZE = 256 * 1024;
 
 /**
  * Restores a backup into the empty database of the settings and ends the program: with code 0 if it was restored, 1 if
@@ -43,7 +43,7 @@ async function openBackup(file: string): Promise<Readable> {
   if (file === '-') return process.stdin;
   try {
     const handle = await open(file);
-    if ((await handle.stat()).isFile()) return handle.createReadStream({ highWaterMark: PIECE });
+    if ((await handle.stat()).isFile()) return handle.createReadStream({ highWaterMark: READ_SIZE });
     await handle.close();
   } catch (error) {
     throw new Unreadable(`${file}: cannot be read: ${errorText(error)}`, { cause: error });

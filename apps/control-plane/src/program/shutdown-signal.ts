@@ -1,7 +1,7 @@
 import { sharedAbortController, type Logger } from '@causeway/runtime';
 
 /** Maximum delay of a timer. */
-const EVER = 2 ** 31 - 1;
+const MAX_TIMER_DELAY = 2 ** 31 - 1;
 
 /** Timeout for a program to hand over its work before it is killed, ms. */
 const SHUTDOWN_DEADLINE = 10_000;
@@ -16,7 +16,7 @@ const CRASH_DEADLINE = 3_000;
 export function shutdownSignal(logger: () => Logger): AbortController {
   const shutdown = sharedAbortController();
   // Keeps the program running while it waits for its database: its own timers do not.
-  const alive = setInterval(() => undefined, EVER);
+  const alive = setInterval(() => undefined, MAX_TIMER_DELAY);
   shutdown.signal.addEventListener('abort', () => clearInterval(alive));
   const end = (why: string, deadline = SHUTDOWN_DEADLINE): void => {
     if (shutdown.signal.aborted) return;

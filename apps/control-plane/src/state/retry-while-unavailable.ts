@@ -10,7 +10,7 @@ export interface RetryOptions {
 }
 
 /** Maximum time for which a start waits for a database that was available before, ms. */
-const RETRY_FOR = 60_000;
+const RETRY_TIMEOUT = 60_000;
 
 /**
  * Retries work of a start while the database is unavailable: a restart of the database must not end a starting program.
@@ -20,7 +20,7 @@ export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
   { clock, logger, signal }: RetryOptions,
 ): Promise<T> {
-  const until = clock.now() + RETRY_FOR;
+  const until = clock.now() + RETRY_TIMEOUT;
   const backoff = new Backoff({ base: 100, cap: 1_000 });
   for (;;) {
     try {

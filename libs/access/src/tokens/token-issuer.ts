@@ -10,7 +10,7 @@ import {
   type Registry,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import { reachedSoon, type IndexReader, type ResourceStore } from '@causeway/store';
+import { waitUntilReached, type IndexReader, type ResourceStore } from '@causeway/store';
 import { globalSecretId, isOwnGlobalSecret, putSecret, secretText, type SecretWrite } from '../global-secrets';
 import { generateSigningKey, MAX_SERIAL, signingKeyName, signingKeySerial } from './signing-keys';
 import { signToken } from './signed-token';
@@ -145,7 +145,7 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
     if (revision !== undefined)
       this.dependencies.logger.info(`the first signing key of ${this.use.name}s was made`, { secret: name });
     const { index, store, clock } = this.dependencies;
-    await reachedSoon(index, await store.head(), clock);
+    await waitUntilReached(index, await store.head(), clock);
   }
 
   private changeRevocations(change: (revoked: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
@@ -192,7 +192,7 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
       const revision = write && (await this.write(write));
       if (write && revision === undefined) continue;
       const { index, clock } = this.dependencies;
-      if (revision !== undefined) await reachedSoon(index, revision, clock);
+      if (revision !== undefined) await waitUntilReached(index, revision, clock);
       return;
     }
     throw new Unavailable('others keep writing the same secret; try again');

@@ -15,7 +15,7 @@ import {
   type Labels,
 } from '@causeway/resources';
 import { CallerLog, errorText, type Clock, type Logger } from '@causeway/runtime';
-import { reachedSoon, type IndexReader } from '@causeway/store';
+import { waitUntilReached, type IndexReader } from '@causeway/store';
 import { DEFAULT_NAMESPACE } from './proxy-views';
 import { checkedDataplane, onlyThis, registrationContext, type RegistrationRights } from './registration-rights';
 
@@ -85,7 +85,7 @@ export class DataplaneRegistrar {
       context: registrationContext({ ...registration, namespace: DEFAULT_NAMESPACE, tokenId: credential.id }),
       ...(granted && { serverOwned: { grantedServices: [...granted] } }),
     });
-    await reachedSoon(index, revision, this.options.clock);
+    await waitUntilReached(index, revision, this.options.clock);
     if (isOwn) this.registered.set(proxy, { id, by });
   }
 

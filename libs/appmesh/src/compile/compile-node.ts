@@ -1,9 +1,9 @@
 import { FieldPath, type Identity, type JsonObject, type Violation } from '@causeway/resources';
 import { findSelector, type NodeListener, type VirtualNodeSpec } from '../model';
 import { nodeServiceName } from '../names';
-import { period } from './durations';
+import { formatInterval } from './durations';
 import { checkFields, type FieldRules } from './known-fields';
-import { generated, generatePolicy, type Generated } from './generated';
+import { buildGenerated, generatePolicy, type Generated } from './generated';
 
 /** Result of compiling a node; not used if there are violations. */
 export interface CompiledNode {
@@ -71,7 +71,7 @@ export function compileNode(id: Identity, spec: VirtualNodeSpec, at = FieldPath.
   });
   const selected = selector && { selector: { dataplaneLabels: { matchLabels: { ...selector.matchLabels } } } };
   const ports = listGeneratedPorts(listeners);
-  const service = generated(id, { kind: 'MeshService', name, from: 'VirtualNode' }, { ...selected, ports });
+  const service = buildGenerated(id, { kind: 'MeshService', name, from: 'VirtualNode' }, { ...selected, ports });
   return { service, policies, violations: found };
 }
 
@@ -114,7 +114,7 @@ function compileOutlierDetection(
   const { maxServerErrors, maxEjectionPercent } = outlierDetection;
   const times = (['interval', 'baseEjectionDuration'] as const).map((field) => {
     const given = outlierDetection[field];
-    const text = given && period(given);
+    const text = given && formatInterval(given);
     if (given && text === undefined)
       found.push(at.field(field).violation('must be 100ms to 24h in whole seconds, minutes or hours', 'out-of-range'));
     return text;

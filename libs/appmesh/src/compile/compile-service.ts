@@ -1,9 +1,9 @@
 import { frontendOfVirtualService, Label, type Identity, type JsonObject } from '@causeway/resources';
 import type { PortMapping, Protocol, VirtualNodeSpec } from '../model';
-import { nodeServiceName, resolvedRef } from '../names';
+import { nodeServiceName, resolveRef } from '../names';
 import { listGeneratedPorts } from './compile-node';
 import type { CompiledRouter, RouterRule } from './compile-router';
-import { generated, generatePolicy, type Generated } from './generated';
+import { buildGenerated, generatePolicy, type Generated } from './generated';
 
 /** Provider of a service: a node, a router with its rules, or none. */
 export type Provider =
@@ -39,7 +39,7 @@ export function compileService(id: Identity, hostname: string | undefined, provi
   const labels = hostname === undefined ? {} : { [Label.awsName]: hostname };
   const spec = { ...(ports && { ports }), export: { mode: 'None' } };
   return {
-    service: generated(id, { kind: 'MeshService', name, from: 'VirtualService' }, spec, labels),
+    service: buildGenerated(id, { kind: 'MeshService', name, from: 'VirtualService' }, spec, labels),
     rules:
       provider.type === 'none'
         ? []
@@ -74,7 +74,7 @@ function compileDefaultRoute(
       name: section,
       ...rule,
       backendRefs: targets.map(({ virtualNodeRef, weight, port: targetPort }) => {
-        const node = resolvedRef(provider.id, virtualNodeRef);
+        const node = resolveRef(provider.id, virtualNodeRef);
         const backend = {
           group: 'kuma.io',
           kind: 'MeshService',
@@ -100,7 +100,7 @@ function compileDefaultRoute(
           ];
     return [...policy('TimeoutPolicy', timeout), ...policy('RetryPolicy', retry)];
   });
-  return [generated(id, { kind, name, from: 'VirtualService' }, spec), ...policies];
+  return [buildGenerated(id, { kind, name, from: 'VirtualService' }, spec), ...policies];
 }
 
 type RuleParts = Pick<RouterRule, 'section' | 'rule' | 'targets' | 'timeout' | 'retry'>;

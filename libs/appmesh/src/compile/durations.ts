@@ -12,7 +12,7 @@ export function gatewayDuration(duration: Duration): string {
 }
 
 /** Formats an interval in one unit, from 100ms to 24h, as policies expect it; undefined if it is out of range. */
-export function period(duration: Duration): string | undefined {
+export function formatInterval(duration: Duration): string | undefined {
   const ms = toMilliseconds(duration);
   if (ms < 100 || ms > 86_400_000) return undefined;
   if (ms % 1_000 !== 0) return ms <= 99_999 ? `${ms}ms` : undefined;

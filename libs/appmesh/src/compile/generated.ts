@@ -10,16 +10,16 @@ export interface Generated {
 }
 
 /** A generated resource: its kind and name, and the kind of its source. */
-export interface Making {
+export interface GeneratedIdentity {
   readonly kind: string;
   readonly name: string;
   readonly from: SourceKind;
 }
 
 /** Returns an object generated from `source`, in its mesh, zone and namespace. */
-export function generated(
+export function buildGenerated(
   { mesh, zone, namespace, name: source }: Identity,
-  { kind, name, from }: Making,
+  { kind, name, from }: GeneratedIdentity,
   spec: JsonObject,
   labels: Labels = {},
 ): Generated {
@@ -28,6 +28,11 @@ export function generated(
 }
 
 /** Returns a policy of a shipped kind with one target. */
-export function generatePolicy(source: Identity, making: Making, target: JsonObject, spec: JsonObject): Generated {
-  return generated(source, making, { targetRefs: [target], ...spec });
+export function generatePolicy(
+  source: Identity,
+  making: GeneratedIdentity,
+  target: JsonObject,
+  spec: JsonObject,
+): Generated {
+  return buildGenerated(source, making, { targetRefs: [target], ...spec });
 }

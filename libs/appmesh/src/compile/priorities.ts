@@ -24,7 +24,7 @@ export function priorityViolations(rules: readonly OrderedRule[], at: FieldPath)
     rules.flatMap((second): Violation[] => {
       const isFirst = (first.priority ?? Infinity) < (second.priority ?? Infinity);
       const [a, b] = [readRuleMatch(first), readRuleMatch(second)];
-      if (!isFirst || areApart(a, b) || compare(strength(a), strength(b)) >= 0) return [];
+      if (!isFirst || areApart(a, b) || compare(computeStrength(a), computeStrength(b)) >= 0) return [];
       const reason = `puts the route before spec.routes[${second.index}], which matches more closely and is asked first`;
       return [
         at
@@ -49,7 +49,7 @@ const textIn = (object: JsonValue | undefined, field: string): string => {
 const countEntries = (list: JsonValue | undefined): number => (isJsonArray(list) ? list.length : 0);
 
 /** Returns the precedence of the Gateway API before age: the larger first (docs/reference/routing.md). */
-function strength({ path, method, headers, queryParams }: JsonObject): readonly number[] {
+function computeStrength({ path, method, headers, queryParams }: JsonObject): readonly number[] {
   if (isJsonObject(method) || path === undefined)
     return [textIn(method, 'service').length, textIn(method, 'method').length, countEntries(headers)];
   const type = textIn(path, 'type');

@@ -14,10 +14,17 @@ import { compileService, type Provider } from '../compile/compile-service';
 import type { Generated } from '../compile/generated';
 import type { Member, VirtualSource } from '../model';
 import { isCovered, type Unnamed } from '../name-suffixes';
-import { resolvedRef } from '../names';
+import { resolveRef } from '../names';
 import { Members } from './members';
 import { toSourceRef, SourceIndex, type SourceRef, type Row } from './sources';
-import { compiledNode, evaluateConditions, listed, MEMBERSHIP_CONFLICT, findRefusal, resolve } from './evaluate-row';
+import {
+  getCompiledNode,
+  evaluateConditions,
+  formatList,
+  MEMBERSHIP_CONFLICT,
+  findRefusal,
+  resolve,
+} from './evaluate-row';
 
 /** Keys that a change may affect: compiled sources and their conditions, and Dataplanes whose nodes may differ. */
 export interface AppMeshChanges {
@@ -139,7 +146,7 @@ export class AppMeshTable {
     const node = this.memberTable.findNode(identityKey(id));
     if (!node) return undefined;
     const backends = (node.spec.backends ?? []).map(({ virtualService }) => {
-      const { namespace, name } = resolvedRef(node.id, virtualService.virtualServiceRef);
+      const { namespace, name } = resolveRef(node.id, virtualService.virtualServiceRef);
       return { namespace, name: frontendOfVirtualService(name) };
     });
     return { namespace: node.id.namespace, name: node.id.name, backends };
@@ -182,7 +189,7 @@ export class AppMeshTable {
     const said = { awsName, conditions, members };
     if (source.kind === 'VirtualRouter' || findRefusal(row, this.sources)) return { ...said, rules: [] };
     if (source.kind === 'VirtualNode') {
-      const { service, policies } = compiledNode(row, source.spec);
+      const { service, policies } = getCompiledNode(row, source.spec);
       return { ...said, service, rules: policies };
     }
     const unnamed = this.unnamed(source.id, awsName);
@@ -212,7 +219,7 @@ export class AppMeshTable {
     );
     if (shared.length === 0) return undefined;
     const names = shared.sort().map((member) => member.slice(member.lastIndexOf('/') + 1));
-    const message = `other VirtualNodes select these Dataplanes too: ${listed(names)}`;
+    const message = `other VirtualNodes select these Dataplanes too: ${formatList(names)}`;
     const reason = 'SelectorsOverlap';
     return { type: MEMBERSHIP_CONFLICT, status: 'True', reason, message, observedGeneration: generation };
   }

@@ -17,7 +17,7 @@ export interface CompileRefusal {
 const nodes = new WeakMap<Row, CompiledNode>();
 
 /** Returns a compiled node, cached until it changes. */
-export function compiledNode(row: Row, spec: VirtualNodeSpec): CompiledNode {
+export function getCompiledNode(row: Row, spec: VirtualNodeSpec): CompiledNode {
   const known = nodes.get(row) ?? compileNode(row.source.id, spec);
   nodes.set(row, known);
   return known;
@@ -48,7 +48,7 @@ const whereMade = (zone: string): string => (zone === '' ? ' of the global' : ` 
 
 function checkRow(row: Row) {
   const { source } = row;
-  if (source.kind === 'VirtualNode') return compiledNode(row, source.spec).violations;
+  if (source.kind === 'VirtualNode') return getCompiledNode(row, source.spec).violations;
   return source.kind === 'VirtualRouter' ? compileRouter(source.spec).violations : [];
 }
 
@@ -78,7 +78,7 @@ export function evaluateConditions(row: Row, sources: SourceIndex): readonly Con
     type: 'ResolvedRefs',
     ...(unresolved.length === 0
       ? { status: 'True', reason: 'ResolvedRefs', message: 'all references resolve' }
-      : { status: 'False', reason: 'BackendNotFound', message: listed(unresolved) }),
+      : { status: 'False', reason: 'BackendNotFound', message: formatList(unresolved) }),
     observedGeneration,
   };
   return [accepted, resolved];
@@ -87,7 +87,7 @@ export function evaluateConditions(row: Row, sources: SourceIndex): readonly Con
 const MAX_NAMED = 5;
 
 /** Formats a list: its first items, and the number of further ones. */
-export function listed(all: readonly string[]): string {
+export function formatList(all: readonly string[]): string {
   const distinct = [...new Set(all)];
   const more = distinct.length - MAX_NAMED;
   return distinct.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');

@@ -11,7 +11,7 @@ import {
   type ResourceKey,
 } from '@causeway/resources';
 import { findSelector, type Member, type VirtualSource } from '../model';
-import { compareRanks, meet } from './rank';
+import { compareRanks, areVisibleTogether } from './rank';
 
 type NodeSource = Extract<VirtualSource, { kind: 'VirtualNode' }>;
 
@@ -145,7 +145,8 @@ const NONE: ReadonlySet<ResourceKey> = new Set();
 
 /** Whether a node selects a Dataplane: in its own mesh and namespace, and in its zone if it has one. */
 function selects({ id, spec }: NodeSource, member: Identity, labels: Labels): boolean {
-  const isNear = id.mesh === member.mesh && id.namespace === member.namespace && meet(id.zone, member.zone);
+  const isNear =
+    id.mesh === member.mesh && id.namespace === member.namespace && areVisibleTogether(id.zone, member.zone);
   const selector = isNear ? findSelector(spec) : undefined;
   return selector !== undefined && selectsLabels(selector, labels);
 }

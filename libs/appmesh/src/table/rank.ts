@@ -17,4 +17,4 @@ export function compareRanks(a: VirtualSource, b: VirtualSource): number {
 const computeOrder = ({ creationOrder }: VirtualSource): number => creationOrder || Number.MAX_SAFE_INTEGER;
 
 /** Whether both are visible in one zone: sources of the global are visible in each. */
-export const meet = (a: string, b: string): boolean => a === b || a === '' || b === '';
+export const areVisibleTogether = (a: string, b: string): boolean => a === b || a === '' || b === '';

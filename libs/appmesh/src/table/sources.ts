@@ -1,7 +1,7 @@
 import { identityKey, MultiMap, type ResourceKey } from '@causeway/resources';
 import type { VirtualRef, RouterRoute, VirtualSource, SourceKind, VirtualRouterSpec } from '../model';
-import { derivedAwsName, resolvedRef } from '../names';
-import { compareRanks, meet } from './rank';
+import { deriveAwsName, resolveRef } from '../names';
+import { compareRanks, areVisibleTogether } from './rank';
 
 /** Target of a reference: a kind, a namespace and a name. */
 export interface SourceRef {
@@ -39,7 +39,7 @@ export class SourceIndex {
   put(source: VirtualSource): Row {
     const key = identityKey(source.id);
     this.remove(key);
-    const awsName = source.spec.awsName || derivedAwsName(source.kind, source.id);
+    const awsName = source.spec.awsName || deriveAwsName(source.kind, source.id);
     const row: Row = { key, source, awsName, refs: listRefs(source) };
     this.rows.set(key, row);
     this.named.add(nameKey(toSourceRef(row)), row);
@@ -74,7 +74,7 @@ export class SourceIndex {
   holder(row: Row): Row {
     let best = row;
     for (const rival of this.rivals(row)) {
-      const isSeen = meet(rival.source.id.zone, row.source.id.zone);
+      const isSeen = areVisibleTogether(rival.source.id.zone, row.source.id.zone);
       if (isSeen && compareRanks(rival.source, best.source) < 0) best = rival;
     }
     return best;
@@ -104,7 +104,7 @@ export const toSourceRef = ({ source: { kind, id } }: Row): SourceRef => ({
 });
 
 function listRefs(source: VirtualSource): readonly SourceRef[] {
-  const to = (kind: SourceKind, ref: VirtualRef): SourceRef => ({ kind, ...resolvedRef(source.id, ref) });
+  const to = (kind: SourceKind, ref: VirtualRef): SourceRef => ({ kind, ...resolveRef(source.id, ref) });
   if (source.kind === 'VirtualNode')
     return (source.spec.backends ?? []).map(({ virtualService }) =>
       to('VirtualService', virtualService.virtualServiceRef),

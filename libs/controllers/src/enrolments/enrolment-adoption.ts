@@ -2,7 +2,7 @@ import { enrolmentEpochId, findEnrolment, putEnrolment, listServedServices } fro
 import { EnrolmentEpoch, MeshService, type EnrolmentSpec } from '@causeway/kinds';
 import { computedLabels, Label, type ControlPlane, type SpecOf } from '@causeway/resources';
 import { splitIntoBatches, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
-import { reachedSoon, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
+import { waitUntilReached, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
 import { LEASED_BY } from '../leases/plan-lease-ends';
 import { asDataplane, findSelector, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
 import { REGISTERED_BY } from '../proxies/abandoned-dataplanes';
@@ -66,7 +66,7 @@ export class EnrolmentAdoption {
     const id = enrolmentEpochId(zone);
     const change: PutChange = { type: 'put', id, expect, labels: computedLabels(EnrolmentEpoch, id, cp), spec };
     const { revision } = await store.write({ changes: [change], onRefusal: 'skip', fence: term });
-    await reachedSoon(index, revision, clock);
+    await waitUntilReached(index, revision, clock);
   }
 
   /** Enrols those that have no enrolment; returns how many. */

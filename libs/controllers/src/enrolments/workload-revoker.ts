@@ -13,7 +13,7 @@ import {
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import { reportedLoss, reportedSession } from '@causeway/sync';
-import { reachedSoon, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
+import { waitUntilReached, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
 
 /** A token that was issued, as far as a revocation needs it. */
 export interface IssuedTokenFacts {
@@ -135,7 +135,7 @@ export class WorkloadRevoker {
         throw error;
       },
     );
-    await reachedSoon(index, revision ?? (await store.head()), clock);
+    await waitUntilReached(index, revision ?? (await store.head()), clock);
     return revision !== undefined;
   }
 

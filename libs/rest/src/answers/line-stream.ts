@@ -34,7 +34,7 @@ export class LineStream {
   }
 
   /** Writes a line without waiting until it is read: for a few short ones. */
-  tell(line: object): void {
+  writeNow(line: object): void {
     this.begin();
     this.reply.raw.write(`${JSON.stringify(line)}\n`);
   }

@@ -57,7 +57,7 @@ class Batches {
     const progress = ({ checked, written }: BatchWriteProgress): void => {
       if (checked + written < reported.checked + reported.written + PROGRESS_STEP) return;
       Object.assign(reported, { checked, written });
-      lines.tell({ progress: checked, of: documents.length, written });
+      lines.writeNow({ progress: checked, of: documents.length, written });
     };
     try {
       const outcome = await this.sources.admission.apply({ ...query, documents, signal, progress });
@@ -72,7 +72,7 @@ class Batches {
           instance: problem.instance,
           error: errorText(error),
         });
-      lines.tell({ error: problem });
+      lines.writeNow({ error: problem });
       lines.end();
       return undefined;
     }

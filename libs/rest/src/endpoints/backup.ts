@@ -18,7 +18,7 @@ export function backupEndpoints(sources: EndpointSources): readonly Endpoint[] {
       reply.raw.once('close', () => gone.abort(new Unavailable('the client is gone')));
       const activity = secrets ? 'export the store with its secrets' : 'export the store without its secrets';
       const subject = { verb: 'get', kind: 'Backup', mesh: '', zone: '', namespace: '', name: '', activity };
-      await recorder.done(audit.sourceOf(request), subject);
+      await recorder.done(audit.getSource(request), subject);
       lines.limit(READ_TIME);
       try {
         await underSignals([gone.signal, ending], (signal) =>

@@ -10,17 +10,21 @@ export function discoveryEndpoints({ queries: { discovery, defaultMesh } }: Endp
   return [
     endpoint(discoverTargets, async (call, { query: { minRevision, mesh, namespace, service, port } }) => {
       const selection = { mesh, namespace, service, port };
-      return conditional(call, await discovery.prometheus(selection, call.rights, minRevision, call.signal), JSON_TYPE);
+      return answerConditionally(
+        call,
+        await discovery.prometheus(selection, call.rights, minRevision, call.signal),
+        JSON_TYPE,
+      );
     }),
     endpoint(discoverHosts, async (call, { query: { mesh = defaultMesh, minRevision } }) => {
       const found = await discovery.hosts(mesh, call.rights, minRevision, call.signal);
-      return conditional(call, found, 'text/plain; charset=utf-8');
+      return answerConditionally(call, found, 'text/plain; charset=utf-8');
     }),
   ];
 }
 
 /** Returns the document, or 304 if the client already has it. */
-function conditional(call: Call, { body, etag, revision }: DiscoveryDocument, type: string): string {
+function answerConditionally(call: Call, { body, etag, revision }: DiscoveryDocument, type: string): string {
   const { reply } = call;
   void reply.headers({ etag, 'causeway-revision': String(revision) });
   const held = (call.header('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));

@@ -51,7 +51,7 @@ function affectingEndpoints({ queries: { policies }, registry }: EndpointSources
         return { name, options, range: readOffsetPage(query) };
       },
       async ({ request, rights, signal }, { name, options, range }) =>
-        paged(request, await policies.affecting(name, options, { rights, signal, range }), range),
+        buildPage(request, await policies.affecting(name, options, { rights, signal, range }), range),
     ),
     endpoint(listPoliciesOfVirtual, async (call, { query }) => {
       const { namespace, kind: policyKind, representation, minRevision, ...page } = query;
@@ -65,7 +65,11 @@ function affectingEndpoints({ queries: { policies }, registry }: EndpointSources
       };
       const options = affectingOptions(policyKind, representation, minRevision);
       const { rights, signal } = call;
-      return paged(call.request, await policies.affectingVirtual(virtual, options, { rights, signal, range }), range);
+      return buildPage(
+        call.request,
+        await policies.affectingVirtual(virtual, options, { rights, signal, range }),
+        range,
+      );
     }),
   ];
 }
@@ -79,14 +83,14 @@ function consequenceEndpoints({ queries: { policies }, registry, admission }: En
       findPolicy,
       readPolicy,
       async ({ request, rights, signal }, { name, minRevision, range }) =>
-        paged(request, await policies.scopes(name, minRevision, { rights, signal, range }), range),
+        buildPage(request, await policies.scopes(name, minRevision, { rights, signal, range }), range),
     ),
     kindEndpoint(
       getPolicyImpact,
       findPolicy,
       readPolicy,
       async ({ request, rights, signal }, { name, minRevision, range }) =>
-        paged(request, await policies.impactOfDeletion(name, minRevision, { rights, signal, range }), range),
+        buildPage(request, await policies.impactOfDeletion(name, minRevision, { rights, signal, range }), range),
     ),
     kindEndpoint(
       previewPolicyImpact,
@@ -103,7 +107,7 @@ function consequenceEndpoints({ queries: { policies }, registry, admission }: En
         const body = await readSmallBody(request.body);
         const context = { caller: rights.caller, origin: readOrigin(request) };
         const { id, spec } = await admission.put({ address: name, body, dryRun: true, context });
-        return paged(request, await policies.impactOfWrite(id, spec, { rights, signal, range }), range);
+        return buildPage(request, await policies.impactOfWrite(id, spec, { rights, signal, range }), range);
       },
     ),
   ];
@@ -166,7 +170,7 @@ function readRoot(query: QueryReader, mesh: string, { registry }: EndpointSource
 }
 
 /** Returns a page with the URL of the next one; a page may end early if items are large. */
-function paged<T extends SortedPage<object>>(request: RestRequest, found: T, { offset }: PageRange) {
+function buildPage<T extends SortedPage<object>>(request: RestRequest, found: T, { offset }: PageRange) {
   const end = offset + found.items.length;
   const more = found.items.length > 0 && end < found.total;
   return { ...found, next: more ? nextPageUrl(request, { offset: String(end) }) : null };

@@ -22,7 +22,7 @@ export function workloadEndpoints({ queries, audit }: EndpointSources): readonly
       async (call, { body }) => {
         const answer = await workloads.revoke(body, call.rights);
         note(call, body);
-        if (body.dryRun === true) audit.noteDryRun(call.request);
+        if (body.dryRun === true) audit.markDryRun(call.request);
         return answer;
       },
       { authorize },

@@ -7,11 +7,11 @@ import type { BodyParser, UnreadBody } from './body-parser';
 import {
   batchFormat,
   checkYamlLength,
-  emptyBody,
+  emptyBodyError,
   isLocatedValue,
   jsonErrorPosition,
   MAX_INLINE_BYTES,
-  utf8,
+  decodeUtf8,
 } from './body-decode';
 import { HttpError } from './http-error';
 
@@ -36,9 +36,9 @@ export class BatchBodies {
   /** Throws HttpError with line and column: 400 for syntax errors, 413 for bodies that are too large, 415, 503. */
   async read(body: UnreadBody | undefined, signal: AbortSignal): Promise<SentBatch> {
     const format = batchFormat(body?.contentType);
-    if (!body) throw emptyBody();
+    if (!body) throw emptyBodyError();
     const batch = await (format === 'json' ? this.readJson(body, signal) : this.readYaml(body, signal));
-    if (batch.documents.length === 0) throw emptyBody();
+    if (batch.documents.length === 0) throw emptyBodyError();
     return batch;
   }
 
@@ -53,12 +53,12 @@ export class BatchBodies {
     const budget = { values: 0 };
     const parse = function* (): Generator<void> {
       for (const one of raw) {
-        documents.push({ body: parsed(one, budget), position: one.position });
+        documents.push({ body: parseObject(one, budget), position: one.position });
         yield;
       }
     };
     await inTimedSlices(parse(), { clock: this.clock, signal });
-    return { documents, locate: locator(documents, (index) => raw[index]?.bytes.toString() ?? '') };
+    return { documents, locate: createLocator(documents, (index) => raw[index]?.bytes.toString() ?? '') };
   }
 
   private async checkLarge(bytes: Buffer, { line }: TextPosition, signal: AbortSignal): Promise<void> {
@@ -79,26 +79,26 @@ export class BatchBodies {
     if (found.length > MAX_BATCH)
       throw new HttpError(413, `A batch may have ${MAX_BATCH} documents, this one has ${found.length}.`);
     const documents = found.map(({ value: one, line, column }) => ({ body: one, position: { line, column } }));
-    const lines = utf8(bytes).split('\n');
+    const lines = decodeUtf8(bytes).split('\n');
     const text = (index: number): string => {
       const from = documents[index]?.position ?? { line: 1, column: 1 };
       const [first = '', ...rest] = lines.slice(from.line - 1, (documents[index + 1]?.position.line ?? Infinity) - 1);
       return [first.slice(from.column - 1), ...rest].join('\n');
     };
-    return { documents, locate: locator(documents, text) };
+    return { documents, locate: createLocator(documents, text) };
   }
 }
 
 /** Parses one object. Throws HttpError with the position in the whole text. */
-function parsed({ bytes, position }: JsonDocument, budget: { values: number }): unknown {
-  const text = utf8(bytes);
+function parseObject({ bytes, position }: JsonDocument, budget: { values: number }): unknown {
+  const text = decodeUtf8(bytes);
   const failed = (reason: string, at: TextPosition): HttpError =>
     new HttpError(400, `The body cannot be read: line ${at.line}, column ${at.column}: ${reason}.`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw failed('this is not JSON', within(position, jsonErrorPosition(text, error)));
+    throw failed('this is not JSON', toTextPosition(position, jsonErrorPosition(text, error)));
   }
   budget.values += countJsonValues(value);
   const violation = jsonShapeViolation(value);
@@ -109,7 +109,7 @@ function parsed({ bytes, position }: JsonDocument, budget: { values: number }): 
 }
 
 /** Converts a position in a part of a text, which begins at `start`, to one in the whole text. */
-function within(start: TextPosition, { line, column }: TextPosition): TextPosition {
+function toTextPosition(start: TextPosition, { line, column }: TextPosition): TextPosition {
   return { line: start.line + line - 1, column: line === 1 ? start.column + column - 1 : column };
 }
 
@@ -117,7 +117,7 @@ function within(start: TextPosition, { line, column }: TextPosition): TextPositi
 const MAX_INDENT = 100;
 
 /** Locates fields by parsing the text of their document again, for a limited number of documents. */
-function locator(
+function createLocator(
   documents: readonly { readonly position: TextPosition }[],
   textOf: (index: number) => string,
 ): SentBatch['locate'] {
@@ -137,7 +137,7 @@ function finderIn(text: string, start: TextPosition): (field: string) => TextPos
   try {
     const [document] = parseYaml(' '.repeat(indent) + text);
     return (field) =>
-      document ? within({ line: start.line, column: start.column - indent }, document.locate(field)) : start;
+      document ? toTextPosition({ line: start.line, column: start.column - indent }, document.locate(field)) : start;
   } catch (error) {
     if (error instanceof Unparsable) return () => start;
     throw error;

@@ -63,13 +63,13 @@ export function checkYamlLength(format: BodyFormat, bytes: Uint8Array, limits: P
 
 /** Parses a body. Throws HttpError. */
 export function parseBody(format: BodyFormat, bytes: Uint8Array): unknown {
-  const text = utf8(bytes);
-  if (text.trim() === '') throw emptyBody();
+  const text = decodeUtf8(bytes);
+  if (text.trim() === '') throw emptyBodyError();
   return format === 'json' ? readJson(text) : readYaml(text);
 }
 
 /** Decodes UTF-8. Throws 400. */
-export function utf8(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -100,7 +100,7 @@ export function jsonErrorPosition(text: string, error: unknown): TextPosition {
 
 function readYaml(text: string): unknown {
   const [document, ...more] = yamlDocuments(text);
-  if (!document) throw emptyBody();
+  if (!document) throw emptyBodyError();
   if (more.length > 0)
     throw new HttpError(400, `The body has ${more.length + 1} documents; send one resource at a time.`);
   return document.value;
@@ -116,7 +116,7 @@ function yamlDocuments(text: string, nodes = MAX_YAML_NODES): ReturnType<typeof 
 }
 
 /** Returns the error for an empty body. */
-export function emptyBody(): HttpError {
+export function emptyBodyError(): HttpError {
   return new HttpError(400, 'The body is empty; send the resource as JSON or YAML.');
 }
 
@@ -138,7 +138,10 @@ const MAX_YAML_DOCUMENT_NODES = 100_000;
 
 /** Parses all documents of a YAML text. Throws 400. */
 export function parseDocuments(bytes: Uint8Array): readonly LocatedValue[] {
-  return yamlDocuments(utf8(bytes), MAX_YAML_DOCUMENT_NODES).map(({ value, locate }) => ({ value, ...locate('') }));
+  return yamlDocuments(decodeUtf8(bytes), MAX_YAML_DOCUMENT_NODES).map(({ value, locate }) => ({
+    value,
+    ...locate(''),
+  }));
 }
 
 /** True for a LocatedValue; messages between threads have no type. */

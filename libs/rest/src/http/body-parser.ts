@@ -118,7 +118,7 @@ export class BodyParser {
     const format = bodyFormat(body?.contentType);
     checkYamlLength(format, bytes, this.limits);
     if (!body || bytes.length <= MAX_INLINE_BYTES[format]) return parseBody(format, bytes);
-    const parsed = await this.inWorker({ format, bytes }, this.requestSignals.signalOf(body.request));
+    const parsed = await this.inWorker({ format, bytes }, this.requestSignals.getSignal(body.request));
     return format === 'yaml' ? parsed : parseBody(format, bytes);
   }
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { chmod } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { httpServerOptions, limitConnections, refuseGarbled } from './rest-adapter';
+import { httpServerOptions, limitConnections, refuseUnparsable } from './rest-adapter';
 import type { RestLimits } from '../rest-dependencies';
 
 /** Only for the account of this process. The folder has the same restriction, which covers the moment before this one is set. */
@@ -32,7 +32,7 @@ export class LocalSocket {
     const fastify = this.served();
     const server = createServer(httpServerOptions(this.limits), (request, reply) => fastify.routing(request, reply));
     limitConnections(server, this.limits);
-    server.on('clientError', refuseGarbled);
+    server.on('clientError', refuseUnparsable);
     server.on('connection', (socket: Socket) => this.sockets.add(socket));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -96,7 +96,7 @@ export class QueryReader {
     if (!given && !IsOptional(schema)) {
       this.refuse(
         name,
-        schema.hint === undefined ? `must be given: ${lowerFirst(schema.description)}` : wordsText(schema),
+        schema.hint === undefined ? `must be given: ${lowerFirst(schema.description)}` : formatChoices(schema),
         'required',
       );
       return undefined;
@@ -117,7 +117,7 @@ export class QueryReader {
     const text = this.text(name);
     if (text === undefined || schema.enum?.includes(text) === true) return text;
     const got = schema.hint === undefined ? `; got "${truncated(text)}"` : '';
-    this.refuse(name, wordsText(schema) + got, 'not-one-of');
+    this.refuse(name, formatChoices(schema) + got, 'not-one-of');
     return undefined;
   }
 
@@ -156,7 +156,7 @@ export function readQuery({ query }: Pick<RestRequest, 'query'>, known: QueryPar
 }
 
 /** Returns `must be one of a, b`, or why only one value is possible. */
-function wordsText({ enum: words = [], hint }: ParameterSchema): string {
+function formatChoices({ enum: words = [], hint }: ParameterSchema): string {
   const choice = words.length === 1 ? `must be ${String(words[0])}` : `must be one of ${words.join(', ')}`;
   return hint === undefined ? choice : `${choice}; ${hint}`;
 }

@@ -57,7 +57,7 @@ export class RequestAudit {
   ) {}
 
   /** Returns sender and origin of a request. */
-  sourceOf(request: RestRequest): AuditSource {
+  getSource(request: RestRequest): AuditSource {
     return toAuditSource(this.callers.callerOf(request), readOrigin(request));
   }
 
@@ -67,7 +67,7 @@ export class RequestAudit {
   }
 
   /** Marks a POST as a dry run, which changes nothing. */
-  noteDryRun(request: object): void {
+  markDryRun(request: object): void {
     this.dry.add(request);
   }
 
@@ -77,7 +77,7 @@ export class RequestAudit {
     if (method !== 'POST' || typeof AUDITED.get(url) === 'string') return;
     route.onSend = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (reply.statusCode < 300 && !this.dry.has(request))
-        await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
+        await this.recorder.done(this.getSource(request), this.subjectOf(request, url));
     };
   }
 
@@ -87,7 +87,7 @@ export class RequestAudit {
     if (!isRecorded(request, route, status)) return;
     const subject = this.subjectOf(request, route);
     const confidential = this.registry.kind(subject.kind)?.confidential === true;
-    this.recorder.refused(this.sourceOf(request), subject, refusalText(error, status, confidential));
+    this.recorder.refused(this.getSource(request), subject, refusalText(error, status, confidential));
   }
 
   private subjectOf(request: RestRequest, route: string): AuditSubject {

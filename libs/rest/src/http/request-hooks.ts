@@ -60,7 +60,7 @@ export class RequestHooks {
 
   private answered(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
     const { id, method, url } = request;
-    const { user = '', traceId } = this.parts.audit.sourceOf(request);
+    const { user = '', traceId } = this.parts.audit.getSource(request);
     return {
       id,
       method,

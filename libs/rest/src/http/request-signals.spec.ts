@@ -12,15 +12,15 @@ describe('RequestLives', () => {
 
   it('end when the client goes, and leave no timer behind', () => {
     const { requestSignals, clock, request, answer } = setUp();
-    const signal = requestSignals.signalOf(request);
-    expect([signal.aborted, requestSignals.signalOf(request)]).toEqual([false, signal]);
+    const signal = requestSignals.getSignal(request);
+    expect([signal.aborted, requestSignals.getSignal(request)]).toEqual([false, signal]);
     answer.emit('close');
     expect([signal.aborted, clock.pending]).toEqual([true, 0]);
   });
 
   it('end at the deadline, which says so', () => {
     const { requestSignals, clock, request } = setUp();
-    const signal = requestSignals.signalOf(request);
+    const signal = requestSignals.getSignal(request);
     clock.advance(1_000);
     expect(signal.reason).toMatchObject({
       status: 503,
@@ -30,8 +30,8 @@ describe('RequestLives', () => {
 
   it('end with the server, also those that begin then', () => {
     const { requestSignals, request } = setUp();
-    const signal = requestSignals.signalOf(request);
+    const signal = requestSignals.getSignal(request);
     requestSignals.close();
-    expect([signal.aborted, requestSignals.signalOf({}).aborted]).toEqual([true, true]);
+    expect([signal.aborted, requestSignals.getSignal({}).aborted]).toEqual([true, true]);
   });
 });

@@ -28,7 +28,7 @@ export class RequestSignals {
   }
 
   /** Returns the signal of a request. It is created at the first call: most requests need none. */
-  signalOf(request: object): AbortSignal {
+  getSignal(request: object): AbortSignal {
     const known = this.signals.get(request);
     if (known) return known;
     const controller = new AbortController();

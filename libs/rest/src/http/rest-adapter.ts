@@ -48,7 +48,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
       const { problem } = toProblem(error, newInstance());
       void reply.code(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
     },
-    clientErrorHandler: refuseGarbled,
+    clientErrorHandler: refuseUnparsable,
   });
   const fastify = adapter.getInstance();
   limitConnections(fastify.server, limits);
@@ -76,7 +76,7 @@ function tlsServerFactory(tls: RestTls, options: ServerOptions): FastifyServerFa
 }
 
 /** Answers a connection whose request could not be parsed with a problem document, if possible, and ends it. */
-export function refuseGarbled(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (socket.writable && !error.code?.startsWith('ERR_SSL')) socket.end(rawProblem(error.code));
   else socket.destroy();
 }

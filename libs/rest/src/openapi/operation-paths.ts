@@ -39,11 +39,11 @@ function listPaths(operation: Operation | KindOperation, registry: Registry): re
   if ('id' in operation) return [[operation.path, documented(operation, operation.path, 'Server')]];
   return registry.kinds
     .filter((kind) => operation.kinds(kind, registry))
-    .flatMap((kind) => namesIn(operation, kind).map((called) => documentKind(operation, kind, called)));
+    .flatMap((kind) => listDocumentedNames(operation, kind).map((called) => documentKind(operation, kind, called)));
 }
 
 /** Returns the names under which a kind is documented: views of a kind have its own name only. */
-function namesIn({ path }: KindOperation, kind: Kind): readonly Pick<CalledKind, 'name' | 'plural'>[] {
+function listDocumentedNames({ path }: KindOperation, kind: Kind): readonly Pick<CalledKind, 'name' | 'plural'>[] {
   return /\{plural\}(\/\{name\})?$/.test(path) ? [kind, ...kind.aliases] : [kind];
 }
 

@@ -9,7 +9,7 @@ import { header, pathParameter } from '../http/rest-request';
 /** Sources of the properties of a request. */
 export interface CallSources {
   readonly callers: Pick<RequestCallers, 'rightsOf'>;
-  readonly signals: Pick<RequestSignals, 'signalOf'>;
+  readonly signals: Pick<RequestSignals, 'getSignal'>;
 }
 
 /** One request of an operation, passed to its handler. */
@@ -27,7 +27,7 @@ export class Call<P extends string = string> {
 
   /** Signal that aborts when the request ends. Creating it costs a timer, so handlers read it only if they need it. */
   get signal(): AbortSignal {
-    return this.sources.signals.signalOf(this.request);
+    return this.sources.signals.getSignal(this.request);
   }
 
   /** Returns a decoded path parameter. */

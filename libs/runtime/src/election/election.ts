@@ -102,7 +102,7 @@ class Election implements LeaderElection {
     this.changeWitness(witness);
     if (remaining > 0) {
       this.leaderlessSince = undefined;
-      this.lockHealth?.leaderStands();
+      this.lockHealth?.recordLeader();
     } else this.leaderlessSince ??= this.options.clock.elapsed();
   }
 
@@ -140,7 +140,7 @@ class Election implements LeaderElection {
     const onWitness = (changed: LeaderWitness): void => this.changeWitness(changed);
     onWitness(witness);
     this.leaderlessSince = undefined;
-    this.lockHealth?.leaderStands();
+    this.lockHealth?.recordLeader();
     const term = new ActiveTerm({ ...this.options, epoch, witness, onWitness, keeper });
     const began = clock.elapsed();
     if (await term.begin(signal)) await this.serve(term, lead);
@@ -155,7 +155,7 @@ class Election implements LeaderElection {
     this.term = term;
     logger.info('leading', { epoch, holder });
     try {
-      await this.worked(term, lead(toLeaderTerm(term, holder)));
+      await this.waitForWork(term, lead(toLeaderTerm(term, holder)));
     } catch (error) {
       // Aborted work may reject; any other failure is logged.
       if (error === OVERDUE) logger.error('the work of the leader did not end with its term', { epoch });
@@ -168,7 +168,7 @@ class Election implements LeaderElection {
   }
 
   /** Settles like the work, or some time after the end of the term: work that never ends must not block the election. */
-  private async worked(term: ActiveTerm, work: Promise<void>): Promise<void> {
+  private async waitForWork(term: ActiveTerm, work: Promise<void>): Promise<void> {
     await Promise.race([work, aborted(term.signal)]);
     await withDeadline(this.options.clock, WORK_END, OVERDUE, (signal) => orAborted(work, signal));
   }

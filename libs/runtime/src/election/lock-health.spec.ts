@@ -85,7 +85,7 @@ describe('a lock that another holds while nobody leads', () => {
     await tryAfter(2);
     expect(await tryAfter(1, 2)).toBeUndefined(); // another epoch
     await tryAfter(2, 2);
-    health.leaderStands();
+    health.recordLeader();
     expect(health.refusedFor()).toBeUndefined();
     expect(await tryAfter(1, 2)).toBeUndefined();
     await tryAfter(2, 2);

@@ -35,7 +35,7 @@ export class LockHealth {
   }
 
   /** Records that there is a leader: earlier refusals of the server are forgotten. */
-  leaderStands(): void {
+  recordLeader(): void {
     this.refusal = undefined;
   }
 
@@ -53,7 +53,7 @@ export class LockHealth {
     const { holder, leaseMs, clock, logger } = this.options;
     const since = clock.elapsed();
     const asked = await this.ask((lock) => lock.acquire(holder, leaseMs));
-    if (!asked.answered) return this.goOnWithout(asked.error) ? 'lock' : undefined;
+    if (!asked.answered) return this.isUnavailable(asked.error) ? 'lock' : undefined;
     if (asked.answer) {
       this.refusal = undefined;
       return 'lock';
@@ -72,7 +72,7 @@ export class LockHealth {
    * Whether the server has been away for a lease. A server that hung may still execute old requests when it recovers, so a
    * candidate that gives up cancels its request: otherwise it would hold the lock, and the leader of that time would be deposed.
    */
-  private goOnWithout(error: unknown): boolean {
+  private isUnavailable(error: unknown): boolean {
     const { lock, clock, holder, leaseMs, logger } = this.options;
     const goOn = this.awayFor() >= leaseMs;
     if (goOn) logger.warn('the leader lock is unavailable, continuing with the lease', { error: errorText(error) });

@@ -10,10 +10,10 @@ const RENEWALS = 3;
  * Number of renewals in a row that must find another holder before the term ends. They last longer than a lease: a server that
  * hung may execute an old request of a candidate late, and a lock that is not renewed expires within one lease.
  */
-const LOST_AFTER = 5;
+const MAX_LOST_RENEWALS = 5;
 
 /** Number of renewals in a row that must find the lock ours before it is the witness again: as long as it takes to stop being one. */
-const HELD_AFTER = RENEWALS * REFUSED_LEASES;
+const MIN_HELD_RENEWALS = RENEWALS * REFUSED_LEASES;
 
 export interface TermLockOptions extends ElectionOptions {
   readonly epoch: number;
@@ -61,8 +61,8 @@ export class TermLock {
       logger.debug('the leader lock is unavailable, the lease continues', { error: errorText(error) });
     }
     if (signal.aborted) return;
-    if (this.witness === 'lock' && this.lost >= LOST_AFTER) this.onLost();
-    if (this.witness === 'lease' && this.held >= HELD_AFTER) await this.returnToLock();
+    if (this.witness === 'lock' && this.lost >= MAX_LOST_RENEWALS) this.onLost();
+    if (this.witness === 'lease' && this.held >= MIN_HELD_RENEWALS) await this.returnToLock();
   }
 
   /** Failures are tried again with the next renewal. */

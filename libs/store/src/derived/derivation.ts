@@ -67,7 +67,7 @@ export class DoubleBuffer<Table, Change, SourceChange = never> {
   }
 
   /** Cancels a running fill. */
-  giveUp(): void {
+  cancel(): void {
     this.next = undefined;
     this.fills += 1;
   }

@@ -118,7 +118,7 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
   /** Stops following the index. */
   close(): void {
     for (const unsubscribe of this.subscriptions) unsubscribe();
-    this.buffer.giveUp();
+    this.buffer.cancel();
     this.listeners.clear();
     this.waiting.clear();
   }

@@ -1,5 +1,5 @@
 import { ApiError, type ApiClient } from '@causeway/api-client';
-import { derivedAwsName, isCovered, suffixFor } from '@causeway/appmesh';
+import { deriveAwsName, isCovered, suffixFor } from '@causeway/appmesh';
 import { isJsonObject, namespaceLabels, selectsLabels, type JsonObject, type LabelSelector } from '@causeway/resources';
 import type { SourceDocument } from '../../documents';
 import { objectAt, textAt, textsAt } from '../../render';
@@ -42,7 +42,7 @@ export async function lackingSuffixes(
   for (const value of values.filter((one) => textAt(one, 'kind') === 'VirtualService')) {
     const namespace = textAt(value, 'metadata', 'namespace') || 'default';
     const name = textAt(value, 'metadata', 'name');
-    const awsName = textAt(value, 'spec', 'awsName') || derivedAwsName('VirtualService', { name, namespace });
+    const awsName = textAt(value, 'spec', 'awsName') || deriveAwsName('VirtualService', { name, namespace });
     const mesh = meshOf(namespace, facts);
     const suffix = suffixFor(awsName, namespace);
     if (mesh === undefined || suffix === undefined) continue;
