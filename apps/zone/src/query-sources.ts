@@ -9,9 +9,9 @@ import { XdsPort } from '@causeway/agent-service';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { accessFacts } from './access-facts';
 import type { ZoneSettings } from './config';
-import { WorkloadOperation } from './workload-operation';
-import { DATAPLANE_TOKENS, RotationOperation, ZONE_PROXY_TOKENS } from './workload-identity.module';
-import { ZoneLeader } from './zone-leader.module';
+import { WorkloadOperation } from './identity/workload-operation';
+import { DATAPLANE_TOKENS, RotationOperation, ZONE_PROXY_TOKENS } from './identity/workload-identity.module';
+import { ZoneLeader } from './leader/zone-leader.module';
 
 const SOURCES = {
   shared: SharedQuerySources,

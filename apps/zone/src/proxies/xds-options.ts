@@ -21,10 +21,10 @@ import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
 import { XdsModule, type XdsPortOptions } from '@causeway/agent-service';
-import { listVirtualRanges } from './address-ranges';
-import type { ZoneSettings } from './config';
-import { UpgradedSecretsModule } from './upgraded-secrets.module';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
+import { listVirtualRanges } from '../address-ranges';
+import type { ZoneSettings } from '../config';
+import { UpgradedSecretsModule } from '../identity/upgraded-secrets.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Returns the bind address of the xDS port: that of REST by default. */
 function xdsBindAddress(settings: ZoneSettings): string {
