@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from '../support/agent-process';
 import { ENVOY } from '../support/envoy-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { DataplaneTokens } from '@causeway/access';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { describeWhere } from '../dns/programs';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { AgentMachines } from '../support/agent-machines';

@@ -6,7 +6,7 @@ import type { DataplaneTokens } from '@causeway/access';
 import { joinBundleText } from '@causeway/identity';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { adminFetch } from '../support/admin-credential';
 import { AgentProcess } from '../support/agent-process';

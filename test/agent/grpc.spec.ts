@@ -6,7 +6,7 @@ import type { DataplaneTokens } from '@causeway/access';
 import { joinBundleText } from '@causeway/identity';
 import { register } from '@grpc/grpc-js-xds';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from '../support/agent-process';
 import { GrpcProgram, looseTimers, plainCall } from '../support/grpc-workload';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';

@@ -6,7 +6,7 @@ import type { DataplaneTokens } from '@causeway/access';
 import type { AgentStatus } from '@causeway/agent/testing';
 import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { AgentProcess } from '../support/agent-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';

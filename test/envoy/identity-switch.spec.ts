@@ -11,7 +11,7 @@ import { IdentityPath } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
 import { envoyBootstrap } from '@causeway/xds-translation';
 import { INDEX } from '@causeway/control-plane';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { adminFetch } from '../support/admin-credential';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import { createWorkloadKey } from '@causeway/identity';
 import { envoyBootstrap } from '@causeway/xds-translation';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';

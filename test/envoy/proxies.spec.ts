@@ -2,7 +2,7 @@ import type { DataplaneTokens } from '@causeway/access';
 import { ProxyDirectory, type KnownProxy } from '@causeway/controllers';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { Client } from 'pg';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import type { ParsedJson } from '../rest/rest-fixture';

@@ -5,7 +5,7 @@ import { WorkloadCertificateServiceClient, type SignResponse } from '@causeway/p
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { SignJWT } from 'jose';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { createCsr, csrKey } from '../support/csr';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';

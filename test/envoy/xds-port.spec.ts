@@ -14,7 +14,7 @@ import { createWorkloadKey } from '@causeway/identity';
 import type { JsonObject } from '@causeway/resources';
 import { envoyBootstrap } from '@causeway/xds-translation';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { runAsAdmin } from '../ctl/run-causeway';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';

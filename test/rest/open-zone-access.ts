@@ -1,5 +1,5 @@
 import type { KnownProxy, RevocationPlan } from '@causeway/controllers';
-import type { AuthorityAccess, DataplaneAccess, QuerySources, WorkloadAccess, ZoneAccess } from '@causeway/queries';
+import type { AuthorityAccess, DataplaneAccess, WorkloadAccess, ZoneAccess, DataplaneSources } from '@causeway/queries';
 import type { ProxySource, SyncDecisions, UserAccess } from '@causeway/queries/testing';
 import type { Identity } from '@causeway/resources';
 import { EAST_AUTHORITY } from '../support/certificates';
@@ -54,7 +54,7 @@ export const openWorkloadAccess: WorkloadAccess = {
 };
 
 /** Leases of agents: none. */
-export const openAgentLeases: NonNullable<QuerySources['agentLeases']> = {
+export const openAgentLeases: NonNullable<DataplaneSources['agentLeases']> = {
   page: async () => ({ total: 0, leases: [] }),
   survey: async () => ({ now: 0, total: 0, expired: [], expiredTotal: 0 }),
 };

@@ -13,7 +13,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { status } from '@grpc/grpc-js';
 import { Client } from 'pg';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { deltaClient } from '../support/ads-client';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';

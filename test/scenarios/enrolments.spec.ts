@@ -5,7 +5,7 @@ import { createWorkloadKey } from '@causeway/identity';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { credentials, Metadata } from '@grpc/grpc-js';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { adminFetch } from '../support/admin-credential';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';

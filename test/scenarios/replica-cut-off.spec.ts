@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@causeway/runtime';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { Client } from 'pg';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { createCsr, csrKey } from '../support/csr';

@@ -8,7 +8,7 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { backupLines } from '@causeway/store';
 import { restoreBackup } from '@causeway/store-postgres';
 import { credentials, Metadata } from '@grpc/grpc-js';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { runAsAdmin } from '../ctl/run-causeway';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { adminFetch } from '../support/admin-credential';

@@ -17,7 +17,7 @@ import { globalConfig } from '../../apps/global/src/config';
 import { GlobalModule } from '../../apps/global/src/global.module';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
-import { secretsSource } from '../../apps/zone/src/secrets-key';
+import { secretsSource } from '../../apps/zone/src/identity/secrets-key';
 import { ZoneModule } from '../../apps/zone/src/zone.module';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { TEST_SECRETS_KEY } from '../support/process-plane';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import { joinBundleText } from '@causeway/identity';
-import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from './agent-process';
 import { relayIn, relayTo } from './namespace-programs';
 import { NetworkNamespace } from './network-namespace';

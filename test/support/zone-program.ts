@@ -13,8 +13,8 @@ import { propagationHistogram } from '../../apps/control-plane/src/metrics/sync-
 import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/metrics/request-metrics';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
-import { secretsSource } from '../../apps/zone/src/secrets-key';
-import { XdsCertificates } from '../../apps/zone/src/xds-options';
+import { secretsSource } from '../../apps/zone/src/identity/secrets-key';
+import { XdsCertificates } from '../../apps/zone/src/proxies/xds-options';
 import { ZoneModule } from '../../apps/zone/src/zone.module';
 import { ADMIN_SETTINGS, adminFetch } from './admin-credential';
 import { TEST_SECRETS_KEY } from './process-plane';

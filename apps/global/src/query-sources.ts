@@ -19,7 +19,7 @@ function querySources({ shared, sync, security }: Provided<typeof SOURCES>): Que
       deletionWarnings: (id) => [...(base.insights?.deletionWarnings?.(id) ?? []), ...security.deletionWarnings(id)],
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...security.warnings()],
     },
-    zoneAccess: security.zoneAccess(),
+    issuers: { ...base.issuers, zoneAccess: security.zoneAccess() },
     syncDecisions: {
       confirmZone: (zone) => sync.confirm(zone),
       adoptZone: (zone, storeId) => sync.adopt(zone, storeId),

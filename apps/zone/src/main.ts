@@ -2,10 +2,10 @@ import { createProgram, exitOnError, importBackup, runProgram } from '@causeway/
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { dnsSettings } from './dns-options';
-import { readGlobalAddress, warnOfTrust } from './global-address';
-import { secretsSource } from './secrets-key';
+import { readGlobalAddress, warnOfTrust } from './global/global-address';
+import { secretsSource } from './identity/secrets-key';
 import { ZoneModule } from './zone.module';
-import { ZoneToken } from './zone-token';
+import { ZoneToken } from './global/zone-token';
 
 /** Runs a zone's control plane until it is asked to end. */
 async function bootstrap(): Promise<void> {

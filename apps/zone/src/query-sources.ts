@@ -2,16 +2,22 @@ import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import { SharedQuerySources, type ControlPlaneCore } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import { DNS_SERVER } from '@causeway/dns';
-import { dataplaneInsight, type DataplaneAccess, type QuerySources, type ZoneAccess } from '@causeway/queries';
+import {
+  dataplaneInsight,
+  type DataplaneAccess,
+  type Issuers,
+  type QuerySources,
+  type ZoneAccess,
+} from '@causeway/queries';
 import { identityKey, Unavailable } from '@causeway/resources';
 import { injectFrom, type Injection, type Provided } from '@causeway/runtime';
 import { XdsPort } from '@causeway/agent-service';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { accessFacts } from './access-facts';
 import type { ZoneSettings } from './config';
-import { WorkloadOperation } from './workload-operation';
-import { DATAPLANE_TOKENS, RotationOperation, ZONE_PROXY_TOKENS } from './workload-identity.module';
-import { ZoneLeader } from './zone-leader.module';
+import { WorkloadOperation } from './identity/workload-operation';
+import { DATAPLANE_TOKENS, RotationOperation, ZONE_PROXY_TOKENS } from './identity/workload-identity.module';
+import { ZoneLeader } from './leader/zone-leader.module';
 
 const SOURCES = {
   shared: SharedQuerySources,
@@ -31,44 +37,57 @@ const SOURCES = {
  */
 export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injection<QuerySources> {
   return injectFrom(SOURCES, (sources) => {
-    const { shared, leader, proxies, rotation, dataplaneTokens, zoneTokens, xds, backend } = sources;
+    const { shared, leader, proxies, xds, backend } = sources;
     const base = shared.get();
     const { cp } = base;
     return {
       ...base,
       insights: zoneInsights(base.insights, sources),
-      proxies,
-      agentLeases: backend.agentLeases,
-      instances: {
-        instancesOf: (service) => {
-          // An empty list would make Prometheus forget its targets.
-          if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
-          return xds.resources.model.listInstances(identityKey(service));
+      issuers: { ...base.issuers, ...zoneIssuers(core, base, sources) },
+      zone: {
+        proxies,
+        agentLeases: backend.agentLeases,
+        instances: {
+          instancesOf: (service) => {
+            // An empty list would make Prometheus forget its targets.
+            if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
+            return xds.resources.model.listInstances(identityKey(service));
+          },
         },
+        callers: accessFacts(xds, proxies),
       },
-      callers: accessFacts(xds, proxies),
-      dataplaneAccess: {
-        ...pickMethods(dataplaneTokens.tokens),
-        issue: (request) => {
-          const isKuma =
-            request.services === undefined &&
-            request.machines === undefined &&
-            base.meshes.state(request.mesh)?.parameters.dataplaneTokens === 'Kuma';
-          return dataplaneTokens.tokens.issue({ ...request, isKuma });
-        },
-      },
-      workloadAccess: new WorkloadOperation({
-        core,
-        index: base.index,
-        store: backend.store,
-        tokens: dataplaneTokens.tokens,
-        isConnected: () => (cp.role === 'zone' && cp.federated ? leader.session()?.connected : undefined),
-      }),
-      ...(zoneTokens.tokens && { zoneAccess: toZoneAccess(zoneTokens.tokens) }),
-      authorityAccess: rotation,
       syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
     };
   });
+}
+
+/** What issues in a zone, beside what issues everywhere. */
+function zoneIssuers(
+  core: ControlPlaneCore<ZoneSettings>,
+  { cp, index, meshes }: Pick<QuerySources, 'cp' | 'index' | 'meshes'>,
+  { leader, backend, rotation, dataplaneTokens: { tokens }, zoneTokens }: Provided<typeof SOURCES>,
+): Issuers {
+  return {
+    dataplaneAccess: {
+      ...pickMethods(tokens),
+      issue: (request) => {
+        const isKuma =
+          request.services === undefined &&
+          request.machines === undefined &&
+          meshes.state(request.mesh)?.parameters.dataplaneTokens === 'Kuma';
+        return tokens.issue({ ...request, isKuma });
+      },
+    },
+    workloadAccess: new WorkloadOperation({
+      core,
+      index,
+      store: backend.store,
+      tokens,
+      isConnected: () => (cp.role === 'zone' && cp.federated ? leader.session()?.connected : undefined),
+    }),
+    ...(zoneTokens.tokens && { zoneAccess: toZoneAccess(zoneTokens.tokens) }),
+    authorityAccess: rotation,
+  };
 }
 
 /** Facts that only a zone has of its resources. */

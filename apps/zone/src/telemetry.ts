@@ -16,9 +16,9 @@ import { injectFrom, type Injection } from '@causeway/runtime';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
 import { XdsPort } from '@causeway/agent-service';
 import type { ZoneSettings } from './config';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
-import { ZoneLeader } from './zone-leader.module';
-import type { ZoneToken } from './zone-token';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './identity/workload-identity.module';
+import { ZoneLeader } from './leader/zone-leader.module';
+import type { ZoneToken } from './global/zone-token';
 
 const SOURCES = {
   shared: SharedTelemetry,

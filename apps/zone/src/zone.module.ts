@@ -22,15 +22,15 @@ import { StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
-import { ProxiesModule } from './proxies.module';
+import { ProxiesModule } from './proxies/proxies.module';
 import { dnsModule } from './dns-options';
-import { kdsOptions, type JoinedGlobal } from './kds-options';
+import { kdsOptions, type JoinedGlobal } from './global/kds-options';
 import { zoneQuerySources } from './query-sources';
-import type { SecretsSource } from './secrets-key';
+import type { SecretsSource } from './identity/secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { WorkloadIdentityModule } from './workload-identity.module';
-import { xdsModule } from './xds-options';
-import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
+import { WorkloadIdentityModule } from './identity/workload-identity.module';
+import { xdsModule } from './proxies/xds-options';
+import { ZoneLeader, ZoneLeaderModule } from './leader/zone-leader.module';
 
 /** Checked settings of a zone. */
 export interface ZonePlan {

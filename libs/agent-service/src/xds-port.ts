@@ -45,38 +45,58 @@ import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 /** Inputs of the port, and how it listens. */
 export interface XdsPortOptions {
   readonly zone: string;
-  /** Of this replica, another one after each start. */
-  readonly instance: string;
-  /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
-  readonly announce: () => Promise<unknown>;
-  /** The store in which replicas report their proxies. */
-  readonly proxies: Pick<ProxySessionStore, 'report'>;
-  /** The addresses of external services and host names, for proxies that do not resolve names themselves. */
-  readonly hosts: HostSource;
+  readonly replica: ServingReplica;
   readonly index: IndexReader;
   readonly access: AccessSource;
-  /** The routes and the policies of the meshes, made before what reads them. */
-  readonly routes: FollowedRoutes;
-  readonly policies: PolicySource;
+  readonly tables: ServedTables;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
-  readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  /** The tokens by which Dataplanes, and ingresses and egresses of the zone authenticate. */
+  readonly tokens: {
+    readonly dataplane: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+    readonly zone: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  };
   /** The enrolments of machines. */
   readonly enrolments: Enrolments;
-  readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
-  /** The certificate in PEM of the authority that signs workloads now. */
-  readonly authority: () => Promise<string | undefined>;
+  readonly workloads: WorkloadIssuer;
   /** What proxies are sent: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
   /** The leases of agents, and how long one lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
-  readonly agentLeases: AgentLeaseStore;
-  readonly leaseLength: number;
+  readonly leases: { readonly store: AgentLeaseStore; readonly length: number };
   /** The facts of the zone that machines with Dataplanes of a mesh are sent. */
   readonly zoneFacts: (mesh: string) => { readonly virtualRanges: string[]; readonly dnsSuffixes: string[] };
   /** The way in for the Dataplanes that proxies and agents bring along, with these rights. */
   readonly admission: DataplaneRegistrarOptions['admission'];
   readonly limits?: Partial<XdsLimits>;
+  readonly listen: ListenOptions;
+}
+
+/** The replica that serves, as the others know it. */
+interface ServingReplica {
+  /** Another one after each start. */
+  readonly instance: string;
+  /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
+  readonly announce: () => Promise<unknown>;
+  /** The store in which replicas report their proxies. */
+  readonly store: Pick<ProxySessionStore, 'report'>;
+}
+
+/** Tables that are filled before what reads them. */
+interface ServedTables {
+  readonly routes: FollowedRoutes;
+  readonly policies: PolicySource;
+  /** The addresses of external services and host names, for proxies that do not resolve names themselves. */
+  readonly hosts: HostSource;
+}
+
+/** Issuer of certificates of workloads. */
+interface WorkloadIssuer {
+  readonly certificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
+  /** The certificate in PEM of the authority that signs workloads now. */
+  readonly authority: () => Promise<string | undefined>;
+}
+
+interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -107,59 +127,54 @@ export class XdsPort implements ObservedProxies {
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, access, clock, logger, routes, policies, hosts, enrolments, admission } = options;
+    const { zone, replica, index, access, clock, logger, tables, workloads, enrolments, admission } = options;
     const failure = 'the resources of proxies cannot be read';
     const run = fillInSlices({ clock, logger, failure, signal: this.ending.signal });
-    this.resources = new EnvoyResources(index, zone, access, { run, routes, policies, hosts });
+    this.resources = new EnvoyResources(index, zone, access, { run, ...tables });
     this.unfollow = this.resources.follow();
-    this.signer = new CertificateSigner({ clock, issuer: options.workloadCertificates });
+    this.signer = new CertificateSigner({ clock, issuer: workloads.certificates });
     this.proxyCertificates = this.createCertificates();
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
     const peers = this.createPeers();
     this.auth = this.createAuthenticator(peers);
     this.agents = this.createAgents(peers);
     this.server = this.createServer();
-    this.reporter = new ProxyReporter({
-      observed: this,
-      store: options.proxies,
-      instance: options.instance,
-      clock,
-      logger,
-    });
+    const { store, instance } = replica;
+    this.reporter = new ProxyReporter({ observed: this, store, instance, clock, logger });
   }
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
-    await this.options.announce();
+    await this.options.replica.announce();
     // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
     await this.reporter.report();
     this.reporting = this.reporter.run(this.ending.signal);
     this.agents.start();
-    const certificates = this.options.certificates();
-    const { host, port, clock, logger } = this.options;
+    const { clock, logger, listen } = this.options;
+    const { host, port, certificates } = listen;
     const { handle } = new BootstrapEndpoint({
       clock,
       logger,
-      certificates: this.options.certificates,
+      certificates,
       authorise: (request) => this.auth.authoriseStart(request),
     });
-    this.bound = await this.server.listenShared(host, port, { certificates, http: handle });
+    this.bound = await this.server.listenShared(host, port, { certificates: certificates(), http: handle });
     return this.bound;
   }
 
   /** The address at which it listens; port 0 before. */
   get address(): { readonly host: string; readonly port: number } {
-    return { host: this.options.host, port: this.bound };
+    return { host: this.options.listen.host, port: this.bound };
   }
 
   /** The server certificates that proxies are shown; undefined if they are served in plain text, and before the start. */
   get certificates(): ServerCertificates | undefined {
-    return this.options.certificates();
+    return this.options.listen.certificates();
   }
 
   /** Why the certificate that proxies are shown is not the configured one. */
   warnings(): readonly string[] {
-    const fault = this.options.certificates()?.fault();
+    const fault = this.certificates?.fault();
     return fault === undefined ? [] : [`xDS: ${fault}`];
   }
 
@@ -219,7 +234,7 @@ export class XdsPort implements ObservedProxies {
     await this.reporting;
     await this.reporter.end();
     this.unfollow();
-    this.options.hosts.keep([]);
+    this.options.tables.hosts.keep([]);
   }
 
   private renewed(view: EnvoyView, mesh: string | undefined): void {
@@ -228,24 +243,24 @@ export class XdsPort implements ObservedProxies {
   }
 
   private createCertificates(): ProxyCertificates {
-    const { index, clock, logger, authority } = this.options;
+    const { index, clock, logger, workloads } = this.options;
     return new ProxyCertificates({
       clock,
       logger,
       signer: this.signer,
-      authority,
+      authority: workloads.authority,
       meshAuthority: (mesh) => findMeshAuthority(index, mesh)?.certificate,
       listIds: (owner) => spiffeIdsIn(index, owner),
     });
   }
 
   private createAuthenticator(peers: PeerCertificates): ZoneProxyAuthenticator {
-    const { zone, index, clock, scope, dataplaneTokens, zoneTokens, enrolments } = this.options;
+    const { zone, index, clock, scope, tokens, enrolments } = this.options;
     return new ZoneProxyAuthenticator({
       zone,
       index,
-      dataplaneTokens,
-      zoneTokens,
+      dataplaneTokens: tokens.dataplane,
+      zoneTokens: tokens.zone,
       scope,
       enrolments,
       clock,
@@ -300,18 +315,17 @@ export class XdsPort implements ObservedProxies {
   }
 
   private createAgents(peers: PeerCertificates): AgentServer {
-    const { zone, index, clock, logger, dataplaneTokens, admission, agentLeases: leases } = this.options;
-    const { leaseLength, zoneFacts, enrolments } = this.options;
+    const { zone, index, clock, logger, tokens, admission, leases, zoneFacts, enrolments } = this.options;
     return new AgentServer({
       zone,
       index,
       clock,
       logger,
-      dataplaneTokens,
+      dataplaneTokens: tokens.dataplane,
       peers,
       admission,
-      leases,
-      leaseLength,
+      leases: leases.store,
+      leaseLength: leases.length,
       zoneFacts,
       enrolments,
       listIds: (dataplane) => spiffeIdsToBe(index, dataplane),

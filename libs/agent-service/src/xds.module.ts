@@ -22,10 +22,10 @@ class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { host, logger, certificates } = this.options;
-    const tls = certificates() !== undefined;
+    const { logger, listen } = this.options;
+    const tls = listen.certificates() !== undefined;
     const port = await this.xds.listen();
-    logger.info('serving proxies', { xds: `${host}:${port}`, tls });
+    logger.info('serving proxies', { xds: `${listen.host}:${port}`, tls });
   }
 
   beforeApplicationShutdown(): Promise<void> {

@@ -198,12 +198,14 @@ describe('Queries', () => {
     await open({
       cp: { role: 'global' },
       syncDecisions: { adoptZone: (zone, storeId) => Promise.resolve({ zone, storeId: storeId ?? '', formerly: '' }) },
-      zoneAccess: {
-        issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
-        list: () => Promise.resolve([]),
-        revoke: () => Promise.resolve([]),
-        rotate: () => Promise.resolve(2),
-        authority: () => undefined,
+      issuers: {
+        zoneAccess: {
+          issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
+          list: () => Promise.resolve([]),
+          revoke: () => Promise.resolve([]),
+          rotate: () => Promise.resolve(2),
+          authority: () => undefined,
+        },
       },
     });
     const { decisions: zoneDecisions, zoneTokens } = queries;

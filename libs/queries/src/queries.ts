@@ -51,6 +51,29 @@ export type UserAccess = TokenAccess<UserTokenRequest, IssuedUserToken>;
 /** Issuer of dataplane tokens of a zone. */
 export type DataplaneAccess = TokenAccess<DataplaneTokenRequest, IssuedDataplaneToken>;
 
+/** What issues and revokes on this control plane, each where it has one. */
+export interface Issuers {
+  /** Of zone tokens: on a global, and in a zone by itself. */
+  readonly zoneAccess?: ZoneAccess;
+  /** Of user tokens: on every control plane. */
+  readonly userAccess?: UserAccess;
+  /** In a zone. */
+  readonly dataplaneAccess?: DataplaneAccess;
+  /** In a zone. */
+  readonly workloadAccess?: WorkloadAccess;
+  /** In a zone. */
+  readonly authorityAccess?: AuthorityAccess;
+}
+
+/** Facts about the Dataplanes of a zone. */
+export interface DataplaneSources {
+  readonly proxies?: ProxySource;
+  readonly agentLeases?: Pick<AgentLeaseStore, 'page' | 'survey'>;
+  readonly instances?: InstanceSource;
+  /** Who may call whom. */
+  readonly callers?: AccessFacts;
+}
+
 /** Sources of queries. */
 export interface QuerySources {
   readonly registry: Registry;
@@ -70,24 +93,9 @@ export interface QuerySources {
   readonly program: ProgramFacts;
   readonly limits?: Partial<QueryLimits>;
   readonly insights?: Insights;
-  /** On a global. */
-  readonly zoneAccess?: ZoneAccess;
-  /** Issuer of user tokens: on every control plane. */
-  readonly userAccess?: UserAccess;
-  /** Source of proxies: in a zone. */
-  readonly proxies?: ProxySource;
-  /** Source of agents' leases: in a zone. */
-  readonly agentLeases?: Pick<AgentLeaseStore, 'page' | 'survey'>;
-  /** Source of instances: in a zone. */
-  readonly instances?: InstanceSource;
-  /** On a zone. */
-  readonly dataplaneAccess?: DataplaneAccess;
-  /** On a zone. */
-  readonly workloadAccess?: WorkloadAccess;
-  /** Source of access rules: in a zone. */
-  readonly callers?: AccessFacts;
-  /** On a zone. */
-  readonly authorityAccess?: AuthorityAccess;
+  readonly issuers?: Issuers;
+  /** In a zone. */
+  readonly zone?: DataplaneSources;
   /** Present if this control plane is one of several. */
   readonly syncDecisions?: SyncDecisions;
 }
@@ -126,7 +134,8 @@ export interface Queries {
 /** Builds the queries of a process; they follow the index until `close`. */
 export function createQueries(sources: QuerySources): Queries {
   const { registry, cp, store, index, meshes, routes, policies, clock, insights = {} } = sources;
-  const { userAccess, zoneAccess, callers } = sources;
+  const { issuers = {}, zone = {} } = sources;
+  const { userAccess, zoneAccess } = issuers;
   const at = { cp, index, meshes };
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
   const readYourWrites = new ReadYourWrites(index, store, { clock, timeout: limits.revisionWait });
@@ -143,21 +152,21 @@ export function createQueries(sources: QuerySources): Queries {
     defaultMesh: meshes.owner.expectedName,
     watches,
     inspections: new Inspections({ index, resources, insights, expensive }),
-    proxies: new ProxyQueries(sources.proxies),
-    leases: new LeaseQueries(sources.agentLeases, store),
+    proxies: new ProxyQueries(zone.proxies),
+    leases: new LeaseQueries(zone.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    routes: new RouteQueries({ ...at, readYourWrites, hostnames, expensive, routes, policies, callers }),
+    routes: new RouteQueries({ ...at, readYourWrites, hostnames, expensive, routes, policies, callers: zone.callers }),
     policies: new PolicyQueries({ meshes, resources, readYourWrites, expensive, policies }),
-    discovery: new Discovery({ ...at, readYourWrites, expensive, instances: sources.instances }),
+    discovery: new Discovery({ ...at, readYourWrites, expensive, instances: zone.instances }),
     doctor: new Doctor({ ...at, registry, store, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),
     userTokens: new TokenQueries(USER_TOKEN_FORM, userAccess),
-    dataplaneTokens: new TokenQueries(DATAPLANE_TOKEN_FORM, sources.dataplaneAccess),
-    workloads: new WorkloadQueries(sources.workloadAccess, index),
-    workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
+    dataplaneTokens: new TokenQueries(DATAPLANE_TOKEN_FORM, issuers.dataplaneAccess),
+    workloads: new WorkloadQueries(issuers.workloadAccess, index),
+    workloadAuthority: new WorkloadAuthority(issuers.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     backups: new BackupQueries(sources),
     readYourWrites,

@@ -1,5 +1,11 @@
 import { AuditRecorder } from '@causeway/access';
-import { createQueries, type QuerySources, type WatchMetrics } from '@causeway/queries';
+import {
+  createQueries,
+  type Issuers,
+  type QuerySources,
+  type WatchMetrics,
+  type DataplaneSources,
+} from '@causeway/queries';
 import type { QueryLimits } from '@causeway/queries/testing';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -26,7 +32,11 @@ export interface RestServer {
 
 /** Options of a standalone server: its queries are its own. */
 export interface RestServerOptions
-  extends Omit<QuerySources, 'limits'>, Omit<RestDependencies, 'queries' | 'recorder' | 'version' | 'limits'> {
+  extends
+    Omit<QuerySources, 'limits' | 'issuers' | 'zone'>,
+    Issuers,
+    DataplaneSources,
+    Omit<RestDependencies, 'queries' | 'recorder' | 'version' | 'limits'> {
   readonly limits?: Partial<RestLimits & QueryLimits>;
   /** Serves HTTPS; its certificates are in use before `listen`. */
   readonly tls?: RestTls;
@@ -34,7 +44,7 @@ export interface RestServerOptions
 
 /** A Nest application that consists of RestModule alone, for tests and benchmarks; control planes import the module. */
 export async function createRestServer(options: RestServerOptions): Promise<RestServer> {
-  const queries = createQueries(options);
+  const queries = createQueries({ ...options, issuers: options, zone: options });
   const recorder = new AuditRecorder({ ...options, log: options.audit });
   const app = await NestFactory.create<NestFastifyApplication>(
     RestModule.forRoot({ ...options, queries, recorder, version: options.program.version }),

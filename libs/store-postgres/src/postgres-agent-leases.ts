@@ -2,6 +2,7 @@ import {
   Fenced,
   type AgentLease,
   type AgentLeaseStore,
+  type HeldLease,
   type LeaseResult,
   type LeaseClaim,
   type LeaseKey,
@@ -10,7 +11,7 @@ import {
   type LostLease,
 } from '@causeway/store';
 import { DatabaseError } from 'pg';
-import type { AgentLeaseRow } from './database/entities';
+import { AgentLeaseRow } from './database/entities';
 import type { StoreDatabase } from './database/store-database';
 import type { WakeUpSignal } from './log/wake-up-signal';
 
@@ -18,9 +19,6 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const TAKE = 'SELECT * FROM causeway_claim_leases($1, $2)';
 const RENEW = 'SELECT * FROM causeway_renew_leases($1, $2)';
 const END = 'SELECT causeway_end_leases($1, $2, $3, $4) AS ended';
-
-const DROP = `DELETE FROM agent_leases l USING jsonb_to_recordset($1) AS d(mesh text, namespace text, name text, session text)
-  WHERE l.mesh = d.mesh AND l.name = d.name AND l.namespace = d.namespace AND l.session = d.session`;
 
 const ADOPT = `INSERT INTO agent_leases SELECT mesh, namespace, name, '', '', 0, '', '', '', n.now, n.now + $2, '[]', n.now
   FROM jsonb_to_recordset($1) AS k(mesh text, namespace text, name text), (SELECT ${NOW} AS now) AS n
@@ -48,9 +46,6 @@ const CHANGED = `SELECT n.now, l.* FROM (SELECT ${NOW} AS now) AS n LEFT JOIN ag
 
 const FIND = `SELECT l.* FROM agent_leases l JOIN jsonb_to_recordset($1) AS k(mesh text, namespace text, name text)
   ON l.mesh = k.mesh AND l.name = k.name AND l.namespace = k.namespace`;
-
-const PAGE = `SELECT c.total, l.* FROM (SELECT count(*) AS total FROM agent_leases) AS c
-  LEFT JOIN LATERAL (SELECT * FROM agent_leases ORDER BY mesh, name, namespace OFFSET $1 LIMIT $2) AS l ON true`;
 
 interface SurveyRow {
   readonly now: number;
@@ -105,8 +100,8 @@ export class PostgresAgentLeases implements AgentLeaseStore {
     return this.database.query<LostLease>({ name: 'renew-leases', text: RENEW, values });
   }
 
-  async drop(held: Parameters<AgentLeaseStore['drop']>[0]): Promise<void> {
-    await this.database.query({ name: 'drop-leases', text: DROP, values: [JSON.stringify(held)] });
+  async drop({ mesh, namespace, name, session }: HeldLease): Promise<void> {
+    await this.database.change(AgentLeaseRow, (rows) => rows.delete({ mesh, namespace, name, session }));
   }
 
   async adopt(keys: readonly LeaseKey[], length: number): Promise<void> {
@@ -154,14 +149,15 @@ export class PostgresAgentLeases implements AgentLeaseStore {
   }
 
   async page(offset: number, most: number): ReturnType<AgentLeaseStore['page']> {
-    const statement = { name: 'page-of-leases', text: PAGE, values: [offset, most] };
-    const rows = await this.database.read<AgentLeaseRow & { readonly total: number }>(statement);
-    const leases = rows.flatMap((row) => (isLease(row) ? [toLease(row)] : []));
-    return { total: rows[0]?.total ?? 0, leases };
+    const order = { mesh: 'ASC', name: 'ASC', namespace: 'ASC' } as const;
+    const [rows, total] = await this.database.find(AgentLeaseRow, (table) =>
+      table.findAndCount({ order, skip: offset, take: most }),
+    );
+    return { total, leases: rows.map(toLease) };
   }
 
   async end(
-    leases: Parameters<AgentLeaseStore['end']>[0],
+    leases: readonly HeldLease[],
     { zone, fence }: Parameters<AgentLeaseStore['end']>[1],
   ): Promise<readonly LeaseKey[]> {
     const values = [JSON.stringify(leases), zone, fence.epoch, fence.holder];

@@ -1,4 +1,5 @@
 import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '@causeway/store';
+import { Not } from 'typeorm';
 import { ZoneSessionRow } from './database/entities';
 import type { StoreDatabase } from './database/store-database';
 
@@ -16,16 +17,10 @@ interface OpenedRow {
 const OPEN = `SELECT outcome, session, (standing).store_id, (standing).incarnation, (standing).epoch,
   greatest((standing).up, (standing).down) AS last, (standing).opened_at AS before FROM causeway_open_session($1, $2, $3, $4, $5, $6)`;
 
-/** A number that no session has stands for the zone until its new store opens a session. */
-const ADOPT = `UPDATE zone_sessions SET store_id = $2, epoch = CASE $2 WHEN '' THEN epoch ELSE -1 END,
-    up = CASE $2 WHEN '' THEN up ELSE greatest(up, down) + 1 END,
-    down = CASE $2 WHEN '' THEN down ELSE greatest(up, down) + 1 END
-  WHERE zone = $1 AND store_id <> $2 RETURNING zone`;
+const NEXT_NUMBER = (): string => 'greatest(up, down) + 1';
 
-const RESET_EPOCH = `UPDATE zone_sessions z
-  SET epoch = -1, up = greatest(z.up, z.down) + 1, down = greatest(z.up, z.down) + 1
-  FROM (SELECT zone, epoch FROM zone_sessions WHERE zone = $1 FOR UPDATE) AS before
-  WHERE z.zone = before.zone RETURNING before.epoch`;
+/** Ends the sessions of a row: a number that no session has stands for the zone until its store opens the next one. */
+const ENDED = { epoch: -1, up: NEXT_NUMBER, down: NEXT_NUMBER };
 
 /** Sessions of zones in Postgres: one row a zone, which writes with a SessionFence hold FOR SHARE. */
 export class PostgresSessions implements SessionStore {
@@ -50,21 +45,23 @@ export class PostgresSessions implements SessionStore {
   }
 
   async adopt(zone: string, storeId: string): Promise<boolean> {
-    const rows = await this.database.query<{ zone: string }>({
-      name: 'adopt-zone',
-      text: ADOPT,
-      values: [zone, storeId],
-    });
-    return rows.length > 0;
+    const values = storeId === '' ? { storeId } : { storeId, ...ENDED };
+    const adopted = await this.database.change(ZoneSessionRow, (rows) =>
+      rows.update({ zone, storeId: Not(storeId) }, values),
+    );
+    return adopted.affected === 1;
   }
 
-  async resetEpoch(zone: string): Promise<number | undefined> {
-    const [row] = await this.database.query<{ epoch: number }>({
-      name: 'reset-epoch',
-      text: RESET_EPOCH,
-      values: [zone],
+  resetEpoch(zone: string): Promise<number | undefined> {
+    return this.database.change(ZoneSessionRow, async (rows) => {
+      for (;;) {
+        const row = await rows.findOneBy({ zone });
+        if (!row) return undefined;
+        const { epoch } = row;
+        // Again where a session was opened meanwhile: the epoch that is returned is the one that was replaced.
+        if ((await rows.update({ zone, epoch }, ENDED)).affected === 1) return epoch;
+      }
     });
-    return row?.epoch;
   }
 
   async forget(zone: string, session: number): Promise<boolean> {

@@ -62,6 +62,11 @@ export interface AgentLease extends LeaseKey, LeaseAgent {
   readonly changedAt: number;
 }
 
+/** A lease and the stream that holds it. */
+export interface HeldLease extends LeaseKey {
+  readonly session: string;
+}
+
 /** Claim of a stream on a lease. */
 export interface LeaseClaim extends LeaseKey {
   readonly agent: LeaseAgent;
@@ -113,8 +118,8 @@ export interface AgentLeaseStore {
   take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseResult[]>;
   /** Renews leases, also expired ones, unless they were ended or taken. Returns the lost ones. */
   renew(renewals: readonly LeaseRenewal[], length: number): Promise<readonly LostLease[]>;
-  /** Removes leases that these sessions hold. Holders must remove the Dataplanes before. */
-  drop(held: readonly (LeaseKey & { readonly session: string })[]): Promise<void>;
+  /** Removes a lease if this session holds it. Its holder must remove the Dataplane before. */
+  drop(held: HeldLease): Promise<void>;
   /** Creates leases of `length` ms without a holder, for Dataplanes that are marked as leased and have no lease. */
   adopt(keys: readonly LeaseKey[], length: number): Promise<void>;
   /** Returns expired leases, at most `most` of them. */
@@ -129,8 +134,5 @@ export interface AgentLeaseStore {
    * Ends expired leases held by these sessions: deletes lease and Dataplane of `zone` in one transaction. Returns those
    * that were ended; one that was renewed or taken meanwhile stays. Throws Fenced.
    */
-  end(
-    leases: readonly (LeaseKey & { readonly session: string })[],
-    at: { readonly zone: string; readonly fence: Fence },
-  ): Promise<readonly LeaseKey[]>;
+  end(leases: readonly HeldLease[], at: { readonly zone: string; readonly fence: Fence }): Promise<readonly LeaseKey[]>;
 }

@@ -51,6 +51,7 @@ export type {
   CheckedInbound,
   UnsupportedPart,
   SharedClients,
+  HeldLease,
   LeaseAgent,
   LeaseResult,
   LeaseClaim,

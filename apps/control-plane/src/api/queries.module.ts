@@ -55,7 +55,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
       audit: backend.audit,
       backup: backend.backup,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
-      userAccess: authentication.tokens,
+      issuers: { userAccess: authentication.tokens },
       insights: {
         ...namingInsights(core, this.explainer),
         deletionWarnings: (id) => authentication.deletionWarnings(id),

@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
-import type { AgentLeaseStore, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
+import type { AgentLeaseStore, HeldLease, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
 
 /** A stream of an agent, as its leases are kept. */
 export interface LeaseSession {
@@ -85,8 +85,8 @@ export class ReplicaLeases {
   }
 
   /** Gives a lease up. Rejects with Unavailable; it ends then by itself. */
-  drop(held: LeaseKey & { readonly session: string }): Promise<void> {
-    return this.options.store.drop([held]);
+  drop(held: HeldLease): Promise<void> {
+    return this.options.store.drop(held);
   }
 
   /** Renews until `signal` aborts. */

@@ -1,11 +1,14 @@
-import { auditSource, type AuditRecord } from '@causeway/store';
+import { auditSource, type AuditQuery, type AuditRecord } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
 import { freshId, put } from '@causeway/store/testing';
 import type { PostgresBackend } from '../postgres-backend';
 import { createPostgresBackend } from '../../testing/connected-backend';
 import { writeCall } from '../write/write-request';
-import { pageStatement } from './audit-query';
+import { AuditRow } from '../database/entities';
+import { StoreDatabase } from '../database/store-database';
+import { databaseServers } from '../servers/server-urls';
+import { pageQuery } from './audit-query';
 
 const SOURCE = auditSource({
   user: 'anna',
@@ -51,6 +54,19 @@ describe('PostgresAudit', () => {
     await client.query(text, [...values]);
   }
 
+  /** The plan by which Postgres reads a page. */
+  async function explain(query: AuditQuery): Promise<string> {
+    const options = { size: 1, statementTimeout: 5_000, applicationName: 'test' };
+    const store = new StoreDatabase({ servers: databaseServers(database.url), ...options });
+    await store.connect();
+    const [text, values] = await store.find(AuditRow, (audit) =>
+      Promise.resolve(pageQuery(audit, query).getQueryAndParameters()),
+    );
+    await store.close();
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
+
   it('has neither write nor entry when the writer dies before the commit, and both after it', async () => {
     const [lost, kept] = [freshId(), freshId()];
     await write(kept);
@@ -84,9 +100,10 @@ describe('PostgresAudit', () => {
     expect(await backend.audit.page({ user: 'nobody', size: 10 })).toEqual({ entries: [] });
 
     await client.query('ANALYZE audit');
-    const { text, values } = pageStatement({ kind: 'Mesh', mesh: '', name: 'other', size: 1 });
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, [...(values ?? [])]);
-    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('audit_resource');
+    expect(await explain({ kind: 'Mesh', mesh: '', name: 'other', size: 1 })).toContain('audit_resource');
+    expect(await explain({ user: 'anna', verb: 'rare', size: 1 })).toContain('audit_actor');
+    expect(await explain({ result: 'refused', size: 1 })).toContain('audit_refused');
+    expect(await explain({ until: 5, size: 1 })).toMatch(/^Limit.*\n *-> *Index Scan Backward using audit_order/);
 
     const bounds = { age: 3_600_000, entries: 20_000, refusals: 20_000 };
     expect(await backend.audit.purge(bounds)).toBe(40_001);

@@ -7,9 +7,10 @@ import type {
   AuditQuery,
   AuditRecord,
 } from '@causeway/store';
-import type { AuditRow } from '../database/entities';
+import type { Repository } from 'typeorm';
+import { AuditRow } from '../database/entities';
 import type { StoreDatabase } from '../database/store-database';
-import { pageStatement, searchEndStatement } from './audit-query';
+import { pageQuery, searchEndQuery } from './audit-query';
 
 /** Entries a statement deletes. */
 const PURGE = 5_000;
@@ -52,10 +53,12 @@ export class PostgresAudit implements AuditLog {
   }
 
   async page(query: AuditQuery): Promise<AuditPage> {
-    const rows = await this.database.read<AuditRow>(pageStatement(query));
-    const entries = rows.slice(0, query.size).map(toEntry);
-    const next = rows.length > query.size ? entries.at(-1)?.position : await this.endOfSearch(query);
-    return { entries, ...(next ? { next } : {}) };
+    return this.database.find(AuditRow, async (audit) => {
+      const rows = await pageQuery(audit, query).getRawMany<AuditRow>();
+      const entries = rows.slice(0, query.size).map(toEntry);
+      const next = rows.length > query.size ? entries.at(-1)?.position : await endOfSearch(audit, query);
+      return { entries, ...(next ? { next } : {}) };
+    });
   }
 
   async purge({ age, entries, refusals }: AuditBounds): Promise<number> {
@@ -66,13 +69,6 @@ export class PostgresAudit implements AuditLog {
     return cuts.refused === null ? gone : gone + (await this.deleteUpTo(DELETE_REFUSED, cuts.refused));
   }
 
-  /** Returns where a search that did not fill its page was ended for its cost; undefined if it saw all entries. */
-  private async endOfSearch(query: AuditQuery): Promise<AuditPosition | undefined> {
-    const statement = searchEndStatement(query);
-    const [row] = statement ? await this.database.read<Pick<AuditRow, 'at' | 'number'>>(statement) : [];
-    return row && { at: row.at, number: row.number };
-  }
-
   private async deleteUpTo(text: string, at: number): Promise<number> {
     let deleted = 0;
     for (;;) {
@@ -81,6 +77,12 @@ export class PostgresAudit implements AuditLog {
       if ((row?.gone ?? 0) < PURGE) return deleted;
     }
   }
+}
+
+/** Returns where a search that did not fill its page was ended for its cost; undefined if it saw all entries. */
+async function endOfSearch(audit: Repository<AuditRow>, query: AuditQuery): Promise<AuditPosition | undefined> {
+  const row = await searchEndQuery(audit, query)?.getOne();
+  return row ? { at: row.at, number: row.number } : undefined;
 }
 
 function toEntry(row: AuditRow): AuditEntry {

@@ -51,7 +51,7 @@ export class ResourceRow {
 /** The head of the log. */
 @Entity('store_head', { comment: 'one row, locked by every write: it orders the commits' })
 @Check('store_head_one_check', 'one')
-class StoreHeadRow {
+export class StoreHeadRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'store_head_pkey' }) one: boolean;
   @Column('text') incarnation: string;
   @Column('bigint') revision: number;
@@ -73,7 +73,7 @@ class StoreHeadRow {
 })
 @Check('leader_one_check', 'one')
 @Check('leader_witness', `witness IN ('lock', 'lease')`)
-class LeaderRow {
+export class LeaderRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'leader_pkey' }) one: boolean;
   @Column('bigint') epoch: number;
   @Column('text') holder: string;

@@ -126,7 +126,15 @@ export class StoreDatabase {
     entity: EntityTarget<Row>,
     read: (rows: Repository<Row>) => Promise<T>,
   ): Promise<T> {
-    return twice(() => this.withRunner((runner) => read(runner.manager.getRepository(entity))));
+    return twice(() => this.change(entity, read));
+  }
+
+  /** Writes through the repository of an entity, once: a write whose answer was lost may have happened. */
+  change<Row extends ObjectLiteral, T>(
+    entity: EntityTarget<Row>,
+    work: (rows: Repository<Row>) => Promise<T>,
+  ): Promise<T> {
+    return this.withRunner((runner) => work(runner.manager.getRepository(entity)));
   }
 
   /** Whether the server process of this id, as notifications name it, serves this pool. */

@@ -1,4 +1,5 @@
 import type { LeaderEpoch, LeaderLease, WitnessChange } from '@causeway/runtime';
+import { LeaderRow } from '../database/entities';
 import type { StoreDatabase } from '../database/store-database';
 
 /** The channel that a release notifies. */
@@ -17,9 +18,6 @@ const READ = `SELECT l.epoch, l.holder, l.witness,
   FROM leader l, leader_lease s`;
 
 const TAKE_OVER = 'SELECT causeway_begin_epoch($1, $2, $3, $4, $5) AS epoch';
-
-/** Makes the lock the witness again where epoch and holder stand. */
-const RETURN_TO_LOCK = `UPDATE leader SET witness = 'lock' WHERE epoch = $1 AND holder = $2 RETURNING epoch`;
 
 /** A type of rows: interfaces have no index. */
 type Columns<T> = { readonly [Name in keyof T]: T[Name] };
@@ -56,8 +54,10 @@ export class PostgresLease implements LeaderLease {
   }
 
   async returnToLock(epoch: number, holder: string): Promise<boolean> {
-    const rows = await this.database.query({ name: 'return-to-lock', text: RETURN_TO_LOCK, values: [epoch, holder] });
-    return rows.length > 0;
+    const changed = await this.database.change(LeaderRow, (rows) =>
+      rows.update({ epoch, holder }, { witness: 'lock' }),
+    );
+    return changed.affected === 1;
   }
 
   onRelease(listener: () => void): () => void {

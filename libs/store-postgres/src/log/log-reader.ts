@@ -1,7 +1,7 @@
 import type { Identity, Resource, StorePoint, Tombstone } from '@causeway/resources';
 import { RelistRequired, type ChangeBatch, type Snapshot } from '@causeway/store';
 import { queryOn, type StoreDatabase } from '../database/store-database';
-import type { ResourceRow } from '../database/entities';
+import { StoreHeadRow, type ResourceRow } from '../database/entities';
 import { decodeChange, StringInterner, decodeResource, decodeTombstone } from './row-decode';
 
 /** Rows a statement: bounds the memory and the time that one answer holds the event loop. */
@@ -31,7 +31,7 @@ export class LogReader {
   }
 
   async floor(): Promise<number> {
-    const [head] = await this.database.read<{ readonly floor: number }>(FLOOR);
+    const head = await this.database.find(StoreHeadRow, (rows) => rows.findOneBy({ one: true }));
     return head?.floor ?? 0;
   }
 
@@ -77,8 +77,6 @@ export class LogReader {
 }
 
 const HEAD = { name: 'head', text: 'SELECT incarnation, revision FROM store_head' };
-
-const FLOOR = { name: 'floor', text: 'SELECT floor FROM store_head' };
 
 const GET = `SELECT r.*, h.incarnation AS head_incarnation FROM resources r, store_head h
   WHERE kind = $1 AND mesh = $2 AND zone = $3 AND namespace = $4 AND name = $5 AND deleted_at IS NULL`;

@@ -101,7 +101,7 @@ export function describeAgentLeases(world: () => StoreFixture): void {
       expect(await take(of, proven(createLeaseAgent('b', { startedAt: 2_000, run: 'x' }), 'hash of b'), 's3')).toBe(
         'taken',
       );
-      await world().agentLeases.drop([{ ...of, session: 's3' }]);
+      await world().agentLeases.drop({ ...of, session: 's3' });
       expect(await take(of, proven(createLeaseAgent('b'), 'another'), 's4', 0)).toBe('taken');
       // An agent of an earlier version takes what has ended, and goes by what it says from then on.
       expect(await take(of, createLeaseAgent('b'), 's5')).toBe('taken');
@@ -149,9 +149,9 @@ export function describeAgentLeases(world: () => StoreFixture): void {
       expect((await stored(of))?.expiresAt).toBeLessThanOrEqual(now);
       await renew(0, LONG);
       expect((await stored(of))?.expiresAt).toBeGreaterThan(now + LONG / 2);
-      await agentLeases.drop([{ ...of, session: 'other' }]);
+      await agentLeases.drop({ ...of, session: 'other' });
       expect(await stored(of)).toBeDefined();
-      await agentLeases.drop([{ ...of, session: 's1' }]);
+      await agentLeases.drop({ ...of, session: 's1' });
       expect(await stored(of)).toBeUndefined();
       const gone = await renew(0, LONG);
       expect(gone).toHaveLength(2);
@@ -196,7 +196,7 @@ export function describeAgentLeases(world: () => StoreFixture): void {
     it('are found when they have expired, also by who has just found none', async () => {
       const { agentLeases } = world();
       const { expired: before } = await agentLeases.survey(1_000);
-      await agentLeases.drop(before);
+      for (const one of before) await agentLeases.drop(one);
       const [living, later] = [key(), key()];
       await take(living, createLeaseAgent('a'), 's1');
       await take(later, createLeaseAgent('b'), 's2');
@@ -204,7 +204,7 @@ export function describeAgentLeases(world: () => StoreFixture): void {
       const over = key();
       await take(over, createLeaseAgent('c'), 's3', 0);
       expect(await agentLeases.survey(10)).toMatchObject({ expired: [over], expiredTotal: 1 });
-      await agentLeases.drop([{ ...over, session: 's3' }]);
+      await agentLeases.drop({ ...over, session: 's3' });
       expect((await agentLeases.survey(10)).expiredTotal).toBe(0);
       // The same agent comes with a shorter lease.
       await take(later, createLeaseAgent('b'), 's4', 0);

@@ -3,6 +3,7 @@ import { compareText } from '@causeway/resources';
 import type {
   AgentLease,
   AgentLeaseStore,
+  HeldLease,
   LeaseResult,
   LeaseClaim,
   LeaseKey,
@@ -12,8 +13,6 @@ import type {
 import type { DeleteChange } from '../../src/resource-store';
 import { promised, type MemoryDisk } from './memory-disk';
 import { writeChanges } from './write-changes';
-
-type HeldLease = LeaseKey & { readonly session: string };
 
 /** Leases of agents on a memory disk. */
 export class MemoryAgentLeases implements AgentLeaseStore {
@@ -38,9 +37,9 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     });
   }
 
-  drop(held: readonly HeldLease[]): Promise<void> {
+  drop(held: HeldLease): Promise<void> {
     return promised(() => {
-      for (const one of held) if (this.heldBy(one)) this.delete(one);
+      if (this.heldBy(held)) this.delete(held);
     });
   }
 

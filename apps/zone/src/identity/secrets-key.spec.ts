@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SealingKeys } from '@causeway/identity';
 import { silentLogger } from '@causeway/runtime';
-import { zoneConfig } from './config';
+import { zoneConfig } from '../config';
 import { openSecrets, secretsSource } from './secrets-key';
 
 const EAST = { role: 'zone', zone: 'east', federated: false } as const;

@@ -5,7 +5,7 @@ import { findEnrolment, putEnrolment } from '@causeway/identity';
 import type { WorkloadAccess } from '@causeway/queries';
 import { Conflict, describeIdentity, NotFound, type Identity } from '@causeway/resources';
 import { waitUntilReached, type IndexReader, type ResourceStore } from '@causeway/store';
-import type { ZoneSettings } from './config';
+import type { ZoneSettings } from '../config';
 
 export interface WorkloadOperationOptions {
   readonly core: ControlPlaneCore<ZoneSettings>;

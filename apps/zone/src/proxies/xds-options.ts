@@ -21,10 +21,10 @@ import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
 import { XdsModule, type XdsPortOptions } from '@causeway/agent-service';
-import { listVirtualRanges } from './address-ranges';
-import type { ZoneSettings } from './config';
-import { UpgradedSecretsModule } from './upgraded-secrets.module';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
+import { listVirtualRanges } from '../address-ranges';
+import type { ZoneSettings } from '../config';
+import { UpgradedSecretsModule } from '../identity/upgraded-secrets.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Returns the bind address of the xDS port: that of REST by default. */
 function xdsBindAddress(settings: ZoneSettings): string {
@@ -97,20 +97,22 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 
 function xdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
-  { backend, meshes, firstState, proxies, secrets, authority, certificates, ...served }: Provided<typeof SOURCES>,
+  { backend, index, meshes, firstState, proxies, secrets, enrolments, ...sources }: Provided<typeof SOURCES>,
 ): XdsPortOptions {
+  const { routes, policies, hosts, dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates } =
+    sources;
   const { clock, logger, settings, instance } = core;
-  const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...served,
-    zone,
-    instance,
+    zone: settings.CAUSEWAY_ZONE_NAME,
+    replica: { instance, announce: () => announce(core, backend, index), store: backend.proxies },
+    index,
+    tables: { routes, policies, hosts },
     clock,
     logger,
-    announce: () => announce(core, backend, served.index),
-    proxies: backend.proxies,
-    agentLeases: backend.agentLeases,
-    leaseLength: settings.CAUSEWAY_AGENT_LEASE,
+    tokens: { dataplane: dataplaneTokens, zone: zoneTokens },
+    enrolments,
+    workloads: { certificates: workloadCertificates, authority: () => signingCertificate(authority) },
+    leases: { store: backend.agentLeases, length: settings.CAUSEWAY_AGENT_LEASE },
     zoneFacts: (mesh) => ({
       virtualRanges: listVirtualRanges(settings, meshes.state(mesh)?.parameters),
       dnsSuffixes: [...settings.CAUSEWAY_DNS_SUFFIXES],
@@ -124,17 +126,21 @@ function xdsOptions(
       onTls: (listener) => proxies.subscribe(listener),
       areSecretsUpgraded: () => secrets.isDone(),
     },
-    authority: async () => {
-      const state = await authority.state();
-      return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
-    },
-    admission: (access) => toAdmission(core, backend, { index: served.index, meshes, access }),
+    admission: (access) => toAdmission(core, backend, { index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: readLimits(settings),
-    host: xdsBindAddress(settings),
-    port: settings.CAUSEWAY_XDS_PORT,
-    certificates: () => certificates.certificates(),
+    listen: {
+      host: xdsBindAddress(settings),
+      port: settings.CAUSEWAY_XDS_PORT,
+      certificates: () => certificates.certificates(),
+    },
   };
+}
+
+/** Returns the certificate in PEM of the authority that signs now. */
+async function signingCertificate(authority: ZoneAuthority): Promise<string | undefined> {
+  const state = await authority.state();
+  return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
 }
 
 /** Returns the way in for what agents write: `access` decides what each may. */

@@ -11,7 +11,7 @@ import { parseDialRules } from '@causeway/ipam';
 import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds-translation';
 import { provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
-import type { ZoneSettings } from './config';
+import type { ZoneSettings } from '../config';
 
 /** Reads the sessions of proxies as long as the application runs. */
 class ProxyDirectoryReader implements OnApplicationBootstrap, BeforeApplicationShutdown {

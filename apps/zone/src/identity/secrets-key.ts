@@ -6,8 +6,8 @@ import { exitWithProblems, stateFolder } from '@causeway/control-plane';
 import { SealingKeys } from '@causeway/identity';
 import type { ControlPlane } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
-import type { ZoneSettings } from './config';
-import { dnsAddresses } from './dns-options';
+import type { ZoneSettings } from '../config';
+import { dnsAddresses } from '../dns-options';
 
 /** Source of the keys that seal secrets in the store. */
 export type SecretsSource =

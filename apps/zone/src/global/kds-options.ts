@@ -5,9 +5,9 @@ import { dataplaneInsight } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
 import { injectFrom, type Injection } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
-import type { ZoneSettings } from './config';
+import type { ZoneSettings } from '../config';
 import type { GlobalAddress } from './global-address';
-import { SEALING_KEYS } from './workload-identity.module';
+import { SEALING_KEYS } from '../identity/workload-identity.module';
 import type { ZoneToken } from './zone-token';
 
 /** The global that a zone joins, and the token that it shows. */

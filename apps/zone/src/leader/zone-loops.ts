@@ -31,8 +31,8 @@ import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes'
 import type { Kind } from '@causeway/resources';
 import type { LeaderTerm, Logger } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { configuredRanges } from './address-ranges';
-import type { ZoneSettings } from './config';
+import { configuredRanges } from '../address-ranges';
+import type { ZoneSettings } from '../config';
 
 /** Sources of the loops of a zone's leader. */
 export interface LoopSources {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { exitWithProblems } from '@causeway/control-plane';
 import { errorText, type Logger } from '@causeway/runtime';
 import { CredentialsMissing, globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
-import type { ZoneSettings } from './config';
+import type { ZoneSettings } from '../config';
 
 /** Address of a zone's global and how to verify it; the file of the authority is read again for each connection. */
 export interface GlobalAddress extends Pick<ZoneSyncOptions, 'address' | 'credentials'> {

@@ -2,7 +2,7 @@ import { zoneTokenFacts } from '@causeway/access';
 import { boundedText, type ControlPlaneCore, type Validity } from '@causeway/control-plane';
 import { CredentialsMissing, type ZoneTokenSource } from '@causeway/kds';
 import { errorText, type Logger } from '@causeway/runtime';
-import { zoneTokenFault, type ZoneSettings } from './config';
+import { zoneTokenFault, type ZoneSettings } from '../config';
 
 /** Largest file of a token. */
 const MAX_KIB = 64;

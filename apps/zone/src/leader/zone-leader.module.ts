@@ -40,10 +40,10 @@ import { provideFrom, type LeaderTerm, type Provided } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
 import { DialledHosts } from '@causeway/xds-translation';
 import type { PendingIncarnation } from '@causeway/sync';
-import type { ZoneSettings } from './config';
-import { ZoneTrustEvidence } from './trust-evidence';
+import type { ZoneSettings } from '../config';
+import { ZoneTrustEvidence } from '../identity/trust-evidence';
 import { createLoops } from './zone-loops';
-import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../identity/workload-identity.module';
 
 /** Dependencies of a zone's leader. */
 const SOURCES = {

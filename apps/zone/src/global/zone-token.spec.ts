@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CredentialsMissing } from '@causeway/kds';
 import { silentLogger, type LogFields } from '@causeway/runtime';
-import { unsignedToken } from '../../../test/support/zone-token';
+import { unsignedToken } from '../../../../test/support/zone-token';
 import { ZoneToken } from './zone-token';
 
 const [ISSUED, ENDS] = [1_999_000_000, 2_000_000_000];

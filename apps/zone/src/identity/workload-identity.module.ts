@@ -32,7 +32,7 @@ import {
 import type { AuthorityAccess } from '@causeway/queries';
 import { injectionToken, provideFrom } from '@causeway/runtime';
 import { POSTGRES_BACKEND } from '@causeway/store-postgres';
-import type { ZoneSettings } from './config';
+import type { ZoneSettings } from '../config';
 import { openSecrets, type SecretsSource } from './secrets-key';
 import { ZoneTrustEvidence } from './trust-evidence';
 
