@@ -12,7 +12,6 @@ export interface CacheChange {
 export interface ResourceReader {
   /** Returns a resource; `pending` if the zone has not answered yet; undefined if there is none. */
   get(type: string, name: string): EncodedResource | 'pending' | undefined;
-  /** Names of the cached resources. */
   names(type: string): ReadonlySet<string>;
   /** Subscribes to these resources, also across restarts. */
   want(type: string, names: readonly string[]): void;
@@ -334,13 +333,8 @@ export class ResourceCache implements ResourceReader {
   private getOrCreateType(type: string): TypeState {
     const known = this.types.get(type);
     if (known) return known;
-    const state = {
-      held: new Map(),
-      names: new Set<string>(),
-      applied: new Map(),
-      wanted: new Map(),
-      needed: new Map(),
-    };
+    const names = new Set<string>();
+    const state: TypeState = { held: new Map(), names, applied: new Map(), wanted: new Map(), needed: new Map() };
     this.types.set(type, state);
     return state;
   }
