@@ -124,7 +124,7 @@ async function wayOf(kind: string, zone: TrafficPlane, folder: string): Promise<
       await zone.admitAs('direct', { ...view, capture: { type: 'translate' } }, undefined);
       const told = await ToldPlane.start({ id: 'direct', xdsPort: zone.port }, (cache) => {
         const tools = { network, instance: AGENT, clock: systemClock, logger: silentLogger };
-        return new DirectPlane(cache, { ...tools, isLeading: true, trustedNetworks: ['10.7.0.0/16'] });
+        return new DirectPlane(cache, { ...tools, capturesVirtualIps: true, trustedNetworks: ['10.7.0.0/16'] });
       });
       return () => told.stop();
     });

@@ -11,7 +11,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from '../support/agent-process';
@@ -80,7 +80,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
     const { token } = await tokens.issue({ mesh: MESH, name, services: SERVICES, validFor });
     const file = join(folder, `${name}.bundle`);
     const authority = zone.authority ?? '';
-    const text = joinBundleText({
+    const text = formatJoinBundle({
       controlPlanes: [`127.0.0.1:${xdsPort}`],
       zone: 'east',
       mesh: MESH,
@@ -277,7 +277,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     const { id, token } = await tokens.issue({ mesh: MESH, name: 'web-1', services: SERVICES, validFor: '1m' });
     const text = { controlPlanes: [`127.0.0.1:${xdsPort}`], zone: 'east', mesh: MESH, authority: zone.authority ?? '' };
-    writeFileSync(join(folder, 'web-1.bundle'), joinBundleText({ ...text, token }));
+    writeFileSync(join(folder, 'web-1.bundle'), formatJoinBundle({ ...text, token }));
     await tokens.revoke(id);
     const before = (await client.status())?.proxies[0]?.certificate?.until ?? 0;
     // Its stream began with the token of before, or with a certificate: what counts is that it is there afterwards.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import type { AgentStatus } from '@causeway/agent/testing';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from '../support/agent-process';
@@ -68,7 +68,7 @@ describe('an agent whose builtin plane has several processes', () => {
     await tokens.ensureKey();
     const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', services: ['web'], validFor: '1h' });
     const [controlPlanes, authority] = [[`127.0.0.1:${ports.xds}`], zone.authority ?? ''];
-    const bundle = joinBundleText({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
+    const bundle = formatJoinBundle({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
     writeFileSync(join(folder, 'web-1.bundle'), bundle, { mode: 0o600 });
     agent = new AgentProcess(join(folder, 'a'), config(2));
     await agent.start();

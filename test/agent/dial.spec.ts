@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
@@ -91,7 +91,7 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', services: ['web'], validFor: '10m' });
     const bundle = join(folder, 'bundle');
     const facts = { controlPlanes: [`127.0.0.1:${ports.xds}`], zone: 'east', mesh: 'default', token };
-    writeFileSync(bundle, joinBundleText({ ...facts, authority: zone.authority ?? '' }), { mode: 0o600 });
+    writeFileSync(bundle, formatJoinBundle({ ...facts, authority: zone.authority ?? '' }), { mode: 0o600 });
     const services = [{ name: 'web', port: ports.inbound, servicePort: ports.own }];
     const outbounds = [{ port: ports.outbound, backend: { name: 'far', port: ports.victim } }];
     agent = new AgentProcess(join(folder, 'a'), {

@@ -107,7 +107,7 @@ describeWhere(
       instance: AGENT,
       clock: systemClock,
       logger: silentLogger,
-      isLeading: true,
+      capturesVirtualIps: true,
       trustedNetworks: ['10.7.0.0/16', 'fd00:7::/64'],
       ...options,
     });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { register } from '@grpc/grpc-js-xds';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
@@ -38,7 +38,7 @@ describe('gRPC programs beside an agent', () => {
     });
     const bundle = join(folder, `${name}.bundle`);
     const place = { controlPlanes: [`127.0.0.1:${zone.xds.address.port}`], zone: 'east', mesh: 'default' };
-    writeFileSync(bundle, joinBundleText({ ...place, token, authority: zone.authority ?? '' }), { mode: 0o600 });
+    writeFileSync(bundle, formatJoinBundle({ ...place, token, authority: zone.authority ?? '' }), { mode: 0o600 });
     const dataplanes = [{ name, address: '127.0.0.1', services }];
     const agent = new AgentProcess(join(folder, name), { bundle, plane: 'grpc', drainTime: '1s', dataplanes });
     agents.push(agent);

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
@@ -53,7 +53,7 @@ describe('the lease of an agent whose bundle somebody else has too', () => {
     await tokens.ensureKey();
     const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', services: ['web'], validFor: '1h' });
     const [controlPlanes, authority] = [[`127.0.0.1:${xdsPort}`], zone.authority ?? ''];
-    const bundle = joinBundleText({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
+    const bundle = formatJoinBundle({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
     writeFileSync(join(folder, 'bundle'), bundle, { mode: 0o600 });
     owner = new AgentProcess(join(folder, 'owner'), config('127.0.0.1'));
     await owner.start();

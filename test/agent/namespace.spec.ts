@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import type { AgentStatus } from '@causeway/agent/testing';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
@@ -77,7 +77,7 @@ describe('an agent with Dataplanes in a namespace', () => {
       name: 'web-1.shop',
       networking: { address: '127.0.0.9', inbound: [{ port: 1, tags: { 'kuma.io/service': 'other' } }] },
     });
-    const bundle = joinBundleText({
+    const bundle = formatJoinBundle({
       controlPlanes: [`127.0.0.1:${ports.xds}`],
       zone: 'east',
       mesh: 'default',

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from '../support/agent-process';
@@ -90,7 +90,7 @@ describe('a machine with the builtin plane', () => {
     });
     const [controlPlanes, authority] = [[`127.0.0.1:${ports.xds}`], zone.authority ?? ''];
     const bundle = join(folder, 'all-1.bundle');
-    const text = joinBundleText({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
+    const text = formatJoinBundle({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
     writeFileSync(bundle, text, { mode: 0o600 });
     const outbounds = (['front', 'web'] as const).map((name) => ({
       port: ports[name],

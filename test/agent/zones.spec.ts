@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeF
 import { Resolver } from 'node:dns/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { parse } from 'yaml';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { AgentProcess } from '../support/agent-process';
@@ -72,7 +72,7 @@ describe('agents of two zones', () => {
       mesh: 'default',
       authority,
     };
-    writeFileSync(file, joinBundleText({ ...place, token }), { mode: 0o600 });
+    writeFileSync(file, formatJoinBundle({ ...place, token }), { mode: 0o600 });
     return file;
   }
   async function start(zone: string, name: string, config: object, token: string): Promise<void> {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { parse, stringify } from 'yaml';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { describeWith, run, works } from '../dns/programs';
 import { GenericClient } from '../grpc/generic-client';
@@ -79,7 +79,7 @@ describeWith(
     const authority = await west.text('/rest/ca');
     const [metrics, inbound, service] = [await freePort(), await freePort(), await freePort()];
     const bundle = { controlPlanes: [west.xdsAddress], zone: 'west', mesh: 'default', token: token.trim(), authority };
-    writeFileSync(join(folder, 'web-1.bundle'), joinBundleText(bundle), { mode: 0o600 });
+    writeFileSync(join(folder, 'web-1.bundle'), formatJoinBundle(bundle), { mode: 0o600 });
     agent = new AgentProcess(join(folder, 'a'), {
       bundle: join(folder, 'web-1.bundle'),
       plane: 'builtin',

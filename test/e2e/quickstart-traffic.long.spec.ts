@@ -9,7 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { joinBundleText, readJoinBundle } from '@causeway/identity';
+import { formatJoinBundle, readJoinBundle } from '@causeway/identity';
 import { hasRedisServer } from '../../scripts/lib/redis.mjs';
 import { canCapture, PacketCapture } from '../support/packet-capture';
 import { RecordedWay } from '../support/secret-search';
@@ -141,7 +141,7 @@ interface Stored {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;
     expect(claims.exp * 1_000 - Date.now()).toBeLessThanOrEqual(3_600_000);
     // Another start of the agent has its certificate, and no token that holds.
-    writeFileSync(file, joinBundleText({ ...read.bundle, token: 'ended' }));
+    writeFileSync(file, formatJoinBundle({ ...read.bundle, token: 'ended' }));
     expect(await run.demo('restart', 'catalog-agent')).toEqual({ code: 0, text: 'catalog-agent is started\n' });
     await until('it is connected', () => / zone +connected to /.test(agentStatus('catalog-agent')));
     expect(agentStatus('catalog-agent')).toMatch(/certificate +spiffe:/);

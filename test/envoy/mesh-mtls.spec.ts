@@ -64,7 +64,7 @@ interface Pair {
       const dataplane = sketch('Dataplane', service, { networking: { address: SERVER, inbound: [{ port: 1, tags }] } });
       const made = await createWorkloadKey();
       const publicKey = createPublicKey(made.privateKey).export({ format: 'der', type: 'spki' });
-      const signer = authorities.authority('default');
+      const signer = authorities.findSigner('default');
       if (!Dataplane.is(dataplane) || !signer) throw new Error('nobody signs');
       const now = Date.now();
       const { chain } = await signer.sign(dataplane, { publicKey, now, notAfter: now + 3_600_000 });

@@ -7,7 +7,7 @@
  *   test/agent/capture.spec.ts, test/agent/redirect.spec.ts, test/agent/clients.spec.ts.
  */
 import { connect } from 'node:net';
-import { prometheusText } from '@causeway/agent/testing';
+import { formatPrometheus } from '@causeway/agent/testing';
 import type { EnvoyView } from '@causeway/xds-translation';
 import { BuiltinProxy } from '../support/builtin-proxy';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
@@ -145,7 +145,7 @@ describe('from west to a process in east', () => {
         const own = new Map<string, string>();
         for (const one of proxies.builtin ?? [])
           if (one instanceof BuiltinProxy)
-            for (const [name, form] of metricsIn(prometheusText(await one.plane.stats()))) own.set(name, form);
+            for (const [name, form] of metricsIn(formatPrometheus(await one.plane.stats()))) own.set(name, form);
         const of = (names: ReadonlyMap<string, string>): object =>
           Object.fromEntries([...own.keys()].map((name) => [name, names.get(name)]));
         expect(own.size).toBeGreaterThan(12);

@@ -250,8 +250,8 @@ describe('WorkloadCertificateService/Sign', () => {
     const [one, thief] = [attach(own), attach(foreign)];
     const spec = { networking: { address: '127.0.0.1', inbound } };
     const wanted = ['first-1', 'first-2'].map((name) => ({ mesh: MESH, name, labels: {}, spec }));
-    one.want(wanted);
-    thief.want(wanted);
+    one.setDataplanes(wanted);
+    thief.setDataplanes(wanted);
     const state = (name: string) => one.states().get(`${MESH}/${name}`);
     await until('the lease', () => state('first-1')?.type === 'held');
     await until('the other is refused', () => state('first-2')?.type === 'refused');

@@ -70,7 +70,7 @@ export const openAuthorityAccess: AuthorityAccess = {
       step: { type: 'steady' },
     }),
   },
-  requests: { pending: async () => undefined, leave: async () => undefined },
+  requests: { getPending: async () => undefined, submit: async () => undefined },
   evidence: { gaps: async () => ({ missing: [], unheard: [] }) },
 };
 

@@ -116,47 +116,47 @@ describe('leases of agents', () => {
 
   it('register Dataplanes, tell what is not ready and why, and remove them at once when they are withdrawn', async () => {
     const one = agent();
-    one.holder.want([dataplane('redis-1', { labels: { team: 'db' } })]);
+    one.holder.setDataplanes([dataplane('redis-1', { labels: { team: 'db' } })]);
     await held(one, 'redis-1');
     const stored = await get('redis-1');
     expect(stored?.labels).toMatchObject({ team: 'db', 'causeway.io/leased-by': expect.any(String) });
     const check = { inbound: 0, check: 'tcp 127.0.0.1:6379', since: Date.now() };
-    one.holder.report(dataplane('redis-1'), [{ ...check, ready: false, reason: 'connection refused' }]);
+    one.holder.setReadiness(dataplane('redis-1'), [{ ...check, ready: false, reason: 'connection refused' }]);
     await until('it is not ready', async () => (await inboundState('redis-1')) === 'NotReady');
     const condition = async (): Promise<ParsedJson> =>
       (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'Healthy');
     await until('why is told', async () => (await condition())?.status === 'False');
     expect((await condition())?.message).toBe('inbound 0: tcp 127.0.0.1:6379: connection refused');
     const exposed = { ready: false, reason: 'it listens at 0.0.0.0:6379', plaintextReachable: true };
-    one.holder.report(dataplane('redis-1'), [{ ...check, ...exposed }]);
+    one.holder.setReadiness(dataplane('redis-1'), [{ ...check, ...exposed }]);
     await until('that it can be reached is told', async () => (await condition())?.reason === 'PlaintextReachable');
-    one.holder.report(dataplane('redis-1'), [{ ...check, ready: true, reason: '' }]);
+    one.holder.setReadiness(dataplane('redis-1'), [{ ...check, ready: true, reason: '' }]);
     await until('it is ready', async () => (await inboundState('redis-1')) === 'Ready');
     await until('that is told', async () => (await condition())?.status === 'True');
 
     const obeyed = async (): Promise<ParsedJson> =>
       (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'Obeyed');
     const parts = Array.from({ length: 70 }, (_, n) => ({ name: `outbound:${n}`, what: 'x'.repeat(1_000) }));
-    one.holder.reportUnsupported(dataplane('redis-1'), parts);
+    one.holder.setUnsupported(dataplane('redis-1'), parts);
     await until('what cannot be done is told', async () => (await obeyed())?.reason === 'PlaneCannot');
     expect((await obeyed())?.message).toMatch(/^outbound:0: x{199}…; .*; and 56 more$/);
     expect((await condition())?.status).toBe('True');
-    one.holder.reportUnsupported(dataplane('redis-1'), []);
+    one.holder.setUnsupported(dataplane('redis-1'), []);
     await until('that is told', async () => (await obeyed()) === undefined);
 
     const shared = async (): Promise<ParsedJson> =>
       (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'SharedIdentity');
     const labels = { team: 'db' };
-    one.holder.want([dataplane('redis-1', { labels, clientDataplane: 'web-1' })]);
+    one.holder.setDataplanes([dataplane('redis-1', { labels, clientDataplane: 'web-1' })]);
     await until('as whom its machine calls is told', async () => (await shared())?.reason === 'SameMachine');
     expect((await shared())?.message).toMatch(/^programs of this machine call as Dataplane web-1: /);
-    one.holder.want([dataplane('redis-1', { labels })]);
+    one.holder.setDataplanes([dataplane('redis-1', { labels })]);
     await until('that is told', async () => (await shared()) === undefined);
 
     one.holder.stopServing('the agent stops');
     expect(await one.holder.settled(AbortSignal.timeout(60_000))).toBe(true);
     expect(await inboundState('redis-1')).toBe('NotReady');
-    one.holder.want([]);
+    one.holder.setDataplanes([]);
     expect(await one.holder.settled(AbortSignal.timeout(60_000))).toBe(true);
     expect(await get('redis-1')).toBeUndefined();
   });
@@ -165,9 +165,9 @@ describe('leases of agents', () => {
     const told: unknown[] = [];
     const one = agent({ onZoneFacts: (facts) => void told.push(facts) });
     const virtualRanges = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'];
-    one.holder.want([dataplane('told-1')]);
+    one.holder.setDataplanes([dataplane('told-1')]);
     await held(one, 'told-1');
-    one.holder.want([dataplane('told-1', { labels: { again: 'yes' } })]);
+    one.holder.setDataplanes([dataplane('told-1', { labels: { again: 'yes' } })]);
     await until('it is stored', async () => (await get('told-1'))?.labels['again'] === 'yes');
     expect(told).toMatchObject([{ virtualRanges, dnsSuffixes: ['mesh.local'] }]);
     const spec = { vipRanges: { MeshService: '244.7.0.0/16' }, dataplaneTokens: 'Kuma' };
@@ -182,14 +182,14 @@ describe('leases of agents', () => {
   it('are refused with field, rule and value; other Dataplanes of the agent are registered', async () => {
     const one = agent();
     const networking = { address: '127.0.0.1', inbound: [{ port: 70_000 }] };
-    one.holder.want([dataplane('bad-1', { spec: { networking } }), dataplane('good-1')]);
+    one.holder.setDataplanes([dataplane('bad-1', { spec: { networking } }), dataplane('good-1')]);
     await held(one, 'good-1');
     await until('the other is refused', () => stateOf(one, 'bad-1')?.type === 'refused');
     expect(stateOf(one, 'bad-1')).toMatchObject({
       violations: [{ field: 'spec.networking.inbound[0].port', rule: expect.any(String), message: expect.any(String) }],
     });
     expect(await get('bad-1')).toBeUndefined();
-    one.holder.want([dataplane('bad-1')]);
+    one.holder.setDataplanes([dataplane('bad-1')]);
     await held(one, 'bad-1');
     await until('the other is gone', async () => (await get('good-1')) === undefined);
   });
@@ -212,7 +212,7 @@ describe('leases of agents', () => {
     const both = (name: string): string =>
       `found multiple matching VirtualNodes for Dataplane default/${name}: default/v1,default/v2`;
     const one = agent();
-    one.holder.want([dataplane('overlap-1', { labels }), dataplane('overlap-2', { labels: { app: 'a' } })]);
+    one.holder.setDataplanes([dataplane('overlap-1', { labels }), dataplane('overlap-2', { labels: { app: 'a' } })]);
     await until('it is refused', () => stateOf(one, 'overlap-1')?.type === 'refused');
     expect(stateOf(one, 'overlap-1')).toMatchObject({
       violations: [{ field: 'labels', rule: 'MembershipConflict', message: both('overlap-1') }],
@@ -245,8 +245,8 @@ describe('leases of agents', () => {
 
   it('are of 64 Dataplanes an agent at most: one that names more is told so, and holds none', async () => {
     const [greedy, other] = [agent(), agent({ machine: 'vm-2' })];
-    greedy.holder.want(Array.from({ length: 200 }, (_, n) => dataplane(`many-${n}`)));
-    other.holder.want([dataplane('other-1')]);
+    greedy.holder.setDataplanes(Array.from({ length: 200 }, (_, n) => dataplane(`many-${n}`)));
+    other.holder.setDataplanes([dataplane('other-1')]);
     await until('the refusal', () => failureOf(greedy).includes('at most'));
     await held(other, 'other-1');
     expect(await get('many-199')).toBeUndefined();
@@ -255,10 +255,10 @@ describe('leases of agents', () => {
   it('are not taken by an agent of another machine, nor by a copy of it, while the first lives', async () => {
     const instance = randomUUID();
     const first = agent({ instance });
-    first.holder.want([dataplane('redis-2')]);
+    first.holder.setDataplanes([dataplane('redis-2')]);
     await held(first, 'redis-2');
     const other = agent({ machine: 'vm-2' });
-    other.holder.want([dataplane('redis-2')]);
+    other.holder.setDataplanes([dataplane('redis-2')]);
     await until('it is told', () => stateOf(other, 'redis-2')?.type === 'other');
     expect(stateOf(other, 'redis-2')).toMatchObject({ reason: expect.stringContaining('machine vm-1 at 127.0.0.1') });
     await first.kill();
@@ -268,7 +268,7 @@ describe('leases of agents', () => {
   it('go over by the secret of the state folder alone: not to a thief with the same token and all that labels show', async () => {
     const [instance, secret] = [randomUUID(), randomBytes(32).toString('base64url')];
     const first = agent({ instance, secret });
-    first.holder.want([dataplane('redis-9')]);
+    first.holder.setDataplanes([dataplane('redis-9')]);
     await held(first, 'redis-9');
     const { creationTime, labels } = await get('redis-9');
     const shown = { instance: labels['causeway.io/leased-by'], machine: 'vm-1' };
@@ -276,12 +276,12 @@ describe('leases of agents', () => {
     for (const more of [{}, { secret: randomBytes(32).toString('base64url') }]) {
       const thief = agent({ ...shown, ...more });
       const spec = { networking: { address: '127.0.0.9', inbound } };
-      thief.holder.want([dataplane('redis-9', { spec })]);
+      thief.holder.setDataplanes([dataplane('redis-9', { spec })]);
       await until('it is told', () => stateOf(thief, 'redis-9')?.type === 'other');
       expect(stateOf(thief, 'redis-9')).toMatchObject({
         reason: expect.stringMatching(/machine vm-1 at 127\.0\.0\.1/),
       });
-      thief.holder.want([]);
+      thief.holder.setDataplanes([]);
       expect(await thief.holder.settled(AbortSignal.timeout(60_000))).toBe(true);
       expect(stateOf(thief, 'redis-9')?.type).toBe('other');
       await thief.kill();
@@ -294,25 +294,25 @@ describe('leases of agents', () => {
 
     await first.kill();
     const again = agent({ instance, secret });
-    again.holder.want([dataplane('redis-9')]);
+    again.holder.setDataplanes([dataplane('redis-9')]);
     await held(again, 'redis-9');
     expect((await get('redis-9')).creationTime).toBe(creationTime);
-    again.holder.want([]);
+    again.holder.setDataplanes([]);
     await until('it is gone', async () => (await get('redis-9')) === undefined);
   });
 
   it('of an agent of an earlier version go over by its instance and address, until it shows a secret', async () => {
     const instance = randomUUID();
     const old = agent({ instance });
-    old.holder.want([dataplane('redis-10')]);
+    old.holder.setDataplanes([dataplane('redis-10')]);
     await held(old, 'redis-10');
     await old.kill();
     const secret = randomBytes(32).toString('base64url');
     const updated = agent({ instance, secret });
-    updated.holder.want([dataplane('redis-10')]);
+    updated.holder.setDataplanes([dataplane('redis-10')]);
     await held(updated, 'redis-10');
     const without = agent({ instance });
-    without.holder.want([dataplane('redis-10')]);
+    without.holder.setDataplanes([dataplane('redis-10')]);
     await until('it is told', () => stateOf(without, 'redis-10')?.type === 'other');
     expect(stateOf(without, 'redis-10')).toMatchObject({ reason: expect.stringContaining('another secret') });
   });
@@ -321,12 +321,12 @@ describe('leases of agents', () => {
     const { tokens } = replicas[0].app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     const other = (await tokens.issue({ mesh: 'default', name: 'other-1' })).token;
     const one = agent({ authorization: () => `Bearer ${other}` });
-    one.holder.want([dataplane('redis-5')]);
+    one.holder.setDataplanes([dataplane('redis-5')]);
     await until('it is refused', () => stateOf(one, 'redis-5')?.type === 'refused');
     expect(stateOf(one, 'redis-5')).toMatchObject({ reason: expect.stringContaining('claim "Name" is "other-1"') });
     expect(await get('redis-5')).toBeUndefined();
     const nobody = agent({ authorization: () => undefined });
-    nobody.holder.want([dataplane('redis-5')]);
+    nobody.holder.setDataplanes([dataplane('redis-5')]);
     await until('it is told', () => failureOf(nobody).startsWith('UNAUTHENTICATED'));
 
     // By hand, for another workload: whose token says that one of these tags is theirs does not get it.
@@ -340,7 +340,7 @@ describe('leases of agents', () => {
     const tagged = (await tokens.issue({ mesh: 'default', isKuma: true, tags: { 'kuma.io/service': ['redis'] } }))
       .token;
     const thief = agent({ authorization: () => `Bearer ${tagged}` });
-    thief.holder.want([dataplane('bank-1')]);
+    thief.holder.setDataplanes([dataplane('bank-1')]);
     await until('it is refused', () => stateOf(thief, 'bank-1')?.type === 'refused');
     expect((await get('bank-1'))?.labels).not.toHaveProperty('causeway.io/leased-by');
   });
@@ -349,7 +349,7 @@ describe('leases of agents', () => {
     const third = await ZoneProgram.start(settings());
     const addresses = [third, replicas[1]].map(({ xds }) => `127.0.0.1:${xds.address.port}`);
     const one = agent({ addresses: () => addresses });
-    one.holder.want([dataplane('redis-6')]);
+    one.holder.setDataplanes([dataplane('redis-6')]);
     await held(one, 'redis-6');
     const { creationTime } = await get('redis-6');
     await third.stop();
@@ -366,7 +366,7 @@ describe('leases of agents', () => {
 
   it("keep the spec of a Dataplane its agent's: another write, or a deletion, is answered 409 with the holder", async () => {
     const one = agent();
-    one.holder.want([dataplane('redis-8')]);
+    one.holder.setDataplanes([dataplane('redis-8')]);
     await held(one, 'redis-8');
     const [first, second] = replicas;
     const url = (replica: ZoneProgram): string => `${replica.restUrl}/meshes/default/dataplanes/redis-8`;
@@ -402,14 +402,14 @@ describe('leases of agents', () => {
       labels: { team: 'db', 'causeway.io/leased-by': expect.any(String) },
       spec: { networking: { address: '127.0.0.1', inbound } },
     });
-    one.holder.want([]);
+    one.holder.setDataplanes([]);
     await until('it is gone', async () => (await get('redis-8')) === undefined);
   });
 
   it('end after their length where the agent is killed, and not before', async () => {
     await noneLeft();
     const one = agent();
-    one.holder.want([dataplane('redis-3')]);
+    one.holder.setDataplanes([dataplane('redis-3')]);
     await held(one, 'redis-3');
     await sleep(1.5 * LEASE);
     expect(await get('redis-3')).toBeDefined();
@@ -423,7 +423,7 @@ describe('leases of agents', () => {
   it('are held where many end at once, until an operator releases them', async () => {
     await noneLeft();
     const many = Array.from({ length: 8 }, (_, n) => ({ name: `mass-${n}`, ...agent() }));
-    for (const { holder, name } of many) holder.want([dataplane(name)]);
+    for (const { holder, name } of many) holder.setDataplanes([dataplane(name)]);
     for (const one of many) await held(one, one.name);
     const left = async (): Promise<number> =>
       (await Promise.all(many.map(({ name }) => get(name)))).filter((found) => found !== undefined).length;
@@ -440,7 +440,7 @@ describe('leases of agents', () => {
 
   it('outlive all control planes: nothing is withdrawn', async () => {
     const one = agent();
-    one.holder.want([dataplane('redis-7')]);
+    one.holder.setDataplanes([dataplane('redis-7')]);
     await held(one, 'redis-7');
     const { creationTime } = await get('redis-7');
     await Promise.all(replicas.map((replica) => replica.stop()));

@@ -60,7 +60,7 @@ describe('a machine that has joined', () => {
       authorization: () => (shown.token === undefined ? undefined : `Bearer ${shown.token}`),
     });
     const running = holder.run(end.signal);
-    holder.want([wanted]);
+    holder.setDataplanes([wanted]);
     const one: Machine = {
       holder,
       stop: async () => {

@@ -87,7 +87,7 @@ describe('machines whose enrolment a restored store lacks', () => {
       await run;
     };
     running.add(stop);
-    holder.want([wanted]);
+    holder.setDataplanes([wanted]);
     return until('an answer', () => {
       const state = holder.states().values().next().value;
       if (state && state.type !== 'waiting') return state;

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/identity/workload-identity.module';
 import { AgentProcess } from './agent-process';
 import { relayIn, relayTo } from './namespace-programs';
@@ -46,7 +46,7 @@ export class AgentMachines {
     const { token } = await tokens.issue({ mesh: 'default', name, services: servicesIn(config), validFor: '10m' });
     const bundle = join(this.parts.folder, `${name}.bundle`);
     const facts = { controlPlanes: [`127.0.0.1:${ZONE_PORT}`], zone: 'east', mesh: 'default', token };
-    writeFileSync(bundle, joinBundleText({ ...facts, authority: this.zone.authority ?? '' }), { mode: 0o600 });
+    writeFileSync(bundle, formatJoinBundle({ ...facts, authority: this.zone.authority ?? '' }), { mode: 0o600 });
     const folder = join(this.parts.folder, `${name}-${this.agents.length}`);
     const agent = new AgentProcess(folder, { bundle, drainTime: '1s', ...config }, ['nsenter', ...machine.enter]);
     this.agents.push(agent);

@@ -88,7 +88,9 @@ export class SimulatedAgent {
   start(): void {
     const tags = { 'kuma.io/service': WORKLOAD };
     const networking = { address: '127.0.0.1', inbound: [{ port: PORT, tags }] };
-    this.holder.want([{ mesh: MESH, name: this.name, labels: { 'kuma.io/workload': WORKLOAD }, spec: { networking } }]);
+    this.holder.setDataplanes([
+      { mesh: MESH, name: this.name, labels: { 'kuma.io/workload': WORKLOAD }, spec: { networking } },
+    ]);
     this.running = this.holder.run(this.ending.signal);
   }
 

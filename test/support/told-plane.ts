@@ -24,7 +24,7 @@ export class ToldPlane<P extends Plane> {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-plane-'));
     const cache = await ResourceCache.open(join(folder, 'cache'), tools);
     const plane = createPlane(cache);
-    cache.useTaker((change) => plane.take(change));
+    cache.useApplier((change) => plane.take(change));
     const client = new AdsClient({
       addresses: () => [`127.0.0.1:${xdsPort}`],
       tls: () => undefined,

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState, unreadable } from '@causeway/agent';
+import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState, listUnreadable } from '@causeway/agent';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createLogger } from '@causeway/telemetry';
 import type { AgentEnvironment } from './config';
@@ -21,20 +21,20 @@ export interface StateFlags {
   readonly state?: string;
 }
 
-/** Interval at which the end of an agent is looked for, ms. */
+/** Interval at which the end of an agent is polled, ms. */
 const POLL_INTERVAL = 100;
 
 /** `run` and `ingress`: resolves with the exit code when the agent has ended. */
 export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'dataplane' | 'ingress'): Promise<number> {
   const { environment, version, printError, signal, isTerminal } = context;
   const given = flagsToConfig(flags, kind);
-  // Flags that say everything need no file of the machine.
+  // With all flags given, the machine's default file is not read.
   const file = flags.file ?? ('dataplanes' in given || 'ingress' in given ? undefined : environment.file);
   const source = { flags: given, ...(file !== undefined && { file }) };
   const loaded = loadConfig(source);
   if (!loaded.ok) {
-    // Without what it joins with, nothing else is of use.
-    for (const problem of [...unreadable(flags), ...loaded.problems]) printError(problem);
+    // Credentials are checked first: without them nothing else can work.
+    for (const problem of [...listUnreadable(flags), ...loaded.problems]) printError(problem);
     return 2;
   }
   const { config } = loaded;
@@ -56,7 +56,7 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
       level = logLevel;
     },
   });
-  // // Sent by `systemctl reload`. On a terminal it means the end of the terminal.
+  // Sent by `systemctl reload`. On a terminal it means that the terminal was closed.
   if (!isTerminal)
     process.on('SIGHUP', () => {
       logger.info('SIGHUP: the configuration is read again');
@@ -66,7 +66,7 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
   return 0;
 }
 
-/** `status`: 0 where the agent runs, 1 where it does not. */
+/** `status`: 0 if the agent runs, 1 if it does not. */
 export async function showStatus(
   context: AgentContext,
   { state, output }: StateFlags & { readonly output: 'table' | 'json' },
@@ -77,7 +77,7 @@ export async function showStatus(
   return 0;
 }
 
-/** `drain`: the agent ends gracefully; resolves when it has. */
+/** `drain`: ends the agent gracefully; resolves when it has ended. */
 export async function drainAgent(context: AgentContext, { state }: StateFlags): Promise<number> {
   if ((await ask(context, state, 'POST', '/drain')) === undefined) return 1;
   const path = agentSocketPath(state ?? context.environment.state);
@@ -97,7 +97,7 @@ export async function uninstallAgent(context: AgentContext, flags: StateFlags): 
     const code = await drainAgent(context, flags);
     if (code !== 0) return code;
   }
-  // Timers of the clock hold no program: without this one it would end while it waits for a proxy to end.
+  // Keeps the program alive while it waits for a proxy to end: the clock's timers do not.
   const waiting = setInterval(() => undefined, POLL_INTERVAL);
   try {
     await removeState(folder, { clock: systemClock, logger: silentLogger });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 /** Environment of the program; the configuration file has precedence. */
 export interface AgentEnvironment {
   readonly envoy: { readonly setting?: string; readonly searched?: string };
-  /** The state folder where neither flag nor file names one. */
+  /** State folder if neither flag nor file names one. */
   readonly state: string;
-  /** The configuration file where no flag names one; undefined where there is none. */
+  /** Configuration file if no flag names one; undefined if there is none. */
   readonly file?: string;
   /** File of the authorities that the machine trusts. */
   readonly authoritiesFile?: string;
@@ -23,7 +23,7 @@ const MACHINE_AUTHORITIES = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Environment variables of the agent, a line each, for `--help` and docs/reference/settings.md. */
+/** Environment variables of the agent, one line each, for `--help` and docs/reference/settings.md. */
 export const agentVariables: Readonly<Record<string, string>> = {
   CAUSEWAY_AGENT_CONFIG: 'the configuration; none = /etc/causeway/agent.yaml where it is there',
   CAUSEWAY_AGENT_STATE:
@@ -32,7 +32,7 @@ export const agentVariables: Readonly<Record<string, string>> = {
   CAUSEWAY_ENVOY: 'the Envoy to run; none = the one on the PATH',
 };
 
-/** Reads `agentVariables` and the `PATH`. */
+/** Reads `agentVariables` and `PATH`. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): AgentEnvironment {
   const isRoot = process.getuid?.() === 0;
   const ofUser = join(env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state'), 'causeway-agent');

@@ -65,7 +65,7 @@ describe('causeway-agent dns', () => {
     expect(err.pop()).toMatch(/^the zone has sent no suffixes yet, mesh\.local is taken/);
     expect(readFileSync(join(root, DROP_IN), 'utf8')).toContain('Domains=~mesh.local\n');
     const sent = { virtualRanges: ['241.0.0.0/8'], dnsSuffixes: ['shop.internal', 'mesh'] };
-    await (await KnownZone.open(root)).learn(sent);
+    await (await KnownZone.open(root)).update(sent);
     expect(await run('install', '-f', config)).toBe(0);
     expect(readFileSync(join(root, DROP_IN), 'utf8')).toContain('Domains=~shop.internal ~mesh\n');
     expect(err).toEqual([]);

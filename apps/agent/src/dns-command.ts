@@ -22,7 +22,7 @@ interface DnsFlags {
 
 const NO_DNS: DnsFields = { address: '127.0.0.1', port: 53, suffixes: [], upstream: [] };
 
-/** Adds `dns install` and `dns uninstall`; `finish` gets the exit code: 0 done, 1 refused, 2 wrong use. */
+/** Adds `dns install` and `dns uninstall`; `finish` gets the exit code: 0 done, 1 refused, 2 wrong usage. */
 export function registerDns(program: Command, context: AgentContext, finish: (code: number) => void): void {
   const dns = program.command('dns').description("points this machine's resolver to the agent's DNS, and back");
   const option = (command: Command): Command =>

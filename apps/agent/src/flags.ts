@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-/** The flags of `causeway-agent run` and `ingress`; each stands over the field of the file. */
+/** Flags of `causeway-agent run` and `ingress`; each overrides the field of the file. */
 export interface RunFlags {
   readonly file?: string;
   readonly state?: string;
@@ -20,10 +20,10 @@ export interface RunFlags {
   readonly logLevel?: string;
 }
 
-/** A flag that cannot be read. */
+/** Flag that cannot be parsed. */
 class FlagError extends Error {}
 
-/** The configuration that flags stand for: what is not said is left out. Throws FlagError. */
+/** Converts flags to a partial configuration. Throws FlagError. */
 export function flagsToConfig(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {
   const { name, bundle, controlPlane, mesh, plane, capture, tokenFile, authorityFile, state, logLevel } = flags;
   return {
@@ -55,7 +55,7 @@ function toDataplane({
   };
 }
 
-/** `NAME:PORT[:SERVICE-PORT][/PROTOCOL]`. */
+/** Parses `NAME:PORT[:SERVICE-PORT][/PROTOCOL]`. */
 function parseService(text: string): Readonly<Record<string, unknown>> {
   const [, name, port = '', servicePort, protocol] = /^([^:/]+):(\d+)(?::(\d+))?(?:\/([a-z0-9]+))?$/.exec(text) ?? [];
   if (name === undefined)
@@ -69,7 +69,7 @@ function parseService(text: string): Readonly<Record<string, unknown>> {
   };
 }
 
-/** `PORT=SERVICE[:PORT]`. */
+/** Parses `PORT=SERVICE[:PORT]`. */
 function parseOutbound(text: string): Readonly<Record<string, unknown>> {
   const [, port = '', name, of] = /^(\d+)=([^:]+)(?::(\d+))?$/.exec(text) ?? [];
   if (name === undefined) throw new FlagError(`--outbound: "${text}" is no outbound; it looks like 10001=redis:6379`);

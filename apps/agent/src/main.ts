@@ -7,12 +7,12 @@ import { agentVariables, readEnvironment } from './config';
 import { registerDns } from './dns-command';
 import type { RunFlags } from './flags';
 
-/** Runs the command line; the exit code is 0 for done, 1 for failed, 2 for wrong usage or configuration, 130 for Ctrl-C. */
+/** Runs the command line; exit code 0: done, 1: failed, 2: wrong usage or configuration, 130: Ctrl-C. */
 async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
-  // The second one ends the program at once, as the system does it.
+  // A second signal ends the program at once, by the system's default.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
-  // Texts of control planes and of proxies stand in what is printed.
+  // Output may contain texts of control planes and proxies.
   const print = (line: string): void => void process.stdout.write(`${escapedLines(line)}\n`);
   const printError = (line: string): void => void process.stderr.write(`${escapedLines(line)}\n`);
   const context: AgentContext = {
@@ -87,7 +87,7 @@ function variablesText(): string {
     .join('\n');
 }
 
-/** The options of what runs. */
+/** Adds the options shared by `run` and `ingress`. */
 function shared(command: Command): Command {
   return command
     .option('-f, --file <file>', 'the configuration (default: CAUSEWAY_AGENT_CONFIG, else /etc/causeway/agent.yaml)')

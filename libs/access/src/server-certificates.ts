@@ -42,7 +42,7 @@ export interface SelfIssuedCertificateOptions {
 /** Interval of the checks of names and age, ms. */
 const CHECK_INTERVAL = 3_600_000;
 /** Age at which a certificate is replaced, ms. */
-const RENEWED_AT = SERVER_VALIDITY / 2;
+const RENEWAL_AGE = SERVER_VALIDITY / 2;
 
 interface IssuedCertificate {
   readonly authority: CertifiedKey;
@@ -79,7 +79,7 @@ export class SelfIssuedCertificates implements ServerCertificates {
   static async open(options: SelfIssuedCertificateOptions): Promise<SelfIssuedCertificates> {
     const issued = await issueByStored(options);
     if (issued.ok) return new SelfIssuedCertificates(options, issued.issued, undefined);
-    // // The operator needs a running control plane to repair the secret; until then clients do not trust this
+    // The operator needs a running control plane to repair the secret; until then clients do not trust this
     // certificate.
     const secret = authoritySecret(options.cp);
     options.logger.error('clients cannot trust the certificate shown', { secret, reason: issued.reason });
@@ -143,7 +143,7 @@ export class SelfIssuedCertificates implements ServerCertificates {
     const { authority } = reading;
     this.lastFault = undefined;
     const same = authority.certificate === issued.authority.certificate;
-    const fresh = options.clock.now() - issued.at < RENEWED_AT && options.names().join() === issued.names.join();
+    const fresh = options.clock.now() - issued.at < RENEWAL_AGE && options.names().join() === issued.names.join();
     if (same && fresh) return;
     this.issued = await issue(options, authority);
     options.logger.info('a server certificate was replaced', { newAuthority: !same });

@@ -4,7 +4,7 @@ import type { CertificateSigner } from './proxies/certificate-signer';
 import type { ProxyCertificates } from './proxies/proxy-certificates';
 import type { XdsServer } from '@causeway/xds-server';
 
-/** One metric that is read when Prometheus scrapes; the shape that `@causeway/telemetry` takes. */
+/** Metric that is read when Prometheus scrapes, in the form that `@causeway/telemetry` accepts. */
 export interface XdsMetric {
   readonly name: string;
   readonly help: string;
@@ -22,7 +22,7 @@ export interface XdsMetricSources {
   readonly enrolments: Pick<Enrolments, 'counts'>;
 }
 
-/** The metrics of the xDS port (docs/reference/xds.md, Metrics). */
+/** Returns the metrics of the xDS port (docs/reference/xds.md, Metrics). */
 export function xdsMetrics({
   server,
   resources,

@@ -3,10 +3,10 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   findEgressIdentity,
   type Enrolments,
-  identityFor,
+  selectIdentity,
   findMeshAuthority,
   readPresetPath,
-  revokedIdsIn,
+  listRevokedIds,
   listSpiffeIds,
   type WorkloadCertificates,
 } from '@causeway/identity';
@@ -42,7 +42,7 @@ import {
 } from '@causeway/xds-server';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 
-/** Inputs of the port, and how it listens. */
+/** Dependencies and listen options of the port. */
 export interface XdsPortOptions {
   readonly zone: string;
   readonly replica: ServingReplica;
@@ -51,65 +51,65 @@ export interface XdsPortOptions {
   readonly tables: ServedTables;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The tokens by which Dataplanes, and ingresses and egresses of the zone authenticate. */
+  /** Tokens by which Dataplanes authenticate, and ingresses and egresses of the zone. */
   readonly tokens: {
     readonly dataplane: Pick<DataplaneTokens, 'verify' | 'onChange'>;
     readonly zone: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   };
-  /** The enrolments of machines. */
+  /** Enrolments of machines. */
   readonly enrolments: Enrolments;
   readonly workloads: WorkloadIssuer;
-  /** What proxies are sent: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
+  /** Resources that proxies are sent: those they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
-  /** The leases of agents, and how long one lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  /** Leases of agents, and their validity without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
   readonly leases: { readonly store: AgentLeaseStore; readonly length: number };
-  /** The facts of the zone that machines with Dataplanes of a mesh are sent. */
+  /** Returns the facts of the zone that are sent to machines with Dataplanes of a mesh. */
   readonly zoneFacts: (mesh: string) => { readonly virtualRanges: string[]; readonly dnsSuffixes: string[] };
-  /** The way in for the Dataplanes that proxies and agents bring along, with these rights. */
+  /** Returns the admission for Dataplanes that proxies and agents register, with these rights. */
   readonly admission: DataplaneRegistrarOptions['admission'];
   readonly limits?: Partial<XdsLimits>;
   readonly listen: ListenOptions;
 }
 
-/** The replica that serves, as the others know it. */
+/** This replica, as other replicas know it. */
 interface ServingReplica {
-  /** Another one after each start. */
+  /** Id of this replica, new after each start. */
   readonly instance: string;
-  /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
+  /** Announces, before the first proxy connects, that this replica supports enrolments. Rejects with Unavailable. */
   readonly announce: () => Promise<unknown>;
-  /** The store in which replicas report their proxies. */
+  /** Store in which replicas report their proxies. */
   readonly store: Pick<ProxySessionStore, 'report'>;
 }
 
-/** Tables that are filled before what reads them. */
+/** Tables, created before their readers. */
 interface ServedTables {
   readonly routes: FollowedRoutes;
   readonly policies: PolicySource;
-  /** The addresses of external services and host names, for proxies that do not resolve names themselves. */
+  /** Addresses of external services and host names, for proxies that do not resolve names themselves. */
   readonly hosts: HostSource;
 }
 
 /** Issuer of certificates of workloads. */
 interface WorkloadIssuer {
   readonly certificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
-  /** The certificate in PEM of the authority that signs workloads now. */
+  /** Returns the certificate (PEM) of the authority that signs workloads. */
   readonly authority: () => Promise<string | undefined>;
 }
 
 interface ListenOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Asked once, when the port is opened; plain text where it gives none. */
+  /** Called once, when the port is opened; undefined: plaintext. */
   readonly certificates: () => ServerCertificates | undefined;
 }
 
-/** A connected proxy, with what is known of its certificate where this control plane keeps it. */
+/** Connected proxy, with the status of a certificate that this control plane renews. */
 export interface ConnectedProxy extends ProxyStatus {
   readonly certificate?: CertificateStatus;
 }
 
-/** The port at which the proxies of a zone are served, by every replica. */
+/** Port at which every replica serves the proxies of a zone. */
 export class XdsPort implements ObservedProxies {
   readonly server: XdsServer<EnvoyView>;
   readonly resources: EnvoyResources;
@@ -123,7 +123,7 @@ export class XdsPort implements ObservedProxies {
   private readonly ending = new AbortController();
   private reporting: Promise<void> = Promise.resolve();
   private bound = 0;
-  /** Are called with a proxy whose certificate is another. */
+  /** Called with a proxy whose certificate has changed. */
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
@@ -143,10 +143,10 @@ export class XdsPort implements ObservedProxies {
     this.reporter = new ProxyReporter({ observed: this, store, instance, clock, logger });
   }
 
-  /** Listens and resolves with the port. Rejects where it cannot listen. */
+  /** Listens and resolves with the port. Rejects if it cannot listen. */
   async listen(): Promise<number> {
     await this.options.replica.announce();
-    // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
+    // Announces before the first proxy connects (docs/reference/proxies.md).
     await this.reporter.report();
     this.reporting = this.reporter.run(this.ending.signal);
     this.agents.start();
@@ -162,23 +162,23 @@ export class XdsPort implements ObservedProxies {
     return this.bound;
   }
 
-  /** The address at which it listens; port 0 before. */
+  /** Address at which it listens; port 0 before. */
   get address(): { readonly host: string; readonly port: number } {
     return { host: this.options.listen.host, port: this.bound };
   }
 
-  /** The server certificates that proxies are shown; undefined if they are served in plain text, and before the start. */
+  /** Server certificates; undefined if proxies are served in plaintext, and before the start. */
   get certificates(): ServerCertificates | undefined {
     return this.options.listen.certificates();
   }
 
-  /** Why the certificate that proxies are shown is not the configured one. */
+  /** Returns why the certificate in use is not the configured one. */
   warnings(): readonly string[] {
     const fault = this.certificates?.fault();
     return fault === undefined ? [] : [`xDS: ${fault}`];
   }
 
-  /** Every stream of every connected proxy of this replica. */
+  /** Returns every stream of every connected proxy of this replica. */
   proxies(): readonly ConnectedProxy[] {
     return this.server.proxies().map((proxy) => this.withCertificate(proxy));
   }
@@ -217,14 +217,14 @@ export class XdsPort implements ObservedProxies {
     return this.resources.findAuthorities(version);
   }
 
-  /** The values at the moment of the scrape. */
+  /** Returns the current metric values. */
   metrics(): readonly XdsMetric[] {
     const { server, resources, signer, proxyCertificates: certificates, agents } = this;
     const { enrolments } = this.options;
     return xdsMetrics({ server, resources, signer, certificates, agents, enrolments });
   }
 
-  /** Ends all streams, so that proxies turn to another replica. */
+  /** Ends all streams, so that proxies connect to another replica. */
   async close(): Promise<void> {
     this.registrar.close();
     this.proxyCertificates.close();
@@ -250,7 +250,7 @@ export class XdsPort implements ObservedProxies {
       signer: this.signer,
       authority: workloads.authority,
       meshAuthority: (mesh) => findMeshAuthority(index, mesh)?.certificate,
-      listIds: (owner) => spiffeIdsIn(index, owner),
+      listIds: (owner) => listStoredSpiffeIds(index, owner),
     });
   }
 
@@ -266,7 +266,7 @@ export class XdsPort implements ObservedProxies {
       clock,
       certificates: this.proxyCertificates,
       registrar: this.registrar,
-      listIds: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
+      listIds: (dataplane) => listStoredSpiffeIds(index, { type: 'dataplane', dataplane }),
       peers,
       renewed: (view, mesh) => this.renewed(view, mesh),
       destinations: (mesh) => countDestinations(this.resources.model.destinations(), mesh),
@@ -310,7 +310,7 @@ export class XdsPort implements ObservedProxies {
       clock,
       trust: (mesh) => this.resources.model.trust(mesh),
       isRevoked: (mesh, uri) =>
-        revokedIdsIn(index, { mesh, zone }, access.meshes.state(mesh)?.access?.revoked ?? []).includes(uri),
+        listRevokedIds(index, { mesh, zone }, access.meshes.state(mesh)?.access?.revoked ?? []).includes(uri),
     });
   }
 
@@ -328,7 +328,7 @@ export class XdsPort implements ObservedProxies {
       leaseLength: leases.length,
       zoneFacts,
       enrolments,
-      listIds: (dataplane) => spiffeIdsToBe(index, dataplane),
+      listIds: (dataplane) => listFutureSpiffeIds(index, dataplane),
       streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
     });
   }
@@ -349,19 +349,19 @@ type IdentityOwner =
   | Pick<Extract<CertificateOwner, { type: 'dataplane' }>, 'type' | 'dataplane'>
   | Extract<CertificateOwner, { type: 'egress' }>;
 
-/** The SPIFFE ids by which a stored Dataplane, or the egress in a mesh, is known: that of its next certificate first. */
-function spiffeIdsIn(index: IndexReader, owner: IdentityOwner): readonly string[] {
+/** Returns the SPIFFE ids of a stored Dataplane, or of the egress in a mesh, that of its next certificate first. */
+function listStoredSpiffeIds(index: IndexReader, owner: IdentityOwner): readonly string[] {
   if (owner.type === 'egress') {
     const uri = findEgressIdentity(index, owner)?.uri;
     return uri === undefined ? [] : [uri];
   }
   const dataplane = index.get(owner.dataplane);
-  return dataplane && Dataplane.is(dataplane) ? spiffeIdsToBe(index, dataplane) : [];
+  return dataplane && Dataplane.is(dataplane) ? listFutureSpiffeIds(index, dataplane) : [];
 }
 
-/** The same of a Dataplane that need not be stored. */
-function spiffeIdsToBe(index: IndexReader, dataplane: DataplaneResource): readonly string[] {
+/** Returns the SPIFFE ids of a Dataplane that need not be stored. */
+function listFutureSpiffeIds(index: IndexReader, dataplane: DataplaneResource): readonly string[] {
   const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
-  const identity = identityFor(dataplane, identities);
+  const identity = selectIdentity(dataplane, identities);
   return identity ? listSpiffeIds(dataplane, identity, readPresetPath(index, dataplane.id)) : [];
 }

@@ -14,7 +14,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<XdsPortOptions
   .setClassMethodName('forRoot')
   .build();
 
-/** Proxies are served from bootstrap until the application begins to end. */
+/** Serves proxies from bootstrap until the application shuts down. */
 class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     @Inject(XdsPort) private readonly xds: XdsPort,
@@ -33,7 +33,7 @@ class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   }
 }
 
-/** The port for a zone's proxies. What it serves from, the index first of all, must stand in modules that its options import. */
+/** Port for a zone's proxies. Its sources, above all the index, must be in modules that its options import. */
 @Module({
   providers: [provideFrom(XdsPort, { options: OPTIONS }, ({ options }) => new XdsPort(options)), XdsListener],
   exports: [XdsPort],

@@ -9,6 +9,6 @@ export {
 export { loadConfig } from './config/config-file';
 export { Agent, agentSocketPath } from './machine/agent';
 export { KnownZone } from './machine/zone-facts';
-export { unreadable } from './identity/zone-access';
+export { listUnreadable } from './identity/zone-access';
 export { removeState } from './machine/state-folder';
 export { askAgent, isAnswered } from './machine/agent-socket';

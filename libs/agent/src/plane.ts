@@ -2,34 +2,34 @@ import type { CacheChange } from './resources/resource-cache';
 
 /** State of a dataplane, for status and metrics. */
 export interface PlaneState {
-  /** `failed`: it does not carry traffic and is tried again. */
+  /** `failed`: it does not carry traffic and is retried. */
   readonly type: 'starting' | 'serving' | 'failed' | 'draining' | 'stopped';
   /** Why it does not serve. */
   readonly reason?: string;
   /** ms since 1970. */
   readonly since: number;
-  /** Of the program that carries the traffic. */
+  /** Version of the program that carries the traffic. */
   readonly version?: string;
 }
 
 /** A configured feature that a dataplane does not implement. */
 export interface UnsupportedFeature {
-  /** The listener. */
+  /** Name of the listener. */
   readonly name: string;
   readonly what: string;
 }
 
-/** The processes that run now, by their ids, and how often one that ended was started again. */
+/** Ids of the running processes, and number of restarts. */
 export interface PlaneProcessesState {
   readonly pids: readonly number[];
   readonly restarts: number;
 }
 
-/** What a plane has put into the kernel. */
+/** Kernel rules of a dataplane. */
 export interface PlaneRules {
   /** Number of `address:port` of virtual IPs with endpoints. */
   readonly addresses: number;
-  /** Number of slots in the maps of the kernel: each endpoint as often as its share. */
+  /** Number of slots in the kernel's maps, in proportion to weights. */
   readonly slots: number;
   /** Number of services with unsupported features. */
   readonly lost: number;
@@ -39,7 +39,7 @@ export interface PlaneRules {
   readonly failure: string | undefined;
   /** Number of changes that the kernel refused. */
   readonly refusals: number;
-  /** Number of times that removed rules were restored; `restoredAt` is the last time, ms since 1970. */
+  /** Number of times that removed rules were restored; `restoredAt`: the last time, ms since 1970. */
   readonly restored: number;
   readonly restoredAt: number | undefined;
 }
@@ -51,19 +51,19 @@ export interface PlaneRules {
 export interface Plane {
   readonly type: 'envoy' | 'builtin' | 'direct' | 'grpc';
   readonly state: PlaneState;
-  /** Of a plane that has processes of its own. */
+  /** Of a dataplane with separate processes. */
   readonly processes?: PlaneProcessesState | undefined;
-  /** Configured features that it does not implement, as of a moment ago; absent: none. */
+  /** Configured features that it does not implement, with a short delay; absent: none. */
   readonly unsupported?: readonly UnsupportedFeature[];
-  /** Of a plane that works by rules of the kernel. */
+  /** Of a dataplane that works by kernel rules. */
   readonly rules?: PlaneRules | undefined;
-  /** Resolves when it has begun; `state` tells when it serves. Rejects if it can never run here. */
+  /** Resolves when started; `state` shows when it serves. Rejects if it can never run here. */
   start(): Promise<void>;
   /**
-   * Applies changed resources. Resolves when they are in force for traffic: undefined, or why they cannot be applied,
-   * with the names (the zone gets a NACK). Resolves at once while the dataplane carries no traffic. Never rejects.
+   * Applies changed resources. Resolves when they are in force: with undefined, or with why they cannot be applied and
+   * their names (the zone gets a NACK). Resolves at once while the dataplane carries no traffic. Never rejects.
    */
   take(change: CacheChange): Promise<string | undefined>;
-  /** Takes no new connections; resolves when the open ones have ended, after `drainMs` at the latest. Idempotent. */
+  /** Refuses new connections; resolves when the open ones have ended, after `drainMs` at the latest. Idempotent. */
   stop(options: { readonly drainMs: number }): Promise<void>;
 }

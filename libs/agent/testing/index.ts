@@ -4,7 +4,7 @@ export { LeaseHolder, type LeasedDataplane, type LeaseState } from '../src/lease
 export type { Plane } from '../src/plane';
 export { ResourceCache } from '../src/resources/resource-cache';
 export { BuiltinPlane, type BuiltinPlaneOptions } from '../src/builtin/builtin-plane';
-export { prometheusText } from '../src/builtin/stats';
+export { formatPrometheus } from '../src/builtin/stats';
 export { rawStats } from './raw-stats';
 export { PlaneProcesses } from '../src/builtin/processes/plane-processes';
 export type { AgentStatus } from '../src/machine/status';

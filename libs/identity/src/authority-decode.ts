@@ -2,19 +2,17 @@ import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources'
 import type { AuthorityState, RotatedAuthority, RotationStep } from './authority-rotation';
 import type { SealedText } from './sealing-keys';
 
-/** One authority as it is stored: its certificate in plain, its key sealed. */
+/** Stored authority: its certificate, and its sealed key. */
 export interface StoredAuthority extends RotatedAuthority {
   /** PEM. */
   readonly certificate: string;
   readonly key: SealedText;
 }
 
-/** Authorities of one state: the one that signs and one that comes or goes. */
+/** Maximum number of authorities of a state: the signing one, and one that is introduced or retired. */
 const MAX_AUTHORITIES = 2;
 
-/**
- * Decodes the state in a metadata entry; undefined if it is invalid, in whole or in part: half a state decides nothing.
- */
+/** Decodes the state in a metadata entry; undefined if any part of it is invalid. */
 export function decodeAuthorityState(note: JsonObject): AuthorityState<StoredAuthority> | undefined {
   const { version, signing, authorities, step } = note;
   if (version !== 1 || typeof signing !== 'string' || !isJsonArray(authorities)) return undefined;

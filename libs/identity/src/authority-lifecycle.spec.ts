@@ -78,7 +78,7 @@ describe('the life of an authority under the leaders of a zone', () => {
     return { lifecycle, fence };
   };
   const order = (wanted: RotationCommand): Promise<void> =>
-    new RotationRequests(backend.store, clock).leave(wanted, 'somebody');
+    new RotationRequests(backend.store, clock).submit(wanted, 'somebody');
   const state = async (): Promise<AuthorityStateOfZone> => {
     const found = await authority().state();
     if (!found) throw new Error('no authority');

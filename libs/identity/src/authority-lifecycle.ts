@@ -4,22 +4,22 @@ import type { Fence, ResourceStore } from '@causeway/store';
 import { NO_REQUEST, requestNote, RotationRequests, type RotationRequest } from './rotation-requests';
 import type { AuthorityStateOfZone, ZoneAuthority } from './zone-authority';
 
-/** Zones and proxies that have not received a new authority, in an operator's words. */
+/** Zones and proxies that have not received a new authority, as text for operators. */
 export interface TrustGaps {
-  /** Trust domains that have not been passed on with it, and live proxies that have not acked a trust with it. */
+  /** Trust domains whose trust was not sent with it, and live proxies that have not acked it. */
   readonly missing: readonly string[];
-  /** Zones that say nothing of their proxies: they get time instead. */
+  /** Zones that do not report their proxies: they get a margin of time instead. */
   readonly unheard: readonly string[];
 }
 
-/** Knows who has not learned of a new authority yet. */
+/** Finds out who has not received a new authority yet. */
 export interface TrustEvidence {
   /** Returns who has not received all of `certificates` (PEM). Throws Unavailable. */
   gaps(certificates: readonly string[]): Promise<TrustGaps>;
 }
 
-/** Everybody who is waited for, in the words of an operator. */
-export function waitedFor({ missing, unheard }: TrustGaps): readonly string[] {
+/** Lists everybody who is waited for, as text for operators. */
+export function listAwaitedPeers({ missing, unheard }: TrustGaps): readonly string[] {
   return [
     ...missing,
     ...unheard.map((zone) => `zone ${zone}: says nothing of its proxies; it has some time to learn of it`),
@@ -40,8 +40,7 @@ export interface AuthorityLifecycleOptions {
 }
 
 /**
- * Manages the zone's authority for one term of the leader: creates it, carries out requests, takes each step of a
- * rotation when due.
+ * Manages the zone's authority for one term of the leader: creates it, executes requests, advances a rotation when due.
  */
 export class AuthorityLifecycle {
   private readonly requests: RotationRequests;
@@ -55,23 +54,23 @@ export class AuthorityLifecycle {
     this.requests = new RotationRequests(options.store, options.clock);
   }
 
-  /** The certificates in PEM of all authorities that are trusted, as of the last turn; none before the first one. */
+  /** Certificates (PEM) of all trusted authorities, as of the last turn; empty before the first one. */
   certificates(): readonly string[] {
     return this.trusted;
   }
 
-  /** The certificate in PEM of the authority that signs, as of the last turn. */
+  /** Certificate (PEM) of the signing authority, as of the last turn. */
   get signing(): string | undefined {
     return this.signingCertificate;
   }
 
-  /** One look: idempotent, two reads where nothing is due. A fault is logged when it begins. */
+  /** Does what is due. Idempotent; two reads if nothing is due. A fault is logged when it begins. */
   async turn(): Promise<void> {
     const { authority, fence, logger } = this.options;
     try {
       let state = await authority.ensure(fence);
-      const request = await this.requests.pending();
-      if (request) state = await this.carryOut(request, state);
+      const request = await this.requests.getPending();
+      if (request) state = await this.execute(request, state);
       if (state.step.type === 'steady') this.completeSince = undefined;
       else state = await this.advance(state);
       this.trusted = listCertificates(state);
@@ -85,8 +84,8 @@ export class AuthorityLifecycle {
     }
   }
 
-  /** An order and its end are one write: after a crash it is carried out once, or refused as out of its step. */
-  private async carryOut(request: RotationRequest, state: AuthorityStateOfZone): Promise<AuthorityStateOfZone> {
+  /** A request and its result are one write: after a crash it is executed once, or refused if its step has passed. */
+  private async execute(request: RotationRequest, state: AuthorityStateOfZone): Promise<AuthorityStateOfZone> {
     const { authority, fence, clock, store, logger } = this.options;
     const { order, by, at } = request;
     try {
@@ -96,7 +95,7 @@ export class AuthorityLifecycle {
           return await authority.beginRotation(fence, clock.now() + order.wait, [next]);
         }
         case 'force':
-          return await authority.forceRotation(fence, waitedFor(await this.gaps(state)), [NO_REQUEST]);
+          return await authority.forceRotation(fence, listAwaitedPeers(await this.gaps(state)), [NO_REQUEST]);
         case 'abandon':
           return await authority.abandonRotation(fence, [NO_REQUEST]);
       }
@@ -124,7 +123,7 @@ export class AuthorityLifecycle {
     const now = clock.now();
     this.completeSince = gaps.missing.length > 0 ? undefined : (this.completeSince ?? now);
     const isOver = this.completeSince !== undefined && now - this.completeSince >= margin;
-    return isOver ? [] : waitedFor(gaps);
+    return isOver ? [] : listAwaitedPeers(gaps);
   }
 
   private gaps(state: AuthorityStateOfZone): Promise<TrustGaps> {
@@ -132,7 +131,7 @@ export class AuthorityLifecycle {
   }
 }
 
-/** The certificates in PEM of all authorities of a state. */
+/** Returns the certificates (PEM) of all authorities of a state. */
 export function listCertificates({ authorities }: AuthorityStateOfZone): readonly string[] {
   return authorities.map(({ certificate }) => certificate);
 }

@@ -13,30 +13,30 @@ export type RotationStep =
       readonly type: 'trusting';
       readonly next: string;
       readonly startedAt: number;
-      /** The wait for acks ends here, ms since 1970. */
+      /** End of the wait for acks, ms since 1970. */
       readonly deadline: number;
     }
   | {
       readonly type: 'retiring';
       readonly old: string;
-      /** No certificate of the old authority is valid from here on, ms since 1970. */
+      /** From then on no certificate of the old authority is valid, ms since 1970. */
       readonly dropAt: number;
       readonly usedSince: number;
       readonly usedBy: 'acks' | 'deadline' | 'force';
-      /** Peers that had not acknowledged the new authority when it was first used; the first hundred. */
+      /** Peers that had not acked the new authority when it was first used; at most 100. */
       readonly missing: readonly string[];
     };
 
-/** The part of an authority that rotation decides by. */
+/** Part of an authority that decides a rotation. */
 export interface RotatedAuthority {
   readonly id: string;
-  /** The longest validity of a certificate that it may sign, ms; it only grows. */
+  /** Longest validity of a certificate that it may sign, ms; never decreases. */
   readonly longestValidity: number;
 }
 
-/** The authorities of a zone: all are trusted, one signs. */
+/** Authorities of a zone: all are trusted, one signs. */
 export interface AuthorityState<Authority extends RotatedAuthority = RotatedAuthority> {
-  /** The id of the one that signs. */
+  /** Id of the signing one. */
   readonly signing: string;
   readonly authorities: readonly Authority[];
   readonly step: RotationStep;
@@ -45,25 +45,25 @@ export interface AuthorityState<Authority extends RotatedAuthority = RotatedAuth
 /** Facts from which a leader decides whether the next step is due. */
 export interface RotationEvidence {
   readonly now: number;
-  /** Live proxies that have not acked the trust that holds now; sorted. */
+  /** Live proxies that have not acked the current trust; sorted. */
   readonly missing: readonly string[];
-  /** The operator does not wait for them. */
+  /** The operator skips the wait. */
   readonly force?: boolean;
-  /** Time for which an authority is trusted after its last certificate, ms; `SIGNING_SLACK` by default. */
+  /** Time for which an authority is trusted after its last certificate, ms; default: `SIGNING_SLACK`. */
   readonly slack?: number;
 }
 
-/** Proxies that a state names as missing. */
+/** Maximum number of missing proxies in a state. */
 const MAX_MISSING = 100;
-/** Between the read of a state and the end of a signature made by it, and between two clocks, ms; where nothing else is set. */
+/** Default slack for signatures in progress and clock differences, ms. */
 export const SIGNING_SLACK = 10 * 60_000;
 
-/** A state with one authority, which signs. */
+/** Returns a state with one authority, which signs. */
 export function steadyState<A extends RotatedAuthority>(authority: A): AuthorityState<A> {
   return { signing: authority.id, authorities: [authority], step: { type: 'steady' } };
 }
 
-/** Begins: `next` is trusted and not used. Throws Conflict while a rotation runs. */
+/** Begins a rotation: `next` is trusted and does not sign yet. Throws Conflict during a rotation. */
 export function beginRotation<A extends RotatedAuthority>(
   state: AuthorityState<A>,
   next: A,
@@ -75,7 +75,7 @@ export function beginRotation<A extends RotatedAuthority>(
   return { ...state, authorities: [...state.authorities, next], step };
 }
 
-/** Gives a rotation up before the new authority was used: it is dropped. Throws Conflict at any other step. */
+/** Abandons a rotation before the new authority is used, and drops it. Throws Conflict at any other step. */
 export function abandonRotation<A extends RotatedAuthority>(state: AuthorityState<A>): AuthorityState<A> {
   const { step } = state;
   if (step.type !== 'trusting')
@@ -83,7 +83,7 @@ export function abandonRotation<A extends RotatedAuthority>(state: AuthorityStat
   return { ...state, authorities: state.authorities.filter(({ id }) => id !== step.next), step: { type: 'steady' } };
 }
 
-/** The next state where it is due, else `state` itself. At most one step a call. */
+/** Returns the next state if it is due, else `state` itself. At most one step per call. */
 export function advanceRotation<A extends RotatedAuthority>(
   state: AuthorityState<A>,
   { now, missing, force = false, slack = SIGNING_SLACK }: RotationEvidence,
@@ -113,7 +113,7 @@ export function advanceRotation<A extends RotatedAuthority>(
   }
 }
 
-/** Lets every authority of a steady or trusting state sign for `validity`; certificates that exist stay within their bound. */
+/** Lets the authorities of a state sign for `validity`; a retiring one keeps its bound. */
 export function allowValidity<A extends RotatedAuthority>(
   state: AuthorityState<A>,
   validity: number,
@@ -124,7 +124,7 @@ export function allowValidity<A extends RotatedAuthority>(
   return { ...state, authorities };
 }
 
-/** A retiring authority signs no more: its end is fixed. */
+/** Returns whether an authority may sign longer: a retiring one signs no more, so its end is fixed. */
 function mayGrow({ step }: AuthorityState, id: string): boolean {
   return step.type !== 'retiring' || step.old !== id;
 }

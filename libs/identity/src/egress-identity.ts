@@ -1,25 +1,25 @@
 import { MeshIdentity } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
 import { findMeshAuthority, meshAuthoritySecrets } from './mesh-authority';
-import { compareIdentity, EGRESS_PATH, isSignedHere, labelCount, resolveTrustDomain } from './workload-id';
+import { compareIdentity, EGRESS_PATH, isSignedHere, countLabels, resolveTrustDomain } from './workload-id';
 
-/** The SPIFFE id of a zone's egress in a mesh. */
+/** SPIFFE id of a zone's egress in a mesh. */
 export interface EgressIdentity {
   readonly uri: string;
   /** Authority that signs for it: the zone's own, or that of the mesh (`Mesh.mtls`). */
   readonly authority: 'zone' | 'mesh';
 }
 
-/** A zone's egress in one mesh. */
+/** Zone's egress in one mesh. */
 export interface EgressSubject {
   readonly mesh: string;
   readonly zone: string;
 }
 
 /**
- * The identity of a zone's egress in a mesh, that all egresses of the zone have: in the trust domain of the MeshIdentity with the fewest
- * labels that this zone's authority signs for, then the oldest, then the first by name. In a mesh without one it is of `Mesh.mtls`, as
- * in Kuma 2.14, where the key of that authority is in this control plane. Undefined where there is neither.
+ * Returns the identity that all egresses of a zone have in a mesh: in the trust domain of the MeshIdentity signed by
+ * this zone's authority that has the fewest labels, then the oldest, then the first by name. Without one, that of
+ * `Mesh.mtls`, as in Kuma 2.14, if this control plane has its key. Undefined otherwise.
  */
 export function findEgressIdentity(
   index: Pick<IndexReader, 'get' | 'ofKind'>,
@@ -34,7 +34,7 @@ export function findEgressIdentity(
         spec.selector?.dataplane &&
         isSignedHere(spec.provider),
     );
-  signed.sort((a, b) => labelCount(a) - labelCount(b) || compareIdentity(a, b));
+  signed.sort((a, b) => countLabels(a) - countLabels(b) || compareIdentity(a, b));
   for (const identity of signed) {
     const found = resolveTrustDomain(identity, zone);
     if (found.ok) return { uri: `spiffe://${found.trustDomain}${EGRESS_PATH}`, authority: 'zone' };

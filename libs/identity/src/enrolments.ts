@@ -28,14 +28,14 @@ import {
   type PutChange,
   type ResourceStore,
 } from '@causeway/store';
-import { listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
+import { listServedServices, findServicesProblem, type WorkloadBinding } from './workload-binding';
 
-/** An enrolment as it is stored. */
+/** Stored enrolment. */
 export type EnrolmentResource = Resource<EnrolmentSpec>;
 
-/** A verified credential, as an enrolment is made by it. */
+/** Verified credential that may create an enrolment. */
 export interface JoiningCredential {
-  /** The id of the token. */
+  /** Id of the token. */
   readonly id: string;
   /** ms since 1970. */
   readonly issuedAt: number;
@@ -47,7 +47,7 @@ export interface EnrolmentsOptions {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly store: Pick<ResourceStore, 'write'>;
-  /** Whether tokens of Kuma's form let new Dataplanes of a mesh in (`MeshParameters.dataplaneTokens`). */
+  /** Returns whether Kuma-style tokens may enrol new Dataplanes of a mesh (`MeshParameters.dataplaneTokens`). */
   readonly takesKumaTokens: (mesh: string) => boolean;
   /** Maximum validity of certificates, ms. */
   readonly validity: number;
@@ -55,45 +55,44 @@ export interface EnrolmentsOptions {
   readonly logger: Logger;
 }
 
-/** Maximum number of tries of a write of an enrolment against concurrent writes. */
-const TRIES = 5;
+/** Maximum number of tries of a write against concurrent writes. */
+const MAX_TRIES = 5;
 
-/** The identity of the enrolment of a Dataplane. */
+/** Returns the identity of a Dataplane's enrolment. */
 export function enrolmentId({ mesh, zone, namespace, name }: Identity): Identity {
   return { kind: Enrolment.name, mesh, zone, namespace, name };
 }
 
-/** The Dataplane of an enrolment. */
+/** Returns the identity of an enrolment's Dataplane. */
 export function enrolledDataplane({ mesh, zone, namespace, name }: Identity): Identity {
   return { kind: 'Dataplane', mesh, zone, namespace, name };
 }
 
-/** The enrolment of a Dataplane as the index has it. */
+/** Returns the enrolment of a Dataplane in the index. */
 export function findEnrolment(index: Pick<IndexReader, 'get'>, dataplane: Identity): EnrolmentResource | undefined {
   const found = index.get(enrolmentId(dataplane));
   return found && Enrolment.is(found) ? found : undefined;
 }
 
 /**
- * Whether a zone goes by enrolments. It does not while replicas of an older version, which make none, may be there
- * (`EnrolmentAdoption`).
+ * Returns whether enrolments are in force in a zone. They are not while replicas of an older version, which create
+ * none, may run (`EnrolmentAdoption`).
  */
 export function isEnrolmentInForce(index: Pick<IndexReader, 'get'>, zone: string): boolean {
   return index.get(enrolmentEpochId(zone)) !== undefined;
 }
 
-/** The identity of the epoch of a zone. */
+/** Returns the identity of a zone's EnrolmentEpoch. */
 export function enrolmentEpochId(zone: string): Identity {
   return { kind: EnrolmentEpoch.name, mesh: '', zone, namespace: '', name: ENROLMENT_EPOCH };
 }
 
 /**
- * Enrolments of machines, as the replicas of a zone create and read them: a machine that joins with a token is enrolled
- * as its Dataplane, and from then on has the rights of its enrolment, whatever credential it presents
- * (docs/reference/enrolments.md).
+ * Enrolments of machines at one replica of a zone: a machine that joins with a token is enrolled as its Dataplane, and
+ * from then on has the rights of its enrolment, whatever credential it presents (docs/reference/enrolments.md).
  */
 export class Enrolments {
-  /** Stored Dataplanes of each group of machines, by the id of its token. */
+  /** Stored Dataplanes of each group of machines, by token id. */
   private readonly groups = new Map<string, Set<string>>();
   private readonly counted = new Map<EnrolmentSpec['by'], number>();
   private readonly unsubscribe: () => void;
@@ -111,56 +110,56 @@ export class Enrolments {
     return this.counted;
   }
 
-  /** The enrolment of a Dataplane. */
-  of(dataplane: Identity): EnrolmentResource | undefined {
+  /** Returns the enrolment of a Dataplane. */
+  getEnrolment(dataplane: Identity): EnrolmentResource | undefined {
     return findEnrolment(this.options.index, dataplane);
   }
 
-  /** Whether the zone of a Dataplane goes by enrolments. */
+  /** Returns whether enrolments are in force in the zone of a Dataplane. */
   isInForce({ zone }: Identity): boolean {
     return isEnrolmentInForce(this.options.index, zone);
   }
 
   /**
-   * The enrolment of a Dataplane whose machine shows this credential, made where there is none and the credential may make one; resolves
-   * once the index has it. Undefined where the zone does not go by enrolments yet. `isOfUser`: a user has written the Dataplane, so its
-   * services are granted by that. Rejects with Forbidden, Conflict (too many machines at once, or writers), Unavailable.
+   * Returns the enrolment of a Dataplane whose machine presents this credential, or creates it; resolves once the index
+   * has it. Undefined if enrolments are not in force yet. `isOfUser`: a user wrote the Dataplane, whose services are
+   * then granted. Rejects with Forbidden, Conflict (too many machines, or writers), Unavailable.
    */
   async join(
     dataplane: Identity,
     credential: JoiningCredential,
     isOfUser: boolean,
   ): Promise<EnrolmentResource | undefined> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const before = this.of(dataplane);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const before = this.getEnrolment(dataplane);
       const spec = this.plan(dataplane, before, credential, isOfUser);
       if (spec === 'as before') return before;
-      if (await this.write(dataplane, before, spec)) return this.of(dataplane);
+      if (await this.write(dataplane, before, spec)) return this.getEnrolment(dataplane);
     }
     throw new Conflict(`others keep writing the enrolment of Dataplane ${dataplane.name}; try again`);
   }
 
   /**
-   * The enrolment that a verified certificate was signed by; undefined where the zone does not go by enrolments yet. `uid`: that in the
-   * certificate; one of an older version has none, and counts for what was enrolled at the upgrade. A store that was restored may have
-   * lost the enrolment: it comes back for one life of a certificate. Rejects with Forbidden, Unavailable.
+   * Returns the enrolment of a verified certificate; undefined if enrolments are not in force yet. `uid`: enrolment in
+   * the certificate; absent in older versions, which stand for an enrolment at the upgrade. An enrolment that a
+   * restored store has lost is created again for the lifetime of a certificate. Rejects with Forbidden, Unavailable.
    */
-  async certified(dataplane: Identity, uid: string | undefined): Promise<EnrolmentResource | undefined> {
-    const enrolment = this.of(dataplane);
+  async authoriseCertificate(dataplane: Identity, uid: string | undefined): Promise<EnrolmentResource | undefined> {
+    const enrolment = this.getEnrolment(dataplane);
     if (enrolment && isSignedBy(enrolment, uid)) return enrolment;
     if (!this.isInForce(dataplane)) return undefined;
-    const restored = uid === undefined || enrolment ? undefined : this.restored(dataplane, uid);
-    if (restored && (await this.write(dataplane, undefined, restored))) return this.of(dataplane);
+    const restored = uid === undefined || enrolment ? undefined : this.buildRestored(dataplane, uid);
+    if (restored && (await this.write(dataplane, undefined, restored))) return this.getEnrolment(dataplane);
     throw new Forbidden(
       `the client certificate is of no enrolment of ${describeIdentity(dataplane)} that stands: it joins again with a new bundle`,
     );
   }
 
   /**
-   * The services that a Dataplane may be registered with; undefined where nothing restricts them. Of an enrolment of a Dataplane that a
-   * user has written these are the ones that it was written with.
+   * Returns the services that a Dataplane may register; undefined if not restricted. For a Dataplane that a user wrote,
+   * these are its own services.
    */
-  granted(dataplane: Identity, enrolment: EnrolmentResource | undefined): readonly string[] | undefined {
+  listGrantedServices(dataplane: Identity, enrolment: EnrolmentResource | undefined): readonly string[] | undefined {
     if (!enrolment) return undefined;
     const { by, services } = enrolment.spec;
     if (services !== undefined) return services;
@@ -169,10 +168,10 @@ export class Enrolments {
     return stored && Dataplane.is(stored) ? listServedServices(stored) : [];
   }
 
-  /** Throws Forbidden where a Dataplane that its machine registers serves more than its enrolment grants. Returns what is granted. */
+  /** Returns the granted services. Throws Forbidden if a machine's Dataplane serves more than that. */
   checkServices(dataplane: DataplaneResource, enrolment: EnrolmentResource | undefined): readonly string[] | undefined {
-    const granted = this.granted(dataplane.id, enrolment);
-    const problem = granted && servicesProblem(granted, dataplane);
+    const granted = this.listGrantedServices(dataplane.id, enrolment);
+    const problem = granted && findServicesProblem(granted, dataplane);
     if (problem !== undefined) throw new Forbidden(`the enrolment of ${describeIdentity(dataplane.id)} ${problem}`);
     return granted;
   }
@@ -189,14 +188,14 @@ export class Enrolments {
   ): EnrolmentSpec | 'as before' {
     if (before?.spec.tokens.includes(id) === true) return 'as before';
     const revoked = this.options.index.get({ ...enrolmentId(dataplane), kind: WorkloadRevocation.name });
-    if (revoked && WorkloadRevocation.is(revoked) && issuedAt < wholeSecond(revoked.spec.revokedAt))
+    if (revoked && WorkloadRevocation.is(revoked) && issuedAt < floorToSecond(revoked.spec.revokedAt))
       throw new Forbidden(
         `the dataplane token was issued before ${describeIdentity(dataplane)} was revoked: it joins again with a new bundle`,
       );
     const { services, machines, workload } = binding;
     if (machines !== undefined) this.checkGroup(dataplane, before, id, machines);
     if (services === undefined) {
-      if (!this.mayKumaToken(dataplane, before, { isNamed: binding.name !== undefined, isOfUser }))
+      if (!this.acceptsKumaToken(dataplane, before, { isNamed: binding.name !== undefined, isOfUser }))
         throw new Forbidden(kumaToken(dataplane, before !== undefined));
       if (before || !this.isInForce(dataplane)) return 'as before';
     } else if (before && issuedAt < before.spec.issuedAt) return 'as before';
@@ -211,10 +210,10 @@ export class Enrolments {
   }
 
   /**
-   * Whether a token in Kuma's form is valid for a Dataplane: for one enrolled at the upgrade, for one that is enrolled
-   * or written by a user if the token names exactly it, and for all if the operator of the mesh allows it.
+   * Returns whether a Kuma-style token is valid for a Dataplane: if it was enrolled at the upgrade; if it is enrolled
+   * or written by a user and the token names it; or if the operator of the mesh allows it for all.
    */
-  private mayKumaToken(
+  private acceptsKumaToken(
     dataplane: Identity,
     before: EnrolmentResource | undefined,
     { isNamed, isOfUser }: { readonly isNamed: boolean; readonly isOfUser: boolean },
@@ -223,7 +222,7 @@ export class Enrolments {
     return isNamed ? before !== undefined || isOfUser : before?.spec.by === 'upgrade';
   }
 
-  /** Checks that a machine of a group takes a free name, and that the group has room for it. */
+  /** Checks that a machine of a group uses a free name, and that the group has room for it. */
   private checkGroup(
     dataplane: Identity,
     before: EnrolmentResource | undefined,
@@ -243,11 +242,8 @@ export class Enrolments {
       throw new Conflict(`${there} machines of this group are there, its token is for ${machines} at once`);
   }
 
-  /**
-   * Returns the enrolment that is created for one that a restored store lacks: the services that the Dataplane has in
-   * it.
-   */
-  private restored(dataplane: Identity, uid: string): EnrolmentSpec | undefined {
+  /** Builds the enrolment that a restored store has lost, with the services that the store's Dataplane has. */
+  private buildRestored(dataplane: Identity, uid: string): EnrolmentSpec | undefined {
     const { index, validity } = this.options;
     const epoch = index.get(enrolmentEpochId(dataplane.zone));
     const restoredAt = epoch && EnrolmentEpoch.is(epoch) ? epoch.spec.restoredAt : undefined;
@@ -255,7 +251,7 @@ export class Enrolments {
     const isRevoked =
       revoked && WorkloadRevocation.is(revoked) && revoked.spec.ended.some((one) => one.enrolment === uid);
     if (restoredAt === undefined || restoredAt + validity <= this.now || isRevoked) return undefined;
-    // A certificate is that of one Dataplane, also of one that takes another name now.
+    // A certificate belongs to one Dataplane, whatever name its machine uses now.
     for (const other of index.ofKind(Enrolment.name))
       if (Enrolment.is(other) && isSignedBy(other, uid)) return undefined;
     const stored = index.get(dataplane);
@@ -287,7 +283,7 @@ export class Enrolments {
     this.groups.clear();
     this.counted.clear();
     for (const resource of this.options.index.ofKind(Enrolment.name)) {
-      this.count(resource);
+      this.updateGroup(resource);
       this.add(resource, 1);
     }
   }
@@ -296,25 +292,25 @@ export class Enrolments {
     for (const { id, before, after } of changes) {
       if (id.kind === 'Dataplane') {
         if ((before === undefined) === (after === undefined)) continue;
-        const enrolment = this.of(id);
-        if (enrolment) this.count(enrolment);
+        const enrolment = this.getEnrolment(id);
+        if (enrolment) this.updateGroup(enrolment);
       } else if (id.kind === Enrolment.name) {
         const group = before && Enrolment.is(before) ? before.spec.group : undefined;
         if (group !== undefined) this.groups.get(group)?.delete(identityKey(id));
-        if (after) this.count(after);
+        if (after) this.updateGroup(after);
         this.add(before, -1);
         this.add(after, 1);
       }
     }
   }
 
-  /** Takes a Dataplane of a group as there or not. */
-  private count(resource: Resource): void {
+  /** Adds or removes a Dataplane of a group. */
+  private updateGroup(resource: Resource): void {
     const group = Enrolment.is(resource) ? resource.spec.group : undefined;
     if (group === undefined) return;
     const key = identityKey(resource.id);
     const there = this.groups.get(group) ?? new Set();
-    // One that was enrolled a moment ago and is not registered yet has its place too.
+    // A machine that has just enrolled and is not registered yet takes up a place too.
     const isThere = this.options.index.get(enrolledDataplane(resource.id)) !== undefined || isNew(resource, this.now);
     if (isThere) there.add(key);
     else there.delete(key);
@@ -333,21 +329,21 @@ export class Enrolments {
   }
 }
 
-/** Whether a certificate with this uid is of an enrolment; one without is of an older version. */
+/** Returns whether a certificate with this uid belongs to an enrolment; one without is of an older version. */
 function isSignedBy({ uid, spec: { by, formerly } }: EnrolmentResource, signed: string | undefined): boolean {
   return signed === undefined ? by === 'upgrade' : signed === uid || signed === formerly;
 }
 
 const KINDS = [Enrolment.name];
-/** A machine that has enrolled registers its Dataplane within this time, ms. */
-const REGISTERED_WITHIN = 60_000;
+/** Time within which an enrolled machine registers its Dataplane, ms. */
+const REGISTRATION_TIMEOUT = 60_000;
 
 function isNew({ createdAt }: Resource, now: number): boolean {
-  return now - createdAt < REGISTERED_WITHIN;
+  return now - createdAt < REGISTRATION_TIMEOUT;
 }
 
-/** Tokens say when they were issued in whole seconds: one of the same second is a new one, since those of before are revoked by their id. */
-function wholeSecond(time: number): number {
+/** Rounds down to seconds, like tokens' issue times: a token of the same second counts as new. */
+function floorToSecond(time: number): number {
   return time - (time % 1_000);
 }
 
@@ -356,7 +352,7 @@ function kumaToken({ mesh, name }: Identity, isEnrolled: boolean): string {
   return `the dataplane token says nothing of services, and Dataplane ${name} ${state}: issue one with causeway tokens dataplane ${name} --mesh ${mesh} --service SERVICE (MeshParameters.dataplaneTokens: Kuma lets such tokens in)`;
 }
 
-/** The change that stores an enrolment. */
+/** Returns the change that stores an enrolment. */
 export function putEnrolment(
   dataplane: Identity,
   spec: EnrolmentSpec,
@@ -370,19 +366,19 @@ function asJson({ services, tokens, ...rest }: EnrolmentSpec): JsonObject {
   return { ...rest, tokens: [...tokens], ...(services && { services: [...services] }) };
 }
 
-/** The credential that a machine goes on with which joined before its zone went by enrolments. */
+/** Credential from before enrolments that a machine still uses. */
 export interface OldCredential {
-  /** The services that it is still good for; nothing new is. */
+  /** Services for which it stays valid. */
   readonly services: readonly string[];
-  /** The command that makes the bundle which takes its place. */
+  /** Command that creates the bundle to replace it. */
   readonly command: string;
 }
 
 /**
- * Finds what the machine of an enrolment still shows from before enrolments; undefined where it has joined with a newer credential, or where a
- * user has written the Dataplane, whose machine was never granted services.
+ * Returns the credential from before enrolments that a machine still uses; undefined if it has joined with a newer one,
+ * or if a user wrote the Dataplane, whose machine was never granted services.
  */
-export function oldCredential({ id, spec }: EnrolmentResource): OldCredential | undefined {
+export function findOldCredential({ id, spec }: EnrolmentResource): OldCredential | undefined {
   const { by, services } = spec;
   if (by !== 'upgrade' || services === undefined) return undefined;
   const { mesh, namespace, name } = id;

@@ -1,5 +1,5 @@
 import type { SpiffePathForm } from '@causeway/naming';
-import { nextStep, presetPath, type PathStep, type StepFacts } from './identity-paths';
+import { computeNextStep, presetPath, type PathStep, type StepFacts } from './identity-paths';
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 const base: StepFacts = {
@@ -59,7 +59,7 @@ describe('the steps in which the form of ids changes', () => {
     ],
     ['nobody is concerned: nothing is to end', retiring(2_000), { isConcerned: false }, NEW],
   ])('%s', (_, before, facts, want) => {
-    expect(nextStep(before, { ...base, ...facts })).toEqual(want);
+    expect(computeNextStep(before, { ...base, ...facts })).toEqual(want);
   });
 
   it('believe both forms in each step, and one between changes', () => {

@@ -5,18 +5,18 @@ import type { Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { PresetPath } from './workload-id';
 
-/** A mesh in one zone. */
+/** Mesh in one zone. */
 export interface MeshInZone {
   readonly mesh: string;
   readonly zone: string;
 }
 
-/** Returns the identity of a zone's state of the SPIFFE ids of a mesh. */
+/** Returns the id of a zone's IdentityPathState of a mesh. */
 export function identityPathStateId({ mesh, zone }: MeshInZone): Identity {
   return { kind: IdentityPathState.name, mesh, zone, namespace: '', name: IDENTITY_PATH_STATE };
 }
 
-/** Returns a zone's state of the SPIFFE ids of a mesh; undefined if it has none. */
+/** Returns a zone's IdentityPathState of a mesh; undefined if it has none. */
 export function identityPathState(
   index: Pick<IndexReader, 'get'>,
   place: MeshInZone,
@@ -30,23 +30,23 @@ export function readPresetPath(index: Pick<IndexReader, 'get'>, place: MeshInZon
   return presetPath(identityPathState(index, place));
 }
 
-/** The same of a state. */
+/** Returns the forms of a state. */
 export function presetPath(state: Pick<IdentityPathStateSpec, 'signs' | 'step'> | undefined): PresetPath {
   const signs = state?.signs ?? 'Workload';
   return { signs, accepts: state?.step ? [signs, otherForm(signs)] : [signs] };
 }
 
-/** Returns the form that a mesh is to have: namespaced if an IdentityPath says so. Linear in those. */
-export function wantedForm(index: Pick<IndexReader, 'ofKind'>, mesh: string): SpiffePathForm {
+/** Returns the form that a mesh should have: namespaced if an IdentityPath requests it. Linear in those. */
+export function findWantedForm(index: Pick<IndexReader, 'ofKind'>, mesh: string): SpiffePathForm {
   for (const one of index.ofKind(IdentityPath.name))
     if (one.id.mesh === mesh && IdentityPath.is(one)) return 'Namespaced';
   return 'Workload';
 }
 
-/** The step in which a mesh is, of a state. */
+/** Step of a mesh's change of form. */
 export type PathStep = Pick<IdentityPathStateSpec, 'signs' | 'step' | 'until'>;
 
-/** Facts that decide about the next step. */
+/** Facts that decide the next step. */
 export interface StepFacts {
   readonly wanted: SpiffePathForm;
   readonly now: number;
@@ -54,29 +54,29 @@ export interface StepFacts {
   readonly announced: number;
   /** Time after which no earlier certificate is valid, ms. */
   readonly ended: number;
-  /** Whether every replica of the zone knows both forms; undefined while that is not known. */
+  /** Whether every replica of the zone knows both forms; undefined if unknown. */
   readonly areReplicasReady: boolean | undefined;
-  /** Whether a peer cannot receive the other form now that must know it before certificates are signed for it. */
+  /** Whether a peer that must know the other form first cannot receive it now. */
   readonly isHeld: boolean;
   /** Whether there are Dataplanes whose ids change. */
   readonly isConcerned: boolean;
 }
 
-/** A replica that knows no forms may have signed certificates up to now: how often that is written down at the most, ms. */
-const NOTED_EVERY = 60_000;
+/** Interval at which is recorded that older replicas may still sign certificates in the old form, ms. */
+const RECORD_INTERVAL = 60_000;
 
 /**
- * Returns the step that follows now: first other zones learn the ids in the other form, then certificates are signed
- * for it, and when the last earlier one has ended, only the new form is trusted. A mesh without affected Dataplanes
- * goes through in one moment. Returns the same step if nothing follows.
+ * Returns the next step, or the same one if none is due: first other zones learn the ids in the other form, then
+ * certificates are signed for it, and when the last earlier one has ended, only the new form is trusted. A mesh without
+ * affected Dataplanes goes through all steps at once.
  */
-export function nextStep(before: PathStep, facts: StepFacts): PathStep {
+export function computeNextStep(before: PathStep, facts: StepFacts): PathStep {
   const { wanted, now, announced, ended, areReplicasReady, isHeld, isConcerned } = facts;
   const { signs, step, until = 0 } = before;
   if (areReplicasReady === undefined) return before;
   if (!areReplicasReady) {
-    // An older replica signs for the workload alone, whatever holds.
-    const isNoted = step === 'Retiring' && until >= now + ended - NOTED_EVERY;
+    // An older replica signs for the workload form only.
+    const isNoted = step === 'Retiring' && until >= now + ended - RECORD_INTERVAL;
     return signs === 'Workload' || isNoted ? before : { signs, step: 'Retiring', until: now + ended };
   }
   if (step === undefined) return wanted === signs ? before : { signs, step: 'Announcing', until: now + announced };
@@ -89,7 +89,7 @@ export function nextStep(before: PathStep, facts: StepFacts): PathStep {
   return isOver ? { signs } : before;
 }
 
-/** The zones in which the form of ids of a mesh changes; `domainsOf` gives the trust domains that are a zone's. Linear in the states. */
+/** Returns zones in which the form of ids changes; `domainsOf`: a zone's trust domains. Linear in the states. */
 export function changingIds(
   index: Pick<IndexReader, 'ofKind'>,
   mesh: string,

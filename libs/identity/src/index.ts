@@ -1,8 +1,8 @@
-/** Identity of workloads, and its proof (libs/identity/README.md). */
+/** Identity of workloads and its proof (libs/identity/README.md). */
 export {
-  identityFor,
+  selectIdentity,
   isIdByPreset,
-  sharedIdentities,
+  findSharedIdentities,
   resolveSpiffeId,
   listSpiffeIds,
   resolveTrustDomain,
@@ -12,15 +12,15 @@ export {
 export {
   changingIds,
   identityPathStateId,
-  nextStep,
+  computeNextStep,
   readPresetPath,
-  wantedForm,
+  findWantedForm,
   type PathStep,
 } from './identity-paths';
-export { changingIdsIn, revokedIdsIn, zoneDomains, type ZoneDomains } from './zone-domains';
-export { identitiesByMesh, movesIdentities, movesWorkloadIds } from './mesh-identities';
+export { findChangingIds, listRevokedIds, computeZoneDomains, type ZoneDomains } from './zone-domains';
+export { groupIdentitiesByMesh, changesIdentities, changesWorkloadIds } from './mesh-identities';
 export { findEgressIdentity } from './egress-identity';
-export { bindingProblem, listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
+export { findBindingProblem, listServedServices, findServicesProblem, type WorkloadBinding } from './workload-binding';
 export {
   enrolledDataplane,
   enrolmentEpochId,
@@ -28,7 +28,7 @@ export {
   findEnrolment,
   Enrolments,
   isEnrolmentInForce,
-  oldCredential,
+  findOldCredential,
   putEnrolment,
   type EnrolmentResource,
   type JoiningCredential,
@@ -36,9 +36,9 @@ export {
 } from './enrolments';
 export { SealingKeys } from './sealing-keys';
 export { ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
-export { listAuthorityIds, BACKDATED, certificatesIn, createMeshAuthority, type AuthorityPair } from './x509';
+export { listAuthorityIds, BACKDATED, splitCertificates, createMeshAuthority, type AuthorityPair } from './x509';
 export {
-  enabledBackend,
+  findEnabledBackend,
   isMeshAuthorityKey,
   MeshAuthorities,
   findMeshAuthority,
@@ -46,15 +46,15 @@ export {
   listKumaSpiffeIds,
   type MeshAuthority,
 } from './mesh-authority';
-export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
+export { openSealedText, SEALED_LABEL, sealSpec, findSealingKeyId } from './sealed-secret';
 export {
   AuthorityLifecycle,
   listCertificates,
-  waitedFor,
+  listAwaitedPeers,
   type TrustEvidence,
   type TrustGaps,
 } from './authority-lifecycle';
-export { checkOrder, RotationRequests, type RotationCommand } from './rotation-requests';
-export { joinBundleText, MAX_BUNDLE_LENGTH, readJoinBundle, type JoinBundle } from './join-bundle';
+export { checkCommand, RotationRequests, type RotationCommand } from './rotation-requests';
+export { formatJoinBundle, MAX_BUNDLE_LENGTH, readJoinBundle, type JoinBundle } from './join-bundle';
 export { createCsr, createWorkloadKey } from './workload-key';
 export { WorkloadCertificates, type WorkloadCertificate } from './workload-certificates';

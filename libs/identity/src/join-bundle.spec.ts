@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { joinBundleText, readJoinBundle, type JoinBundle } from './join-bundle';
+import { formatJoinBundle, readJoinBundle, type JoinBundle } from './join-bundle';
 
 const bundle: JoinBundle = {
   controlPlanes: ['10.0.0.1:5678', '[fd00::1]:5678'],
@@ -16,11 +16,11 @@ function reasonOf(text: string): string {
 
 describe('a join bundle', () => {
   it('is one line of plain characters, read as it was written', () => {
-    const text = joinBundleText(bundle);
+    const text = formatJoinBundle(bundle);
     expect(text).toMatch(/^causeway-join-1\.[\w-]+$/);
     expect(readJoinBundle(text)).toEqual({ ok: true, bundle });
     const { authority: _, ...plain } = bundle;
-    expect(readJoinBundle(`  ${joinBundleText(plain).replace(/(.{40})/g, '$1\r\n')}\n`)).toEqual({
+    expect(readJoinBundle(`  ${formatJoinBundle(plain).replace(/(.{40})/g, '$1\r\n')}\n`)).toEqual({
       ok: true,
       bundle: plain,
     });
@@ -32,7 +32,7 @@ describe('a join bundle', () => {
     ['nothing', '', 'must be what `causeway tokens dataplane --bundle` prints'],
     ['a token', 'a.b.c', 'must be what `causeway tokens dataplane --bundle` prints'],
     ['a later form', 'causeway-join-2.e30', 'is of another version than this agent knows (causeway-join-1)'],
-    ['half of it', joinBundleText(bundle).slice(0, 60), 'is damaged: copy the whole line'],
+    ['half of it', formatJoinBundle(bundle).slice(0, 60), 'is damaged: copy the whole line'],
     ['no control plane', encoded({ ...bundle, controlPlanes: [] }), 'must name 1 to 16 control planes'],
     ['no token', encoded({ ...bundle, token: '' }), 'must have zone, mesh and token'],
     ['another type', encoded({ ...bundle, authority: 1 }), 'must have its authorities as a text'],

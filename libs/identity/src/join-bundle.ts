@@ -4,29 +4,29 @@ import { FieldPath, isJsonObject, type Violation } from '@causeway/resources';
 export interface JoinBundle {
   /** `host:port` of the xDS ports of the zone's control planes. */
   readonly controlPlanes: readonly string[];
-  /** The authorities in PEM that they are verified by; absent: plain text. */
+  /** Authorities (PEM) that verify them; absent: plaintext. */
   readonly authority?: string;
   readonly zone: string;
   readonly mesh: string;
-  /** A dataplane token; a zone token for an ingress. */
+  /** Dataplane token; for an ingress a zone token. */
   readonly token: string;
 }
 
 export type ReadBundle =
   { readonly ok: true; readonly bundle: JoinBundle } | { readonly ok: false; readonly violation: Violation };
 
-/** A later form gets another number: an older agent then says that it is too old. */
+/** Prefix with the format version, so that an older agent can report that it is too old. */
 const PREFIX = 'causeway-join-1.';
 /** Maximum length of the text of a bundle, characters. */
 export const MAX_BUNDLE_LENGTH = 256 * 1024;
 const MAX_CONTROL_PLANES = 16;
 
-/** The bundle as one line that survives copying: letters, digits, `-`, `_` and `.` only. */
-export function joinBundleText(bundle: JoinBundle): string {
+/** Formats a bundle as one line that survives copying: only letters, digits, `-`, `_` and `.`. */
+export function formatJoinBundle(bundle: JoinBundle): string {
   return PREFIX + Buffer.from(JSON.stringify(bundle)).toString('base64url');
 }
 
-/** The bundle in a text; white space around and line breaks within do not count. Nothing of the text is in a violation. */
+/** Parses a bundle; ignores white space and line breaks. Violations repeat nothing of the text. */
 export function readJoinBundle(text: string): ReadBundle {
   const refuse = (reason: string): ReadBundle => ({
     ok: false,

@@ -6,7 +6,7 @@ import { kumaAuthority } from '../../../test/support/kuma-authority';
 import { TestPlane } from '../../../test/support/test-plane';
 import { findEgressIdentity } from './egress-identity';
 import { MeshAuthorities, findMeshAuthority, meshAuthoritySecrets } from './mesh-authority';
-import { openedText, sealedSpec, sealedWith } from './sealed-secret';
+import { openSealedText, sealSpec, findSealingKeyId } from './sealed-secret';
 import { SealingKeys } from './sealing-keys';
 import type { WorkloadBinding } from './workload-binding';
 import { WorkloadCertificates, type WorkloadCertificate } from './workload-certificates';
@@ -67,7 +67,7 @@ describe('the authority of a mesh', () => {
   ])('%s signs what Kuma expects: services as ids, tags as names', async (_, make, sealed) => {
     const { certificate, privateKey } = await make();
     await put(ids.certificate, data(certificate));
-    if (sealed) await put(ids.key, sealedSpec(keys, ids.key, privateKey), { 'causeway.io/sealed': 'k' });
+    if (sealed) await put(ids.key, sealSpec(keys, ids.key, privateKey), { 'causeway.io/sealed': 'k' });
     else await put(ids.key, data(privateKey));
     const { uri, chain, notAfter } = await issue();
     const leaf = new X509Certificate(chain);
@@ -119,7 +119,7 @@ describe('the authority of a mesh', () => {
     await expect(issue()).rejects.toThrow(
       new Unavailable('the key of the authority of mesh default is not in this zone'),
     );
-    await put(ids.key, sealedSpec(sealingKeys('other'), ids.key, privateKey), { 'causeway.io/sealed': 'other' });
+    await put(ids.key, sealSpec(sealingKeys('other'), ids.key, privateKey), { 'causeway.io/sealed': 'other' });
     await expect(issue()).rejects.toThrow(/cannot be opened: it is sealed with key "other"/);
     await put(ids.key, data('no key'));
     await expect(issue()).rejects.toBeInstanceOf(Unavailable);
@@ -166,21 +166,21 @@ describe('a sealed Secret', () => {
   it('is the same each time, opens for its own name only, and tells nothing without its key', () => {
     const [first, old] = [sealingKeys('a', 'b'), sealingKeys('b')];
     const text = randomBytes(20).toString('hex');
-    const spec = sealedSpec(first, of, text);
-    expect(sealedSpec(first, of, text)).toEqual(spec);
-    expect(sealedSpec(first, of, `${text}x`)).not.toEqual(spec);
-    expect(sealedSpec(first, { ...of, mesh: 'other' }, text)).not.toEqual(spec);
+    const spec = sealSpec(first, of, text);
+    expect(sealSpec(first, of, text)).toEqual(spec);
+    expect(sealSpec(first, of, `${text}x`)).not.toEqual(spec);
+    expect(sealSpec(first, { ...of, mesh: 'other' }, text)).not.toEqual(spec);
     expect(JSON.stringify(spec)).not.toContain(Buffer.from(text).toString('base64').slice(0, 12));
-    expect([sealedWith(spec), sealedWith(data(text)), sealedWith({}), sealedWith(data('{}'))]).toEqual([
-      'a',
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect(openedText(first, of, spec)).toEqual({ ok: true, text });
-    expect(openedText(first, of, sealedSpec(old, of, text))).toEqual({ ok: true, text });
-    expect(openedText(old, of, spec)).toMatchObject({ ok: false });
-    expect(openedText(first, { ...of, name: 'other' }, spec)).toMatchObject({ ok: false });
-    expect(openedText(first, of, data(text))).toMatchObject({ ok: false, reason: 'its data is not sealed' });
+    expect([
+      findSealingKeyId(spec),
+      findSealingKeyId(data(text)),
+      findSealingKeyId({}),
+      findSealingKeyId(data('{}')),
+    ]).toEqual(['a', undefined, undefined, undefined]);
+    expect(openSealedText(first, of, spec)).toEqual({ ok: true, text });
+    expect(openSealedText(first, of, sealSpec(old, of, text))).toEqual({ ok: true, text });
+    expect(openSealedText(old, of, spec)).toMatchObject({ ok: false });
+    expect(openSealedText(first, { ...of, name: 'other' }, spec)).toMatchObject({ ok: false });
+    expect(openSealedText(first, of, data(text))).toMatchObject({ ok: false, reason: 'its data is not sealed' });
   });
 });

@@ -13,17 +13,17 @@ import {
 } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { openedText, SEALED_LABEL } from './sealed-secret';
+import { openSealedText, SEALED_LABEL } from './sealed-secret';
 import type { SealingKeys } from './sealing-keys';
-import { listServedServices, servicesProblem, type WorkloadBinding } from './workload-binding';
+import { listServedServices, findServicesProblem, type WorkloadBinding } from './workload-binding';
 import { signCertificate, type CertificateTemplate } from './x509';
 import type { SignedCertificate } from './zone-authority';
 
 type Index = Pick<IndexReader, 'get'>;
 
-/** The certificate of the authority of a whole mesh (`Mesh.mtls` of Kuma 2.14). */
+/** Certificate of the authority of a whole mesh (`Mesh.mtls` of Kuma 2.14). */
 export interface MeshAuthority {
-  /** The trust domain is the name of the mesh. */
+  /** Mesh, whose name is the trust domain. */
   readonly mesh: string;
   readonly backend: string;
   /** PEM. */
@@ -31,37 +31,37 @@ export interface MeshAuthority {
 }
 
 interface MeshSignedCertificate extends SignedCertificate {
-  /** The first SPIFFE id. */
+  /** First SPIFFE id. */
   readonly uri: string;
   readonly meshAuthority: string;
 }
 
-/** For whose key, and until when. */
+/** Key and end of a certificate. */
 type MeshCertificateTemplate = Omit<CertificateTemplate, 'uri' | 'otherUris'>;
 
 /**
- * Signs Kuma's certificate of a Dataplane: its services as SPIFFE ids, its tags as `kuma://<tag>/<value>`. Throws Forbidden for the
- * service of zone egresses, Unavailable where the key is not here, does not open or cannot sign.
+ * Signs certificates of Dataplanes as Kuma does: services as SPIFFE ids, tags as `kuma://<tag>/<value>`. Throws
+ * Forbidden for the service of zone egresses, Unavailable if the key is not here, does not open or cannot sign.
  */
 interface MeshSigner {
   sign(dataplane: DataplaneResource, order: MeshCertificateTemplate): Promise<MeshSignedCertificate>;
-  /** The certificate of a zone's egress in the mesh: its service is `zone-egress`, which no Dataplane gets a certificate for. */
+  /** Signs for a zone's egress in the mesh, with the service `zone-egress`, which no Dataplane can have. */
   signEgress(order: MeshCertificateTemplate): Promise<MeshSignedCertificate>;
 }
 
-/** The service of zone egresses in the certificates of Kuma. */
+/** Service of zone egresses in Kuma's certificates. */
 const EGRESS_SERVICE = 'zone-egress';
 
-/** The Secrets of a `builtin` backend, by Kuma's names. */
+/** Secrets of a `builtin` backend, by Kuma's names. */
 export interface MeshAuthoritySecrets {
   readonly certificate: Identity;
   readonly key: Identity;
 }
 
-/** Services, and tags, of one Dataplane that become names of its certificate; more than a Dataplane may have. */
+/** Maximum number of names in a certificate; more than a Dataplane can have. */
 const MAX_NAMES = 1_024;
 
-/** The Secrets in which a backend's certificate and key stand. */
+/** Returns the Secrets of a backend's certificate and key. */
 export function meshAuthoritySecrets(mesh: string, backend: string): MeshAuthoritySecrets {
   const named = (part: string): Identity => ({
     ...globalIdentity('Secret', `${mesh}.ca-builtin-${part}-${backend}`),
@@ -70,13 +70,13 @@ export function meshAuthoritySecrets(mesh: string, backend: string): MeshAuthori
   return { certificate: named('cert'), key: named('key') };
 }
 
-/** True for the Secret of the private key of an authority of a mesh: whoever has it can pose as any service of the mesh. */
+/** Whether it is the Secret of a mesh authority's private key, which can impersonate every service. */
 export function isMeshAuthorityKey({ kind, mesh, name }: Pick<Identity, 'kind' | 'mesh' | 'name'>): boolean {
   return kind === 'Secret' && name.startsWith(`${mesh}.ca-builtin-key-`);
 }
 
-/** The `builtin` backend that a Mesh has enabled; undefined where it has none, or one of another type. */
-export function enabledBackend(spec: JsonObject | undefined): string | undefined {
+/** Returns the `builtin` backend that a Mesh has enabled; undefined if it has none, or one of another type. */
+export function findEnabledBackend(spec: JsonObject | undefined): string | undefined {
   const mtls = spec?.['mtls'];
   if (!isJsonObject(mtls)) return undefined;
   const { enabledBackend: name, backends } = mtls;
@@ -85,30 +85,30 @@ export function enabledBackend(spec: JsonObject | undefined): string | undefined
   return isJsonObject(found) && found['type'] === 'builtin' ? name : undefined;
 }
 
-/** The authority of a mesh; undefined where `Mesh.mtls` is off, and before its certificate has come. */
+/** Returns the authority of a mesh; undefined if `Mesh.mtls` is off, and before its certificate was received. */
 export function findMeshAuthority(index: Index, mesh: string): MeshAuthority | undefined {
-  const backend = enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec);
+  const backend = findEnabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec);
   if (backend === undefined) return undefined;
   const data = index.get(meshAuthoritySecrets(mesh, backend).certificate)?.spec['data'];
   const certificate = typeof data === 'string' ? Buffer.from(data, 'base64').toString('utf8') : '';
   return certificate.trim() === '' ? undefined : { mesh, backend, certificate };
 }
 
-/** The SPIFFE ids that Kuma's certificate of a Dataplane has: one a service. */
+/** Returns the SPIFFE ids in Kuma's certificate of a Dataplane: one per service. */
 export function listKumaSpiffeIds(dataplane: DataplaneResource): readonly string[] {
   return listServedServices(dataplane).map((service) => `spiffe://${dataplane.id.mesh}/${service}`);
 }
 
 /**
- * Returns why a credential does not prove the services of a Dataplane for which it is valid, undefined if it does:
- * writers of Dataplanes choose their tags, so it needs the claim "Tags" with the services, or "Workload" for a service
- * that is called as the workload (docs/reference/kuma-interop.md).
+ * Returns why a credential does not prove the services of a Dataplane for which it is valid; undefined if it does.
+ * Writers of Dataplanes choose their tags, so it needs the claim "Tags" with the services, or "Workload" for a service
+ * named like the workload (docs/reference/kuma-interop.md).
  */
-export function serviceProblem(
+export function findServiceProblem(
   { tags, workload, services }: WorkloadBinding,
   dataplane: DataplaneResource,
 ): string | undefined {
-  if (services !== undefined) return servicesProblem(services, dataplane);
+  if (services !== undefined) return findServicesProblem(services, dataplane);
   if (tags?.[Label.service] !== undefined) return undefined;
   if (workload === undefined)
     return `must have the claim "Workload", or "Tags" with ${Label.service}: certificates of Mesh.mtls name services`;
@@ -118,15 +118,15 @@ export function serviceProblem(
   return `must have the claim "Tags" with ${Label.service}: "Workload" is ${claimed}, the Dataplane has the service ${held}`;
 }
 
-/** Signs for workloads with the authority of their mesh, where its key is in this control plane (under a Kuma global). */
+/** Signs for workloads with the authority of their mesh, if this control plane has its key (under a Kuma global). */
 export class MeshAuthorities {
   constructor(
     private readonly index: Index,
     private readonly keys: SealingKeys,
   ) {}
 
-  /** The signer of a mesh; undefined where `Mesh.mtls` is off or its authority is not known here. */
-  authority(mesh: string): MeshSigner | undefined {
+  /** Returns the signer of a mesh; undefined if `Mesh.mtls` is off or its authority is unknown here. */
+  findSigner(mesh: string): MeshSigner | undefined {
     const authority = findMeshAuthority(this.index, mesh);
     if (!authority) return undefined;
     const egress = [[Label.service, new Set([EGRESS_SERVICE])]] as const;
@@ -162,7 +162,7 @@ export class MeshAuthorities {
       const data = spec['data'];
       return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8');
     }
-    const opened = openedText(this.keys, id, spec);
+    const opened = openSealedText(this.keys, id, spec);
     if (!opened.ok)
       throw new Unavailable(`the key of the authority of mesh ${mesh} cannot be opened: ${opened.reason}`);
     return opened.text;
@@ -188,7 +188,7 @@ function egressUri(mesh: string): string {
   return `spiffe://${mesh}/${EGRESS_SERVICE}`;
 }
 
-/** The values of each tag of a Dataplane, sorted by tag. */
+/** Returns the values of each tag of a Dataplane, sorted by tag. */
 function listTagValues({ networking }: DataplaneResource['spec']): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   const tagged = [...(networking.inbound ?? []), ...(networking.gateway ? [networking.gateway] : [])];

@@ -4,8 +4,8 @@ import { IdentityPathState, MeshIdentity, type IdentityPathStateSpec } from '@ca
 import { jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 
-/** The MeshIdentities by their mesh. Linear in them. */
-export function identitiesByMesh(
+/** Groups MeshIdentities by mesh. Linear in them. */
+export function groupIdentitiesByMesh(
   index: Pick<IndexReader, 'ofKind'>,
 ): ReadonlyMap<string, readonly MeshIdentityResource[]> {
   const byMesh = new Map<string, MeshIdentityResource[]>();
@@ -19,12 +19,12 @@ export function identitiesByMesh(
 }
 
 /**
- * Whether a change of a MeshIdentity, or of the form of ids in a mesh, may give a Dataplane of `zone` other SPIFFE ids; no other change
- * does.
+ * Returns whether a change of a MeshIdentity, or of the form of ids in a mesh, may give a Dataplane of `zone` other
+ * SPIFFE ids; no other change does.
  */
-export function movesWorkloadIds(change: IndexChange, zone: string): boolean {
+export function changesWorkloadIds(change: IndexChange, zone: string): boolean {
   const { id, before, after } = change;
-  if (id.kind === MeshIdentity.name) return movesIdentities(change, zone);
+  if (id.kind === MeshIdentity.name) return changesIdentities(change, zone);
   if (id.kind !== IdentityPathState.name || id.zone !== zone) return false;
   const [was, is] = [before, after].map((state) => presetPath(stateIn(state)));
   return was?.signs !== is?.signs || was?.accepts.length !== is?.accepts.length;
@@ -34,8 +34,8 @@ function stateIn(resource: Resource | undefined): IdentityPathStateSpec | undefi
   return resource && IdentityPathState.is(resource) ? resource.spec : undefined;
 }
 
-/** Whether a change of a MeshIdentity may give a Dataplane of `zone` another SPIFFE id; a change of its status does not. */
-export function movesIdentities({ id, before, after }: IndexChange, zone: string): boolean {
+/** Whether a change of a MeshIdentity, status aside, may give a Dataplane of `zone` another SPIFFE id. */
+export function changesIdentities({ id, before, after }: IndexChange, zone: string): boolean {
   if (id.zone !== '' && id.zone !== zone) return false;
   return (
     before === undefined ||

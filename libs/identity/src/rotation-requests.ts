@@ -7,26 +7,26 @@ import type { RotationStep } from './authority-rotation';
 export type RotationCommand =
   | {
       readonly type: 'rotate';
-      /** Maximum time to wait for the acknowledgements of proxies and the spread of the trust, ms. */
+      /** Maximum time to wait for the acks of proxies and the propagation of trust, ms. */
       readonly wait: number;
-      /** Nobody is waited for. */
+      /** Skips the wait. */
       readonly force: boolean;
     }
   | { readonly type: 'force' }
   | { readonly type: 'abandon' };
 
-/** An order that the leader has not carried out yet. */
+/** Request that the leader has not executed yet. */
 export interface RotationRequest {
   readonly order: RotationCommand;
   /** ms since 1970. */
   readonly at: number;
-  /** The user who asked. */
+  /** User who made the request. */
   readonly by: string;
 }
 
 const REQUEST_NOTE = { area: 'workload-authority', key: 'request' } as const;
 
-/** Removes the order that waits. */
+/** Metadata entry that removes the pending request. */
 export const NO_REQUEST: MetadataEntry = { ...REQUEST_NOTE, value: null };
 
 /** Returns the metadata entry of a request. */
@@ -34,27 +34,27 @@ export function requestNote({ order, at, by }: RotationRequest): MetadataEntry {
   return { ...REQUEST_NOTE, value: { order: { ...order }, at, by } };
 }
 
-/** Throws Conflict for an order that the step does not allow. */
-export function checkOrder({ type }: RotationCommand, step: RotationStep): void {
+/** Throws Conflict if the current step does not permit the command. */
+export function checkCommand({ type }: RotationCommand, step: RotationStep): void {
   const wanted = type === 'rotate' ? 'steady' : 'trusting';
   if (step.type !== wanted)
     throw new Conflict(`"${type}" needs a rotation at its step "${wanted}"; it is at "${step.type}"`);
 }
 
-/** Orders of operators to the leader: any replica leaves one in the store, the leader carries it out. The newest counts. */
+/** Requests of operators, stored by any replica and executed by the leader; a newer one replaces an older. */
 export class RotationRequests {
   constructor(
     private readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>,
     private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
-  /** The order that waits. Throws Unavailable. */
-  async pending(): Promise<RotationRequest | undefined> {
+  /** Returns the pending request. Throws Unavailable. */
+  async getPending(): Promise<RotationRequest | undefined> {
     return decodeRequest((await this.store.readMetadata(REQUEST_NOTE.area, REQUEST_NOTE.key)) ?? {});
   }
 
-  /** Leaves an order for the leader. Throws Unavailable. */
-  async leave(order: RotationCommand, by: string): Promise<void> {
+  /** Stores a request for the leader. Throws Unavailable. */
+  async submit(order: RotationCommand, by: string): Promise<void> {
     const note = requestNote({ order, at: this.clock.now(), by });
     await this.store.write({ changes: [], onRefusal: 'abort', metadata: [note] });
   }

@@ -1,32 +1,32 @@
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { OpenedText, SealedText, SealingKeys } from './sealing-keys';
 
-/** The label of a Secret whose data only the sealing keys of its own control plane open. */
+/** Label of a Secret whose data only the sealing keys of its own control plane open. */
 export const SEALED_LABEL = 'causeway.io/sealed';
 
-/** A Secret as far as sealing looks at it. */
+/** Fields of a Secret that sealing reads. */
 export interface SecretText {
   readonly mesh: string;
   readonly name: string;
 }
 
 /**
- * The spec of a Secret whose text is sealed. The same text of the same Secret seals to the same bytes while the first key
- * is the same, so that a copy that comes again is no change.
+ * Returns the spec of a Secret with sealed text. With the same first key, equal texts seal to equal bytes, so that
+ * receiving a copy again is no change.
  */
-export function sealedSpec(keys: SealingKeys, of: SecretText, text: string): JsonObject {
+export function sealSpec(keys: SealingKeys, of: SecretText, text: string): JsonObject {
   const sealed = keys.sealRepeatably(text, formatPurpose(of));
   return { data: Buffer.from(JSON.stringify(sealed)).toString('base64') };
 }
 
-/** The text of a Secret that `sealedSpec` made. */
-export function openedText(keys: SealingKeys, of: SecretText, spec: JsonObject): OpenedText {
+/** Opens the text of a Secret sealed by `sealSpec`. */
+export function openSealedText(keys: SealingKeys, of: SecretText, spec: JsonObject): OpenedText {
   const sealed = sealedText(spec);
   return sealed ? keys.open(sealed, formatPurpose(of)) : { ok: false, reason: 'its data is not sealed' };
 }
 
-/** The id of the key that a Secret is sealed with; undefined where it is not sealed. */
-export function sealedWith(spec: JsonObject): string | undefined {
+/** Returns the id of the key that sealed a Secret; undefined if it is not sealed. */
+export function findSealingKeyId(spec: JsonObject): string | undefined {
   return sealedText(spec)?.keyId;
 }
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { JsonObject } from '@causeway/resources';
 
-/** A secret text that only the sealing key of `keyId` opens; each part base64. Safe to store, of no use without the key. */
+/** Text that only the sealing key `keyId` opens; each part base64. Safe to store without the key. */
 export interface SealedText extends JsonObject {
   readonly keyId: string;
   readonly nonce: string;
@@ -9,25 +9,25 @@ export interface SealedText extends JsonObject {
   readonly sealed: string;
 }
 
-/** An opened text, or why it does not open; the reason repeats neither key nor content. */
+/** Opened text, or why it does not open; the reason repeats neither key nor content. */
 export type OpenedText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 export type ParsedSealingKeys =
   { readonly ok: true; readonly keys: SealingKeys } | { readonly ok: false; readonly reason: string };
 
 const [CIPHER, KEY_BYTES, NONCE_BYTES, TAG_BYTES] = ['aes-256-gcm', 32, 12, 16] as const;
-/** The most keys: the one that seals, and those before it that still open. */
+/** Maximum number of keys: the sealing one, and former ones that still open. */
 const MAX_KEYS = 16;
 /** Maximum size of sealed text, bytes. */
 const MAX_BYTES = 65_536;
 
-/** The keys that seal secrets of a store (`CAUSEWAY_SECRETS_KEY`): the first seals, all open. */
+/** Keys that seal secrets of a store (`CAUSEWAY_SECRETS_KEY`): the first seals, all open. */
 export class SealingKeys {
   private constructor(private readonly keys: ReadonlyMap<string, Buffer>) {}
 
   /**
-   * Reads `id:key,…`: ids of lower-case letters, digits, "-", each with 32 bytes in base64; the first key seals. No reason
-   * repeats a key.
+   * Parses `id:key,…`: ids of lower-case letters, digits, "-", each with 32 bytes in base64; the first key seals. No
+   * reason repeats a key.
    */
   static parse(text: string): ParsedSealingKeys {
     const entries = text.split(',', MAX_KEYS + 1).map((entry) => entry.trim());
@@ -47,7 +47,7 @@ export class SealingKeys {
     return { ok: true, keys: new SealingKeys(keys) };
   }
 
-  /** The id of the key that seals. */
+  /** Id of the sealing key. */
   get current(): string {
     return this.keys.keys().next().value ?? '';
   }
@@ -57,7 +57,7 @@ export class SealingKeys {
     return this.sealWith(text, purpose, () => randomBytes(NONCE_BYTES));
   }
 
-  /** As `seal`, but equal texts seal to equal bytes: whoever sees both knows that they are equal, and nothing else. */
+  /** Like `seal`, but equal texts seal to equal bytes, which reveals only that they are equal. */
   sealRepeatably(text: string, purpose: string): SealedText {
     // The nonce depends on key, purpose and text, so no two texts share one.
     return this.sealWith(text, purpose, (key) =>
@@ -80,7 +80,7 @@ export class SealingKeys {
     return { keyId, nonce: nonce.toString('base64'), sealed: sealed.toString('base64') };
   }
 
-  /** Opens what `seal` sealed for the same purpose, with whichever key has its id. */
+  /** Opens what `seal` sealed for the same purpose, with the key of its id. */
   open({ keyId, nonce, sealed }: SealedText, purpose: string): OpenedText {
     const key = this.keys.get(keyId);
     if (!key)

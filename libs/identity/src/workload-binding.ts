@@ -2,23 +2,23 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import { Label, shortened } from '@causeway/resources';
 import { isWorkloadLabelled, readWorkload } from './workload-id';
 
-/** For which Dataplanes a credential holds; what is absent restricts nothing (docs/reference/kuma-rest.md §5.5). */
+/** Dataplanes for which a credential is valid; an absent field restricts nothing (docs/reference/kuma-rest.md §5.5). */
 export interface WorkloadBinding {
   readonly name?: string;
   readonly mesh?: string;
-  /** The values that each tag of the Dataplane's inbounds may have; the Dataplane must have the tag. */
+  /** Allowed values of each tag of the Dataplane's inbounds, which must have the tag. */
   readonly tags?: Readonly<Record<string, readonly string[]>>;
   readonly workload?: string;
-  /** Absent in tokens of Kuma's form. */
+  /** Absent in Kuma-style tokens. */
   readonly namespace?: string;
-  /** The MeshServices that a machine with it may serve; absent in tokens of Kuma's form. */
+  /** MeshServices that a machine may serve; absent in Kuma-style tokens. */
   readonly services?: readonly string[];
-  /** Without a name: how many machines of a group may be there at once. */
+  /** Maximum number of simultaneous machines of a group; absent with a name. */
   readonly machines?: number;
 }
 
 /** Returns why a credential is not valid for a stored Dataplane, or undefined if it is. */
-export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
+export function findBindingProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
   const { id, labels } = dataplane;
   const facts: readonly (readonly [claim: string, wanted: string | undefined, held: string | undefined])[] = [
     ['Name', binding.name, id.name],
@@ -39,8 +39,8 @@ export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneRes
  * for the Dataplane and names the workload, or names a Dataplane whose workload is its own name. Any writer of
  * Dataplanes may set the label `kuma.io/workload`, so it needs the claim "Workload".
  */
-export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
-  const problem = bindingProblem(binding, dataplane);
+export function findWorkloadProblem(binding: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
+  const problem = findBindingProblem(binding, dataplane);
   if (problem !== undefined || binding.workload !== undefined) return problem;
   const workload = quoted(readWorkload(dataplane));
   if (isWorkloadLabelled(dataplane))
@@ -50,7 +50,7 @@ export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneRe
     : undefined;
 }
 
-/** The MeshServices that a Dataplane says it serves: the values of its tag `kuma.io/service`, else its workload label; sorted. */
+/** Returns a Dataplane's MeshServices, sorted: the values of `kuma.io/service`, else its workload label. */
 export function listServedServices({ labels, spec }: DataplaneResource): readonly string[] {
   const tagged = [...(spec.networking.inbound ?? []), ...(spec.networking.gateway ? [spec.networking.gateway] : [])];
   const named = new Set(tagged.flatMap(({ tags = {} }) => tags[Label.service] ?? []));
@@ -60,7 +60,7 @@ export function listServedServices({ labels, spec }: DataplaneResource): readonl
 }
 
 /** Returns why a Dataplane serves more than it was granted, or undefined if it does not. */
-export function servicesProblem(granted: readonly string[], dataplane: DataplaneResource): string | undefined {
+export function findServicesProblem(granted: readonly string[], dataplane: DataplaneResource): string | undefined {
   const allowed = new Set(granted);
   const foreign = listServedServices(dataplane).find((service) => !allowed.has(service));
   if (foreign === undefined) return undefined;

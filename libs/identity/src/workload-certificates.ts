@@ -5,16 +5,16 @@ import type { IndexReader } from '@causeway/store';
 import { findEnrolment, isEnrolmentInForce } from './enrolments';
 import { findEgressIdentity } from './egress-identity';
 import { readPresetPath } from './identity-paths';
-import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
-import { serviceProblem, type MeshAuthorities } from './mesh-authority';
-import { identityFor, isSignedHere, resolveSpiffeId, type MeshIdentityResource } from './workload-id';
+import { findBindingProblem, findWorkloadProblem, type WorkloadBinding } from './workload-binding';
+import { findServiceProblem, type MeshAuthorities } from './mesh-authority';
+import { selectIdentity, isSignedHere, resolveSpiffeId, type MeshIdentityResource } from './workload-id';
 import { checkCsr } from './x509';
 import { CERTIFICATE_VALIDITY, type CertificateIssuer, type SignedCertificate } from './zone-authority';
 
-/** Shorter ones would be renewed all the time, ms. */
+/** Minimum validity, ms: shorter certificates would be renewed permanently. */
 const SHORTEST_VALIDITY = 10_000;
 
-/** A request for the certificate of one Dataplane. */
+/** Request for the certificate of one Dataplane. */
 export interface CertificateRequest {
   readonly dataplane: Identity;
   /** Verified binding of the caller's token. */
@@ -23,7 +23,7 @@ export interface CertificateRequest {
   readonly csr: string;
 }
 
-/** A request for the certificate of a zone's egress in one mesh. */
+/** Request for the certificate of a zone's egress in one mesh. */
 export interface EgressCertificateRequest {
   readonly mesh: string;
   readonly zone: string;
@@ -31,11 +31,11 @@ export interface EgressCertificateRequest {
   readonly csr: string;
 }
 
-/** A certificate of a workload. */
+/** Certificate of a workload. */
 export interface WorkloadCertificate extends SignedCertificate {
-  /** The SPIFFE id; by the authority of a mesh the first of several. */
+  /** SPIFFE id; with a mesh's own authority the first of several. */
   readonly uri: string;
-  /** The certificate of the authority of the mesh (`Mesh.mtls`) that signed; absent for the zone's own. */
+  /** Certificate of the mesh's authority (`Mesh.mtls`) that signed it; absent for the zone's own. */
   readonly meshAuthority?: string;
 }
 
@@ -43,36 +43,36 @@ export interface WorkloadCertificate extends SignedCertificate {
 export interface WorkloadCertificateOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
   readonly signer: CertificateIssuer;
-  /** Whether a SPIFFE id of a mesh is revoked: it gets no certificate. */
+  /** Returns whether a SPIFFE id of a mesh is revoked: no certificate is issued for it. */
   readonly isRevoked?: (mesh: string, uri: string) => boolean;
-  /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
+  /** Signs for Dataplanes without a MeshIdentity, in meshes with `Mesh.mtls`. */
   readonly meshAuthorities?: MeshAuthorities;
   readonly clock: Pick<Clock, 'now'>;
-  /** Maximum validity of certificates, ms; 24 h by default. */
+  /** Maximum validity of certificates, ms; default: 24 h. */
   readonly validity?: number;
 }
 
 /**
  * Issues certificates for the keys of workloads, at every replica. The id comes from the stored Dataplane and its
- * MeshIdentity; of the CSR only the key counts.
+ * MeshIdentity; the CSR only provides the key.
  */
 export class WorkloadCertificates {
   constructor(private readonly options: WorkloadCertificateOptions) {}
 
   /**
-   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload, it is not enrolled, no MeshIdentity
-   * applies or the id is revoked, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
+   * Throws NotFound (no Dataplane), Forbidden (token not bound to its workload, not enrolled, no MeshIdentity, id
+   * revoked), Invalid (bad CSR, or a template without an id), Unavailable (the signer cannot sign).
    */
   async issue({ dataplane: id, binding, csr }: CertificateRequest): Promise<WorkloadCertificate> {
     const { index, signer, meshAuthorities, isRevoked, clock, validity = CERTIFICATE_VALIDITY } = this.options;
     const dataplane = index.get(id);
     if (!dataplane || !Dataplane.is(dataplane))
       throw new NotFound(`there is no Dataplane ${id.name} in mesh ${id.mesh}`);
-    const identity = identityFor(dataplane, this.identities());
-    const ofMesh = identity ? undefined : meshAuthorities?.authority(id.mesh);
+    const identity = selectIdentity(dataplane, this.identities());
+    const ofMesh = identity ? undefined : meshAuthorities?.findSigner(id.mesh);
     const problem = ofMesh
-      ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding, dataplane))
-      : workloadProblem(binding, dataplane);
+      ? (findBindingProblem(binding, dataplane) ?? findServiceProblem(binding, dataplane))
+      : findWorkloadProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const enrolment = findEnrolment(index, id);
     if (!enrolment && isEnrolmentInForce(index, id.zone)) throw new Forbidden(`Dataplane ${id.name} is not enrolled`);
@@ -112,7 +112,7 @@ export class WorkloadCertificates {
     const now = clock.now();
     const order = { now, notAfter: now + validity, publicKey: await readPublicKey(csr) };
     if (id.authority === 'zone') return { ...(await signer.sign({ ...order, uri })), uri };
-    const authority = meshAuthorities?.authority(mesh);
+    const authority = meshAuthorities?.findSigner(mesh);
     if (!authority) throw new Unavailable(`the authority of mesh ${mesh} is not here`);
     return authority.signEgress(order);
   }
@@ -122,7 +122,7 @@ export class WorkloadCertificates {
   }
 }
 
-/** A MeshIdentity may shorten the validity of the zone: rotation and tombstones count on no certificate that lives longer. */
+/** Returns the validity: a MeshIdentity may only shorten that of the zone, on which rotation and tombstones rely. */
 function computeValidity({ spec: { provider } }: MeshIdentityResource, longest: number): number {
   const expiry = goDurationMs(provider.bundled?.certificateParameters?.expiry ?? '');
   return expiry === undefined ? longest : Math.min(longest, Math.max(SHORTEST_VALIDITY, expiry));

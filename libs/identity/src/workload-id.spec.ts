@@ -2,10 +2,10 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { JsonObject, Labels } from '@causeway/resources';
 import { idOf, storedResource } from '../../../test/support/loop-harness';
-import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
+import { findBindingProblem, findWorkloadProblem, type WorkloadBinding } from './workload-binding';
 import {
-  identityFor,
-  sharedIdentities,
+  selectIdentity,
+  findSharedIdentities,
   resolveSpiffeId,
   resolveTrustDomain,
   type MeshIdentityResource,
@@ -58,8 +58,8 @@ describe('the MeshIdentity of a Dataplane', () => {
     ['of another zone', [identity('a', {}, { zone: 'west' })], undefined],
     ['of its own zone', [identity('a', {}, { zone: 'east' })], 'a'],
   ])('%s', (_, identities, want) => {
-    expect(identityFor(web, identities)?.id.name).toBe(want);
-    expect(identityFor(web, [...identities].reverse())?.id.name).toBe(want);
+    expect(selectIdentity(web, identities)?.id.name).toBe(want);
+    expect(selectIdentity(web, [...identities].reverse())?.id.name).toBe(want);
   });
 });
 
@@ -119,8 +119,8 @@ describe('the SPIFFE id of a Dataplane', () => {
     const labels = { 'kuma.io/workload': 'web' };
     const [a, b] = [dataplane('a', labels), dataplane('b', labels)];
     const other = { ...b, id: { ...b.id, namespace: 'shop' } };
-    expect(sharedIdentities([a, b].map((one) => ({ uri, dataplane: one })))).toEqual(new Map());
-    expect(sharedIdentities([other, a, b].map((one) => ({ uri, dataplane: one })))).toEqual(
+    expect(findSharedIdentities([a, b].map((one) => ({ uri, dataplane: one })))).toEqual(new Map());
+    expect(findSharedIdentities([other, a, b].map((one) => ({ uri, dataplane: one })))).toEqual(
       new Map([[uri, ['default/web', 'shop/web']]]),
     );
   });
@@ -165,7 +165,7 @@ describe('a credential', () => {
       'claim "Tags" has "constructor", which the Dataplane has not',
     ],
   ])('%s', (...[, binding, one, holds, proves]) => {
-    expect(bindingProblem(binding, one)).toBe(holds);
-    expect(workloadProblem(binding, one)).toBe(proves);
+    expect(findBindingProblem(binding, one)).toBe(holds);
+    expect(findWorkloadProblem(binding, one)).toBe(proves);
   });
 });

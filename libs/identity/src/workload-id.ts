@@ -24,9 +24,8 @@ import {
   type Violation,
 } from '@causeway/resources';
 
-/** A MeshIdentity as its kind describes it. */
+/** Stored MeshIdentity. */
 export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
-/** A Dataplane as its kind describes it. */
 /** Parts of a Dataplane that form its SPIFFE id. */
 type IdentifiedWorkload = Pick<DataplaneResource, 'id' | 'labels'>;
 
@@ -38,7 +37,7 @@ export interface PresetPath {
   readonly accepts: readonly SpiffePathForm[];
 }
 
-/** The SPIFFE id of a workload, in whole and in its parts. */
+/** SPIFFE id of a workload, in whole and in its parts. */
 interface SpiffeId {
   /** `spiffe://<trustDomain><path>` */
   readonly uri: string;
@@ -46,28 +45,28 @@ interface SpiffeId {
   readonly path: string;
 }
 
-/** The SPIFFE id of a Dataplane, or why its MeshIdentity gives it none. */
+/** SPIFFE id of a Dataplane, or why its MeshIdentity gives it none. */
 export type WorkloadId =
   { readonly ok: true; readonly id: SpiffeId } | { readonly ok: false; readonly violations: readonly Violation[] };
 
 /** Maximum length of a SPIFFE id (SPIFFE-ID §2.3), in bytes. */
 const MAX_SPIFFE_ID_LENGTH = 2_048;
 
-/** The workload of a Dataplane: its label `kuma.io/workload`, else its name. */
+/** Returns the workload of a Dataplane: its label `kuma.io/workload`, else its name. */
 export function readWorkload({ id, labels }: IdentifiedWorkload): string {
   return labels[Label.workload] ?? id.name;
 }
 
-/** Whether the workload of a Dataplane comes from its label `kuma.io/workload`, which whoever may label it chooses. */
+/** Returns whether the workload comes from the label `kuma.io/workload`, which any writer of the Dataplane chooses. */
 export function isWorkloadLabelled({ labels }: IdentifiedWorkload): boolean {
   return labels[Label.workload] !== undefined;
 }
 
 /**
- * The MeshIdentity that applies to a Dataplane: of those of its mesh that select it, the one with most labels, then the
- * oldest, then the first by name. One made in a zone applies there only. Independent of the order of `identities`.
+ * Returns the MeshIdentity that selects a Dataplane: with the most labels, then the oldest, then the first by name; one
+ * created in a zone applies there only. Independent of the order of `identities`.
  */
-export function identityFor(
+export function selectIdentity(
   dataplane: IdentifiedWorkload,
   identities: Iterable<MeshIdentityResource>,
 ): MeshIdentityResource | undefined {
@@ -78,10 +77,10 @@ export function identityFor(
   return best;
 }
 
-/** The order of preference of two MeshIdentities that select one Dataplane, the one that applies first. */
+/** Compares two MeshIdentities that select one Dataplane; the one that applies comes first. */
 export function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource): number {
   return (
-    labelCount(b) - labelCount(a) ||
+    countLabels(b) - countLabels(a) ||
     compareOrders(a.creationOrder, b.creationOrder) ||
     compareText(a.id.name, b.id.name) ||
     compareText(a.id.zone, b.id.zone)
@@ -89,11 +88,11 @@ export function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource
 }
 
 /** Returns the number of labels that a Dataplane needs for a MeshIdentity to select it. */
-export function labelCount({ spec }: MeshIdentityResource): number {
+export function countLabels({ spec }: MeshIdentityResource): number {
   return Object.keys(spec.selector?.dataplane?.matchLabels ?? {}).length;
 }
 
-/** Whether a MeshIdentity selects a Dataplane; without a selector it selects none. */
+/** Returns whether a MeshIdentity selects a Dataplane; without a selector it selects none. */
 function selects({ id, spec }: MeshIdentityResource, dataplane: IdentifiedWorkload): boolean {
   const selector = spec.selector?.dataplane;
   if (!selector || id.mesh !== dataplane.id.mesh || (id.zone !== '' && id.zone !== dataplane.id.zone)) return false;
@@ -101,8 +100,8 @@ function selects({ id, spec }: MeshIdentityResource, dataplane: IdentifiedWorklo
 }
 
 /**
- * The SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity); `form` is that of an identity without a path.
- * Collects all violations.
+ * Returns the SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity); `form`: that of an
+ * identity without a path. Collects all violations.
  */
 export function resolveSpiffeId(
   dataplane: IdentifiedWorkload,
@@ -137,7 +136,7 @@ export function resolveSpiffeId(
   return { ok: true, id: { uri, trustDomain: domain.text, path: rest.text } };
 }
 
-/** The ids by which a Dataplane is known: the one that certificates are signed for first, then one of before that may still be shown. */
+/** Returns the ids of a Dataplane: that of new certificates first, then a former one that may still be presented. */
 export function listSpiffeIds(
   dataplane: IdentifiedWorkload,
   identity: MeshIdentityResource,
@@ -154,19 +153,19 @@ export function listSpiffeIds(
   ];
 }
 
-/** Whether the id of a Dataplane depends on the form of preset paths. */
+/** Returns whether the id of a Dataplane depends on the form of preset paths. */
 export function isIdByPreset({ id }: Pick<IdentifiedWorkload, 'id'>, { spec }: MeshIdentityResource): boolean {
   return spec.spiffeID?.path === undefined && hasOwnPath(id.namespace);
 }
 
-/** The trust domain that a MeshIdentity gives to the workloads of a zone, or why it gives none. */
+/** Returns the trust domain that a MeshIdentity gives to the workloads of a zone, or why it gives none. */
 export function resolveTrustDomain(
   { id, spec }: MeshIdentityResource,
   zone: string,
 ): { readonly ok: true; readonly trustDomain: string } | { readonly ok: false; readonly violation: Violation } {
   const at = FieldPath.at(`MeshIdentity ${id.name}`).field('spec').field('spiffeID').field('trustDomain');
   const parsed = parseTrustDomainTemplate(spec.spiffeID?.trustDomain ?? DEFAULT_TRUST_DOMAIN);
-  // The grammar of trust domains reads the mesh and the zone only: any workload of that zone gives the same.
+  // Templates of trust domains use only mesh and zone, so any workload of the zone gives the same result.
   const anyone = { id: { ...id, zone, name: '', namespace: '' }, labels: {} };
   const domain = render(parsed, anyone, at);
   if (!domain.ok) return domain;
@@ -174,10 +173,10 @@ export function resolveTrustDomain(
   return violation ? { ok: false, violation } : { ok: true, trustDomain: domain.text };
 }
 
-/** The path of the SPIFFE ids of zone egresses; no workload has it. */
+/** Path of the SPIFFE ids of zone egresses; no workload has it. */
 export const EGRESS_PATH = '/zone-egress';
 
-/** Whether certificates are signed by the zone's own authority. */
+/** Returns whether certificates are signed by the zone's own authority. */
 export function isSignedHere({ type, bundled }: MeshIdentityResource['spec']['provider']): boolean {
   return type === 'Bundled' && !bundled?.ca;
 }
@@ -236,10 +235,10 @@ function resolveVariable(
 }
 
 /**
- * The SPIFFE ids that Dataplanes of different workloads share, each with its workloads in order: two instances of one
- * workload have one id by intent, two workloads of one id are one caller to everybody (condition `SharedIdentity`).
+ * Returns SPIFFE ids that Dataplanes of different workloads share, with the workloads in order: peers cannot
+ * distinguish these (condition `SharedIdentity`). Instances of one workload share an id by intent.
  */
-export function sharedIdentities(
+export function findSharedIdentities(
   members: Iterable<{ readonly uri: string; readonly dataplane: IdentifiedWorkload }>,
 ): ReadonlyMap<string, readonly string[]> {
   const workloads = new Map<string, Set<string>>();

@@ -1,13 +1,13 @@
 import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
-import { CURVE, library } from './x509';
+import { CURVE, loadLibrary } from './x509';
 
-/** A workload's private key, and a CSR for it; both in PEM. */
+/** Private key of a workload, and a CSR for it; both PEM. */
 export interface WorkloadKey {
   readonly privateKey: string;
   readonly csr: string;
 }
 
-/** Makes an ECDSA key of the curve P-256 and a CSR without a subject: whose certificate it becomes is not the CSR's to say. */
+/** Creates an ECDSA P-256 key and a CSR without a subject: the CSR does not decide the id. */
 export async function createWorkloadKey(): Promise<WorkloadKey> {
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
@@ -15,7 +15,7 @@ export async function createWorkloadKey(): Promise<WorkloadKey> {
   return { privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(), csr: await signCsr(keys) };
 }
 
-/** A CSR for a private key in PEM of the curve P-256. Throws where it is none. */
+/** Creates a CSR for a P-256 private key (PEM). Throws if it is no such key. */
 export async function createCsr(privateKey: string): Promise<string> {
   const key = createPrivateKey(privateKey);
   const pkcs8 = key.export({ type: 'pkcs8', format: 'der' });
@@ -27,7 +27,7 @@ export async function createCsr(privateKey: string): Promise<string> {
 }
 
 async function signCsr(keys: webcrypto.CryptoKeyPair): Promise<string> {
-  const x509 = await library();
+  const x509 = await loadLibrary();
   const csr = await x509.Pkcs10CertificateRequestGenerator.create({ keys, signingAlgorithm: CURVE });
   return `${csr.toString('pem').trim()}\n`;
 }

@@ -9,23 +9,23 @@ const DAY = 24 * 3_600_000;
 const AUTHORITY_VALIDITY = 3_650 * DAY;
 /** Certificates are valid from this long before now, because clocks differ, ms. */
 export const BACKDATED = 5 * 60_000;
-/** Of an id of a key, characters of hexadecimal: 160 bits. */
+/** Length of a key id, hexadecimal digits: 160 bits. */
 const KEY_ID_LENGTH = 40;
 /** Maximum length of a CSR, characters of PEM. */
 const MAX_CSR_LENGTH = 8_192;
 
-/** A certificate and its private key, both in PEM. */
+/** Certificate and its private key, both PEM. */
 export interface AuthorityPair {
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/** A certificate to sign: for whose key, with which id, and until when (ms since 1970). */
+/** Certificate to sign: its key, id and end (ms since 1970). */
 export interface CertificateTemplate {
   readonly uri: string;
-  /** Names beside the id, as certificates of Kuma's `Mesh.mtls` have. */
+  /** Further URIs, as in certificates of Kuma's `Mesh.mtls`. */
   readonly otherUris?: readonly string[];
-  /** The enrolment that it is signed by: its subject, which decides nothing of who the workload is. */
+  /** Enrolment, written as the subject; it does not identify the workload. */
   readonly enrolment?: string;
   /** DER, SubjectPublicKeyInfo. */
   readonly publicKey: Buffer;
@@ -33,26 +33,26 @@ export interface CertificateTemplate {
   readonly notAfter: number;
 }
 
-/** The public key of a CSR, or what is wrong with the CSR. */
+/** Public key of a CSR, or what is wrong with the CSR. */
 export type CheckedCsr =
   { readonly ok: true; readonly publicKey: Buffer } | { readonly ok: false; readonly violation: Violation };
 
-/** Loaded with the first certificate: loading takes longer than the rest of a start. */
-export async function library(): Promise<typeof X509> {
+/** Loads the library with the first certificate: loading takes longer than the rest of the start. */
+export async function loadLibrary(): Promise<typeof X509> {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);
   return x509;
 }
 
-/** A new self-signed authority of a zone, valid for 10 years, that may sign leaf certificates only. */
+/** Creates a self-signed authority of a zone, valid for 10 years, that may sign leaf certificates only. */
 export function createZoneAuthority(zone: string, now: number): Promise<AuthorityPair> {
   return createAuthority({ name: `CN=Causeway workload authority, OU=${zone}, O=Causeway`, now });
 }
 
 /**
- * A new self-signed authority of a whole mesh, in the form of Kuma's `builtin` (docs/reference/kuma-interop.md): its URI is
- * the trust domain, the name of the mesh.
+ * Creates a self-signed authority of a whole mesh in the form of Kuma's `builtin` (docs/reference/kuma-interop.md): its
+ * URI is the trust domain, the name of the mesh.
  */
 export function createMeshAuthority(mesh: string, now: number): Promise<AuthorityPair> {
   return createAuthority({ name: `CN=${mesh}, OU=Mesh, O=Causeway`, uri: `spiffe://${mesh}`, now });
@@ -65,7 +65,7 @@ interface AuthoritySketch {
 }
 
 async function createAuthority({ name, uri, now }: AuthoritySketch): Promise<AuthorityPair> {
-  const x509 = await library();
+  const x509 = await loadLibrary();
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name,
@@ -88,20 +88,20 @@ async function createAuthority({ name, uri, now }: AuthoritySketch): Promise<Aut
   };
 }
 
-/** Opened key pair of an authority, cached: opening takes longer than a signature. */
+/** Parsed key pair of an authority, cached: parsing takes longer than a signature. */
 interface OpenedAuthority {
   readonly subject: X509.Name;
   readonly notAfter: number;
   readonly key: webcrypto.CryptoKey;
   readonly algorithm: ReturnType<typeof signingAlgorithm>;
-  /** Those that all its certificates have. */
+  /** Extensions of all its certificates. */
   readonly extensions: readonly X509.Extension[];
 }
 
 const openedAuthorities = new WeakMap<AuthorityPair, Promise<OpenedAuthority>>();
 
 async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority> {
-  const x509 = await library();
+  const x509 = await loadLibrary();
   const certificate = new x509.X509Certificate(authority.certificate);
   const privateKey = createPrivateKey(authority.privateKey);
   const algorithm = signingAlgorithm(privateKey);
@@ -122,12 +122,12 @@ async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority>
 }
 
 /**
- * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject but its enrolment, one URI unless others are ordered, no authority, for
- * both ends of a connection. It ends with the authority at the latest. Whoever signs again with one `authority` object has it read once.
- * Rejects where the authority's key is of no kind that signs here.
+ * Signs a leaf certificate (PEM) by X.509-SVID §3 and §4: no subject but its enrolment, one URI unless others are
+ * ordered, no CA, for both ends of a connection. It ends with the authority at the latest. The authority is parsed once
+ * per `authority` object. Rejects if its key type cannot sign here.
  */
 export async function signCertificate(authority: AuthorityPair, order: CertificateTemplate): Promise<string> {
-  const x509 = await library();
+  const x509 = await loadLibrary();
   const opened = openedAuthorities.get(authority) ?? openAuthority(authority);
   openedAuthorities.set(authority, opened);
   const { subject: issuer, key: signingKey, algorithm: signingAlgorithm, notAfter, extensions } = await opened;
@@ -142,7 +142,7 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
     signingAlgorithm,
     extensions: [
       ...extensions,
-      // // Critical also if there is a subject, which is empty (RFC 5280 §4.2.1.6).
+      // Critical also if there is a subject, which is empty (RFC 5280 §4.2.1.6).
       new x509.SubjectAlternativeNameExtension(
         uris.map((value) => ({ type: 'url' as const, value })),
         true,
@@ -153,12 +153,12 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
   return `${certificate.toString('pem').trim()}\n`;
 }
 
-/** By RFC 7093 §2, method 4: a hash of the whole SubjectPublicKeyInfo, which needs no reading of it. */
+/** Computes the id by RFC 7093 §2, method 4: a hash of the whole SubjectPublicKeyInfo, without parsing it. */
 function computeKeyId(publicKey: Buffer): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, KEY_ID_LENGTH);
 }
 
-/** As the authority's own certificate says, for there are several ways to compute one: with another one no chain is found. */
+/** Returns the key id in the authority's certificate, since there are several ways to compute one. */
 async function authorityKeyId(
   { AuthorityKeyIdentifierExtension, SubjectKeyIdentifierExtension }: typeof X509,
   issuer: X509.X509Certificate,
@@ -178,10 +178,7 @@ function signingAlgorithm({ asymmetricKeyType: type, asymmetricKeyDetails }: Key
   throw new TypeError(`an authority must have an RSA key or an ECDSA key of P-256 or P-384; got ${type ?? 'none'}`);
 }
 
-/**
- * Reads a CSR in PEM: one block, an ECDSA key of the curve P-256, signed with that key. Its subject and its names are not
- * looked at: they decide nothing.
- */
+/** Checks a CSR (PEM): one block, an ECDSA P-256 key, signed with that key. Its subject and names are ignored. */
 export async function checkCsr(pem: string): Promise<CheckedCsr> {
   const refuse = (reason: string, rule: Violation['rule'] = 'wrong-form'): CheckedCsr => ({
     ok: false,
@@ -194,7 +191,7 @@ export async function checkCsr(pem: string): Promise<CheckedCsr> {
   const body = block.exec(pem)?.[1];
   if (body === undefined) return refuse('must be one PEM block CERTIFICATE REQUEST and nothing else');
   try {
-    const x509 = await library();
+    const x509 = await loadLibrary();
     const csr = new x509.Pkcs10CertificateRequest(Buffer.from(body, 'base64'));
     const publicKey = Buffer.from(csr.publicKey.rawData);
     const { asymmetricKeyType: type, asymmetricKeyDetails } = createPublicKey({
@@ -216,21 +213,21 @@ export async function checkCsr(pem: string): Promise<CheckedCsr> {
   }
 }
 
-/** The id of an authority by its certificate in PEM: the first 128 bits of the SHA-256 of its DER, in hexadecimal. */
+/** Returns the id of an authority: the first 128 bits of the SHA-256 of its certificate's DER, hexadecimal. */
 export function computeAuthorityId(certificate: string): string {
   return createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The certificates of a text in PEM, each in PEM; they are not looked into. Linear in the text. */
-export function certificatesIn(pem: string): readonly string[] {
+/** Splits PEM text into certificates without parsing them. Linear in the text. */
+export function splitCertificates(pem: string): readonly string[] {
   return pem.match(CERTIFICATE) ?? [];
 }
 
-/** The ids of the authorities in a bundle in PEM; what is no certificate is left out. */
+/** Returns the ids of the authorities in a PEM bundle; skips invalid certificates. */
 export function listAuthorityIds(bundle: string): readonly string[] {
-  return certificatesIn(bundle).flatMap((certificate) => {
+  return splitCertificates(bundle).flatMap((certificate) => {
     try {
       return [computeAuthorityId(certificate)];
     } catch {

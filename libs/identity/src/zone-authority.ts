@@ -21,7 +21,7 @@ import {
   type CertificateTemplate,
 } from './x509';
 
-/** A signed certificate. */
+/** Signed certificate. */
 export interface SignedCertificate {
   /** PEM: the certificate, then that of its authority. */
   readonly chain: string;
@@ -30,8 +30,8 @@ export interface SignedCertificate {
 }
 
 /**
- * Whatever signs certificates of workloads: the zone's own authority, an HSM, an external issuer. `sign` throws
- * Unavailable while it cannot; `order.notAfter` is the latest end, the signer may choose an earlier one.
+ * Signer of workload certificates: the zone's own authority, an HSM, or an external issuer. `sign` throws Unavailable
+ * while it cannot sign; `order.notAfter` is the latest end, the signer may choose an earlier one.
  */
 export interface CertificateIssuer {
   sign(order: CertificateTemplate): Promise<SignedCertificate>;
@@ -44,11 +44,11 @@ export interface ZoneAuthorityOptions {
   readonly zone: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
-  /** Validity of certificates, ms; 24 h by default. */
+  /** Validity of certificates, ms; default: 24 h. */
   readonly validity?: number;
   /**
-   * Time for which an authority is trusted after its last certificate, ms; 10 min by default: clocks differ, and
-   * signing takes time.
+   * Time for which an authority is trusted after its last certificate, ms; default: 10 min, for clock differences and
+   * signatures in progress.
    */
   readonly slack?: number;
 }
@@ -58,22 +58,22 @@ export interface ZoneAuthorityOptions {
  * (docs/design.md §2.8).
  */
 export const AUTHORITY_NOTE = { area: 'workload-authority', key: 'state' } as const;
-/** Validity of a workload's certificate where nothing else is set, ms. */
+/** Default validity of a workload's certificate, ms. */
 export const CERTIFICATE_VALIDITY = 24 * 3_600_000;
 
-/** The authorities of a zone as they are stored. */
+/** Stored authorities of a zone. */
 export type AuthorityStateOfZone = AuthorityState<StoredAuthority>;
 
 type State = AuthorityStateOfZone;
 
 /**
- * The certificate authority of one zone, at one replica. Its state is one metadata entry, the keys in it sealed with
+ * Certificate authority of one zone, at one replica. Its state is one metadata entry whose keys are sealed with
  * `CAUSEWAY_SECRETS_KEY`. Only a leader writes it, by its fence, so that one of several replicas creates the authority;
- * every replica signs, by the stored state at that moment. Throws Unavailable if the state cannot be read or opened: an
+ * every replica signs, by the currently stored state. Throws Unavailable if the state cannot be read or opened: an
  * unreadable authority is never replaced.
  */
 export class ZoneAuthority implements CertificateIssuer {
-  /** Writes of one leader come one after the other: each decides by what the one before stored. */
+  /** Writes of one leader run one after the other: each depends on the state stored before. */
   private work: Promise<unknown> = Promise.resolve();
   private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
   /** Key pair that signed last: the same object for the same authority. */
@@ -81,7 +81,7 @@ export class ZoneAuthority implements CertificateIssuer {
 
   constructor(private readonly options: ZoneAuthorityOptions) {}
 
-  /** The stored state; undefined before the first leader made the authority. Throws Unavailable. */
+  /** Returns the stored state; undefined before the first leader created the authority. Throws Unavailable. */
   async state(): Promise<State | undefined> {
     const note = await this.options.store.readMetadata(AUTHORITY_NOTE.area, AUTHORITY_NOTE.key);
     if (note === undefined) return undefined;
@@ -91,8 +91,8 @@ export class ZoneAuthority implements CertificateIssuer {
   }
 
   /**
-   * A leader makes the authority if there is none, seals its keys with the first sealing key if another one sealed them,
-   * and lets it sign for the configured validity. Idempotent. Throws Fenced, Unavailable.
+   * Called by a leader: creates the authority if there is none, seals its keys with the first sealing key, and lets it
+   * sign for the configured validity. Idempotent. Throws Fenced, Unavailable.
    */
   ensure(fence: Fence): Promise<State> {
     const { logger, zone } = this.options;
@@ -105,8 +105,8 @@ export class ZoneAuthority implements CertificateIssuer {
   }
 
   /**
-   * Begins a rotation, as leader: creates an authority that is trusted. `notes` are written with it, here and below.
-   * Throws Conflict while one runs, Fenced, Unavailable.
+   * Called by a leader: begins a rotation with a new trusted authority. `notes` are written with it, here and below.
+   * Throws Conflict during a rotation, Fenced, Unavailable.
    */
   beginRotation(fence: Fence, deadline: number, notes: readonly MetadataEntry[] = []): Promise<State> {
     const begin = async (held: State | undefined): Promise<State> => {
@@ -118,7 +118,7 @@ export class ZoneAuthority implements CertificateIssuer {
     return this.change(fence, begin, notes);
   }
 
-  /** A leader uses the new authority, whoever is missing. Throws Conflict where none waits, Fenced, Unavailable. */
+  /** Called by a leader: uses the new authority without waiting. Throws Conflict if none waits, Fenced, Unavailable. */
   forceRotation(fence: Fence, missing: readonly string[], notes: readonly MetadataEntry[] = []): Promise<State> {
     const force = (held: State | undefined): State => {
       const state = existing(held);
@@ -133,7 +133,7 @@ export class ZoneAuthority implements CertificateIssuer {
     return this.change(fence, force, notes);
   }
 
-  /** A leader does the next step of a rotation if it is due, and resolves with the state. Throws Fenced, Unavailable. */
+  /** Called by a leader: advances a rotation if due, and resolves with the state. Throws Fenced, Unavailable. */
   advanceRotation(fence: Fence, evidence: Pick<RotationEvidence, 'missing' | 'force'>): Promise<State> {
     return this.change(fence, (held) => {
       const next = advanceRotation(existing(held), { ...evidence, ...this.times });
@@ -143,14 +143,14 @@ export class ZoneAuthority implements CertificateIssuer {
     });
   }
 
-  /** A leader gives a rotation up. Throws Conflict where the new authority is used already, Fenced, Unavailable. */
+  /** Called by a leader: abandons a rotation. Throws Conflict once the new authority signs, Fenced, Unavailable. */
   abandonRotation(fence: Fence, notes: readonly MetadataEntry[] = []): Promise<State> {
     return this.change(fence, (held) => abandonRotation(existing(held)), notes);
   }
 
   /**
-   * Returns why the stored key does not open with the sealing keys of this replica, or undefined if it does, and before
-   * there is one. The reason contains nothing of a key. Throws Unavailable.
+   * Returns why the stored key does not open with this replica's sealing keys; undefined if it does, or if there is
+   * none. The reason contains nothing of a key. Throws Unavailable.
    */
   async keyProblem(): Promise<string | undefined> {
     for (const { key } of (await this.state())?.authorities ?? []) {
@@ -160,14 +160,14 @@ export class ZoneAuthority implements CertificateIssuer {
     return undefined;
   }
 
-  /** Signs with the authority that signs now. Throws Unavailable before it was made, and where its key does not open. */
+  /** Signs with the current authority. Throws Unavailable before it was created, or if its key does not open. */
   async sign(order: CertificateTemplate): Promise<SignedCertificate> {
     const state = existing(await this.state());
     const authority = state.authorities.find(({ id }) => id === state.signing);
     if (!authority) throw new Unavailable('the stored certificate authority cannot be read');
     const pair = this.toAuthorityPair(authority);
     const longest = order.now + Math.min(this.validity, authority.longestValidity);
-    // The end of a certificate is a whole second.
+    // Certificates end at a whole second.
     const notAfter = Math.floor(Math.min(order.notAfter, longest) / 1_000) * 1_000;
     const certificate = await signCertificate(pair, { ...order, notAfter });
     const end = Date.parse(new X509Certificate(certificate).validTo);
@@ -197,7 +197,7 @@ export class ZoneAuthority implements CertificateIssuer {
     return { id, certificate, key: keys.seal(privateKey, this.purpose), longestValidity: this.validity };
   }
 
-  /** The state with every key sealed by the first sealing key; the same object where that is so. */
+  /** Returns the state with every key sealed by the first sealing key; the same object if it already is. */
   private resealed(state: State): State {
     const { keys } = this.options;
     if (state.authorities.every(({ key }) => key.keyId === keys.current)) {
@@ -222,7 +222,7 @@ export class ZoneAuthority implements CertificateIssuer {
     return found.text;
   }
 
-  /** Stores what `decide` makes of the stored state, unless it is the same. A leader whose term is over throws Fenced. */
+  /** Stores the result of `decide` unless it is unchanged. Throws Fenced after the leader's term. */
   private change(
     fence: Fence,
     decide: (held: State | undefined) => State | Promise<State>,

@@ -4,13 +4,13 @@ import type { IndexReader } from '@causeway/store';
 import { changingIds } from './identity-paths';
 import { resolveTrustDomain } from './workload-id';
 
-/** The trust domains of a zone in a mesh, sorted: whose ids are of the zone for sure, and whose ids may be. */
+/** Trust domains of a zone in a mesh, sorted: those that identify the zone, and those that may belong to it. */
 export interface ZoneDomains {
   readonly sure: readonly string[];
   readonly possible: readonly string[];
 }
 
-/** A zone that no mesh has: what a template gives for it tells nothing of a zone. */
+/** Name that no zone has: a trust domain that a template gives for it too does not identify a zone. */
 const NO_ZONE = 'no-zone';
 
 /**
@@ -18,7 +18,7 @@ const NO_ZONE = 'no-zone';
  * MeshIdentity that assigns the same in other zones does not identify the zone; neither does the authority of
  * `Mesh.mtls`, whose domain is the mesh. `here`: any other zone.
  */
-export function zoneDomains(
+export function computeZoneDomains(
   index: Pick<IndexReader, 'ofKind'>,
   mesh: string,
   { of, here }: { readonly of: string; readonly here: string },
@@ -37,16 +37,20 @@ export function zoneDomains(
   return { sure: [...sure].sort(), possible: [...sure, ...possible].sort() };
 }
 
-/** Returns the zones in which the form of ids of a mesh changes, each trusted for its own trust domains only. */
-export function changingIdsIn(index: Pick<IndexReader, 'ofKind'>, mesh: string, here: string): readonly ChangingIds[] {
-  return changingIds(index, mesh, (of) => zoneDomains(index, mesh, { of, here }).possible);
+/** Returns the zones in which the form of a mesh's ids changes, each trusted for its own trust domains only. */
+export function findChangingIds(
+  index: Pick<IndexReader, 'ofKind'>,
+  mesh: string,
+  here: string,
+): readonly ChangingIds[] {
+  return changingIds(index, mesh, (of) => computeZoneDomains(index, mesh, { of, here }).possible);
 }
 
 /** Returns the revoked ids of a mesh: those that its settings name, in both forms while the form of ids changes. */
-export function revokedIdsIn(
+export function listRevokedIds(
   index: Pick<IndexReader, 'ofKind'>,
   { mesh, zone }: { readonly mesh: string; readonly zone: string },
   revoked: readonly string[],
 ): readonly string[] {
-  return revoked.length === 0 ? revoked : revokedIds(revoked, changingIdsIn(index, mesh, zone));
+  return revoked.length === 0 ? revoked : revokedIds(revoked, findChangingIds(index, mesh, zone));
 }

@@ -139,7 +139,7 @@ async function attached(
   });
   const inbound = [{ port: 7_000, tags: { 'kuma.io/service': service, 'kuma.io/protocol': 'http' } }];
   const spec = { networking: { address: '127.0.0.1', inbound } };
-  holder.want([{ mesh: 'default', name, labels: {}, spec }]);
+  holder.setDataplanes([{ mesh: 'default', name, labels: {}, spec }]);
   const running = holder.run(end.signal);
   try {
     await work(() => {

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { CertifiedKey, ServerCertificates } from '@causeway/access';
-import { certificatesIn } from '@causeway/identity';
+import { splitCertificates } from '@causeway/identity';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { SettingsReload } from '../settings/settings-reload';
 
@@ -43,7 +43,7 @@ export class FileCertificates implements ServerCertificates {
   }
 
   authority(): string | undefined {
-    const last = certificatesIn(this.shown.certificate).at(-1);
+    const last = splitCertificates(this.shown.certificate).at(-1);
     return last !== undefined && isSelfSigned(last) ? `${last}\n` : undefined;
   }
 

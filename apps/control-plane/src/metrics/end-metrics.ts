@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { ServerCertificates } from '@causeway/access';
-import { certificatesIn, findMeshAuthority } from '@causeway/identity';
+import { splitCertificates, findMeshAuthority } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 
@@ -18,7 +18,7 @@ export interface Listener {
 
 /** Returns the validity period of a chain: that of the certificate which expires first; undefined if it has none. */
 export function readValidity(chain: string): Validity | undefined {
-  const [first] = certificatesIn(chain)
+  const [first] = splitCertificates(chain)
     .map((pem) => new X509Certificate(pem))
     .map(({ validFrom, validTo }) => ({ start: Date.parse(validFrom), end: Date.parse(validTo) }))
     .sort((a, b) => a.end - b.end);

@@ -23,7 +23,7 @@ import { ProxyDirectory } from '@causeway/controllers';
 import {
   Enrolments,
   MeshAuthorities,
-  revokedIdsIn,
+  listRevokedIds,
   RotationRequests,
   WorkloadCertificates,
   ZoneAuthority,
@@ -152,7 +152,7 @@ function certificatesProvider({ settings, clock }: ControlPlaneCore<ZoneSettings
   return provideFrom(WorkloadCertificates, sources, ({ index, signer, keys, meshes }) => {
     const meshAuthorities = new MeshAuthorities(index, keys);
     const isRevoked = (mesh: string, uri: string): boolean =>
-      revokedIdsIn(index, { mesh, zone }, meshes.state(mesh)?.access?.revoked ?? []).includes(uri);
+      listRevokedIds(index, { mesh, zone }, meshes.state(mesh)?.access?.revoked ?? []).includes(uri);
     return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
   });
 }

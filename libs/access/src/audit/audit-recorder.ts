@@ -19,7 +19,7 @@ const BATCH = 500;
  * Delay between the first queued refusal and the statement, ms. With BATCH it bounds the load of refusals on the
  * database.
  */
-const GATHER = 500;
+const BATCH_DELAY = 500;
 
 /** Rate of recorded refusals of one address, so that one caller cannot displace the refusals of others. */
 const RATE_PER_ADDRESS: Rate = { perSecond: 20, burst: 100 };
@@ -133,7 +133,7 @@ export class AuditRecorder {
 
   private schedule(): void {
     if (this.timer || this.storing) return;
-    this.timer = this.parts.clock.after(GATHER, () => {
+    this.timer = this.parts.clock.after(BATCH_DELAY, () => {
       this.timer = undefined;
       this.storing = this.store().finally(() => {
         this.storing = undefined;

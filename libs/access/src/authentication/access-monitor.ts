@@ -12,10 +12,10 @@ import type { AccessTarget, Verb } from '../authorization/grants';
  * Interval at which the caller of an open response is authenticated again, ms: it catches tokens that expire or issuers
  * that change without an event.
  */
-const INTERVAL = 60_000;
+const REVIEW_INTERVAL = 60_000;
 
 /** Reviews that begin in one turn of the event loop: each verifies a signature. */
-const SLICE = 100;
+const REVIEW_BATCH = 100;
 
 /** A response that stays open: its caller, and how the caller is authenticated again. */
 export interface StreamedResponse {
@@ -82,10 +82,10 @@ export class AccessMonitor {
     let begun = 0;
     for (const answer of this.stale) {
       this.stale.delete(answer);
-      // // Not awaited: fetching the keys of one issuer may take long.
+      // Not awaited: fetching the keys of one issuer may take long.
       void answer.review();
       begun += 1;
-      if (begun % SLICE === 0) await yieldToEventLoop();
+      if (begun % REVIEW_BATCH === 0) await yieldToEventLoop();
     }
     this.reviewing = false;
   }
@@ -143,6 +143,6 @@ export class MonitoredResponse {
   private reviewIn({ by }: Caller, left: number): void {
     this.timer?.cancel();
     if (this.closed || (by !== 'user-token' && by !== 'oidc')) return;
-    this.timer = this.parts.clock.after(Math.min(left, INTERVAL), () => void this.review());
+    this.timer = this.parts.clock.after(Math.min(left, REVIEW_INTERVAL), () => void this.review());
   }
 }

@@ -7,10 +7,10 @@ import { Unauthenticated } from '../unauthenticated';
 const MAX_TOKEN_LENGTH = 16_384;
 
 /** Maximum number of cached verified tokens. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 /** Maximum time for which a token counts as verified, ms: then expiry and changed issuers are checked again. */
-const REMEMBERED_FOR = 60_000;
+const CACHE_TIME = 60_000;
 
 /** Verifies one type of bearer token. */
 export interface TokenVerifier {
@@ -43,14 +43,14 @@ interface Remembered {
  * expires, for at most a minute, and until a verifier reports a change.
  */
 export class Authenticator {
-  private remembered = new BoundedMap<Remembered>(MAX_REMEMBERED);
+  private remembered = new BoundedMap<Remembered>(MAX_CACHED);
   private readonly listeners = new Set<() => void>();
   private operatorDigest: Buffer | undefined;
 
   constructor(private readonly parts: AuthenticatorParts) {
     this.useOperatorToken(parts.operatorToken);
-    // // Before other listeners, so that a caller that authenticates again is verified again.
-    this.onChange(() => this.forget());
+    // Before other listeners, so that a caller that authenticates again is verified again.
+    this.onChange(() => this.clearCache());
   }
 
   /** Replaces the static token of an administrator: from now on, requests with the former one are refused. */
@@ -75,14 +75,14 @@ export class Authenticator {
     if (known && now < known.until) return known.caller;
     const memory = this.remembered;
     const caller = await this.verify(token);
-    // // Into the cache as it was at the start: a result from before `forget` must not be cached after it.
-    memory.set(key, { caller, until: Math.min(caller.until ?? Infinity, now + REMEMBERED_FOR) });
+    // Into the cache as it was at the start: a result from before `clearCache` must not be cached after it.
+    memory.set(key, { caller, until: Math.min(caller.until ?? Infinity, now + CACHE_TIME) });
     return caller;
   }
 
   /** Discards the cache: every token is verified again. */
-  private forget(): void {
-    this.remembered = new BoundedMap(MAX_REMEMBERED);
+  private clearCache(): void {
+    this.remembered = new BoundedMap(MAX_CACHED);
   }
 
   private async verify(token: string): Promise<Caller> {

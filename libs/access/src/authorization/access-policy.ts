@@ -58,7 +58,7 @@ type ZonesListener = (zones: readonly string[]) => void;
 type SubjectsListener = (subjects: ReadonlySet<string> | undefined) => void;
 
 /** No kind: only the administrators' role, without narrowing, reaches it. */
-const EVERYTHING: AccessTarget = { kind: '*' };
+const ANY_TARGET: AccessTarget = { kind: '*' };
 
 const BUILT_IN = { binding: 'the binding that always exists', role: 'admin' } as const;
 const ADMINISTRATORS: AccessDecision = Object.freeze({
@@ -101,7 +101,7 @@ export class AccessPolicy {
 
   /** Throws AccessDenied unless the caller is an administrator everywhere: in `causeway:admins`, or by an unnarrowed binding. */
   authoriseAdmin(caller: Caller): void {
-    const { allowed } = this.decide(caller, 'create', EVERYTHING);
+    const { allowed } = this.decide(caller, 'create', ANY_TARGET);
     if (!allowed) throw new AccessDenied(caller, 'this is left to administrators');
   }
 
@@ -235,7 +235,7 @@ export class AccessPolicy {
     if (this.kinds !== registry.version) {
       this.kinds = registry.version;
       this.builtIn = builtInRules(registry);
-      this.reserved = reservedForAdmins(registry);
+      this.reserved = listReservedKinds(registry);
       this.compiled = undefined;
     }
     this.compiled ??= compilePolicy(this.sources, this.builtIn);
@@ -244,10 +244,10 @@ export class AccessPolicy {
 }
 
 /** Returns confidential kinds, and the kinds and activities reserved for administrators. */
-function reservedForAdmins(registry: Registry): ReadonlySet<string> {
+function listReservedKinds(registry: Registry): ReadonlySet<string> {
   const kinds = registry.kinds.filter(({ confidential, writer }) => confidential || writer === 'admin');
   const acts = Object.entries(activities).filter(([, writer]) => writer === 'admin');
-  return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name), EVERYTHING.kind]);
+  return new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name), ANY_TARGET.kind]);
 }
 
 function described({ kind, mesh, namespace }: AccessTarget): string {

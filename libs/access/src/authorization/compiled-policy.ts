@@ -26,7 +26,7 @@ export function compilePolicy(
 ): CompiledPolicy {
   const own = new Map([...index.ofKind('Role')].map((role) => [`${role.id.zone}/${role.id.name}`, role]));
   const listRules = (zone: string, role: string): readonly Rule[] => {
-    // // A binding whose role does not exist grants nothing. A zone's binding refers to the zone's Role before the
+    // A binding whose role does not exist grants nothing. A zone's binding refers to the zone's Role before the
     // global's.
     const found = own.get(`${zone}/${role}`) ?? own.get(`/${role}`);
     return builtIn.get(role) ?? (found ? roleRules(found, registry) : []);

@@ -108,8 +108,8 @@ export function roleRules({ spec }: Resource, registry: Pick<Registry, 'kind'>):
   const rules = Array.isArray(spec['rules']) ? spec['rules'].filter(isJsonObject) : [];
   return rules.map((rule) => ({
     ...narrowing(rule, registry),
-    verbs: namesIn(rule['verbs'] ?? []),
-    kinds: kindsIn(rule['kinds'] ?? [], registry),
+    verbs: parseNames(rule['verbs'] ?? []),
+    kinds: parseKinds(rule['kinds'] ?? [], registry),
   }));
 }
 
@@ -117,9 +117,9 @@ export function roleRules({ spec }: Resource, registry: Pick<Registry, 'kind'>):
 export function narrowing({ kinds, meshes, namespaces }: JsonObject, registry: Pick<Registry, 'kind'>): Rule {
   return {
     verbs: undefined,
-    kinds: kindsIn(kinds, registry),
-    meshes: namesIn(meshes),
-    namespaces: namesIn(namespaces),
+    kinds: parseKinds(kinds, registry),
+    meshes: parseNames(meshes),
+    namespaces: parseNames(namespaces),
   };
 }
 
@@ -127,13 +127,13 @@ export function narrowing({ kinds, meshes, namespaces }: JsonObject, registry: P
  * Returns the kinds of a list. A name without a group always refers to the same kind; a second kind is named
  * `KIND.GROUP` or `PLURAL.GROUP`.
  */
-function kindsIn(list: JsonValue | undefined, registry: Pick<Registry, 'kind'>): ReadonlySet<string> | undefined {
-  const names = namesIn(list);
+function parseKinds(list: JsonValue | undefined, registry: Pick<Registry, 'kind'>): ReadonlySet<string> | undefined {
+  const names = parseNames(list);
   return names && new Set([...names].map((name) => (name.includes('.') ? (registry.kind(name)?.name ?? name) : name)));
 }
 
 /** Returns the names of a list; undefined for all (`*` or absent). A value that is no list has no names. */
-function namesIn(list: JsonValue | undefined): ReadonlySet<string> | undefined {
+function parseNames(list: JsonValue | undefined): ReadonlySet<string> | undefined {
   if (list === undefined || list === null) return undefined;
   if (!Array.isArray(list)) return new Set();
   return list.includes('*') ? undefined : new Set(list.filter((item): item is string => typeof item === 'string'));

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { bindingProblem } from '@causeway/identity';
+import { findBindingProblem } from '@causeway/identity';
 import { coreKinds, Dataplane } from '@causeway/kinds';
 import { Invalid, type ControlPlane, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
@@ -212,6 +212,6 @@ describe('dataplane tokens', () => {
       name: 'web-1',
       tags: { 'kuma.io/service': ['db'] },
     });
-    expect(bindingProblem((await service.verify(token)).binding, stored)).toMatch(/^claim "Tags" allows/);
+    expect(findBindingProblem((await service.verify(token)).binding, stored)).toMatch(/^claim "Tags" allows/);
   });
 });

@@ -17,7 +17,7 @@ describe('which tokens in use expire soon', () => {
     const [month, year] = [await token('month', 30 * DAY), await token('year', 365 * DAY)];
     const at = (days: number, ...tokens: readonly string[]): number => {
       clock.advance(days * DAY);
-      for (const one of tokens) presented.note(one);
+      for (const one of tokens) presented.record(one);
       return presented.expiring();
     };
     expect(at(26.9, month, year)).toBe(0);
@@ -30,8 +30,8 @@ describe('which tokens in use expire soon', () => {
   it('are counted once, and no longer once a day has passed since they were presented', async () => {
     const month = await token('month', 30 * DAY);
     clock.advance(28 * DAY);
-    presented.note(month);
-    presented.note(month);
+    presented.record(month);
+    presented.record(month);
     expect(presented.expiring()).toBe(1);
     clock.advance(DAY);
     expect(presented.expiring()).toBe(0);
@@ -40,23 +40,23 @@ describe('which tokens in use expire soon', () => {
   it('are none that were made for less than a week', async () => {
     const [day, week] = [await token('day', DAY), await token('week', 7 * DAY)];
     clock.advance(DAY - 1_000);
-    presented.note(day);
+    presented.record(day);
     expect(presented.expiring()).toBe(0);
     clock.advance(6 * DAY);
-    presented.note(week);
+    presented.record(week);
     expect(presented.expiring()).toBe(1);
   });
 
   it('are 10,000 at most, those that were presented last', async () => {
     const first = await token('first', 30 * DAY);
     clock.advance(28 * DAY);
-    presented.note(first);
+    presented.record(first);
     expect(presented.expiring()).toBe(1);
     const [head, , sign] = first.split('.');
     const [iat, exp] = [clock.now() / 1_000 - 10, clock.now() / 1_000 + 30 * 86_400];
     for (let n = 0; n < 10_000; n++) {
       const payload = Buffer.from(JSON.stringify({ jti: `t-${n}`, iat, exp })).toString('base64url');
-      presented.note([head, payload, sign].join('.'));
+      presented.record([head, payload, sign].join('.'));
     }
     expect(presented.expiring()).toBe(0);
   });

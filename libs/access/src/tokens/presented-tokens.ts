@@ -4,13 +4,13 @@ import { unverifiedClaims } from './signed-token';
 const DAY = 24 * 3_600_000;
 
 /** Time for which a presented token is remembered, ms. */
-const REMEMBERED = DAY;
+const RETENTION = DAY;
 
 /**
  * Minimum validity of a token that is worth a warning, ms: shorter ones, such as a user's for a day, are meant to
  * expire.
  */
-const SHORTEST = 7 * DAY;
+const MIN_VALIDITY = 7 * DAY;
 
 /** Maximum number of remembered tokens; beyond it, the token presented longest ago is evicted. */
 const MAX_TOKENS = 10_000;
@@ -23,7 +23,7 @@ export class PresentedTokens {
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
   /** Records a token that was verified. */
-  note(token: string): void {
+  record(token: string): void {
     const { jti: id, iat, exp } = unverifiedClaims(token) ?? {};
     if (id === undefined || iat === undefined || exp === undefined) return;
     this.presented.delete(id);
@@ -40,8 +40,8 @@ export class PresentedTokens {
     const now = this.clock.now();
     let expiring = 0;
     for (const [id, { start, end, at }] of this.presented) {
-      if (end <= now || at + REMEMBERED <= now) this.presented.delete(id);
-      else if (end - start >= SHORTEST && end - now < Math.min((end - start) / 10, 7 * DAY)) expiring += 1;
+      if (end <= now || at + RETENTION <= now) this.presented.delete(id);
+      else if (end - start >= MIN_VALIDITY && end - now < Math.min((end - start) / 10, 7 * DAY)) expiring += 1;
     }
     return expiring;
   }

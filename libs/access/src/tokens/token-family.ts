@@ -60,7 +60,7 @@ export class TokenFamily<
   async verify(token: string, { keys = this, check }: VerifyOptions<Claims> = {}): Promise<Claims> {
     const claims = await verifyToken(token, this.definition, keys.trustedKeys, this.dependencies.clock.now());
     check?.(claims);
-    this.presented.note(token);
+    this.presented.record(token);
     return claims;
   }
 

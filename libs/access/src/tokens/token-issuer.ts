@@ -44,7 +44,7 @@ export interface ListedToken extends TokenRecord {
 }
 
 /** Maximum number of tries of a write that conflicts with other writers. */
-const TRIES = 10;
+const MAX_TRIES = 10;
 
 /** Issues, lists and revokes tokens of one use, and rotates their keys, on any replica. */
 export class TokenIssuer<Request extends TokenRequest, Answer extends object, Claims extends TokenFacts> {
@@ -187,7 +187,7 @@ export class TokenIssuer<Request extends TokenRequest, Answer extends object, Cl
    * do.
    */
   private async untilWritten(next: () => Promise<SecretWrite | undefined>): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const write = await next();
       const revision = write && (await this.write(write));
       if (write && revision === undefined) continue;

@@ -18,7 +18,7 @@ export interface TokenRecord {
 const MAX_RECORDS = 10_000;
 
 /** Time for which an expired token is still listed, ms: its owner can see why it is refused. */
-const KEPT = 7 * 24 * 3_600_000;
+const RETENTION = 7 * 24 * 3_600_000;
 
 /** Metadata entries in one write. */
 const BATCH = 500;
@@ -65,7 +65,7 @@ export class TokenRecords {
   }
 
   private isOver({ expiresAt }: TokenRecord): boolean {
-    return expiresAt + KEPT <= this.clock.now();
+    return expiresAt + RETENTION <= this.clock.now();
   }
 
   private async write(notes: readonly MetadataEntry[]): Promise<void> {

@@ -14,19 +14,19 @@ import { errorText } from '@causeway/runtime';
 import type { AgentFinding, CheckedInbound, LeaseAgent, LeaseKey } from '@causeway/store';
 import { DEFAULT_NAMESPACE } from '../proxies/proxy-views';
 
-/** A Dataplane as an agent wants it. */
+/** Dataplane that an agent registers. */
 export interface WantedDataplane {
-  /** Of the registration; its result names it. */
+  /** Version of the registration, which its result repeats. */
   readonly version: number;
   readonly labels: Labels;
-  /** With the states of its inbounds. */
+  /** Spec including the states of its inbounds. */
   readonly spec: JsonObject;
   readonly health: readonly AgentFinding[];
-  /** Empty: that of the call. */
+  /** Empty: the token of the call. */
   readonly token: string;
 }
 
-/** Longest texts, in characters. */
+/** Maximum lengths, in characters. */
 const MAX_LENGTHS = {
   id: 64,
   machine: 256,
@@ -43,13 +43,13 @@ const MAX_LABELS = 128;
 const MAX_INBOUNDS = 128;
 const MAX_UNSUPPORTED = 64;
 
-/** The agent that attaches, and the secret of its leases. */
+/** Agent that attaches, and the secret of its leases. */
 export interface AttachedAgent {
   readonly agent: LeaseAgent;
   readonly secretHash?: string;
 }
 
-/** Reads the agent that attaches. Throws Invalid with every field that is wrong. */
+/** Reads the agent that attaches. Throws Invalid with every wrong field. */
 export function readAgent({ instance, run, machine, startedAt, secret }: Agent, address: string): AttachedAgent {
   const at = FieldPath.at('agent');
   const violations = [
@@ -61,7 +61,7 @@ export function readAgent({ instance, run, machine, startedAt, secret }: Agent, 
   ];
   if (violations.length > 0) throw new Invalid(violations);
   const agent = { instance, run, startedAt, machine: printableText(machine, MAX_LENGTHS.machine), address };
-  // It has 256 bits of chance, so its hash needs no salt and no slowness.
+  // The secret has 256 random bits, so its hash needs neither salt nor slowness.
   return { agent, ...(secret !== '' && { secretHash: createHash('sha256').update(secret).digest('hex') }) };
 }
 
@@ -115,9 +115,9 @@ export function readRegistration({
   if (violations.length > 0) throw new Invalid(violations);
   const checked = inbounds.map(checkedInbound);
   const shared = clientDataplane === '' ? [] : [{ clientDataplane: printableText(clientDataplane, MAX_LENGTHS.name) }];
-  const health = [...checked, ...unobeyed.map(readUnobeyed), ...shared];
+  const health = [...checked, ...unobeyed.map(readUnsupportedFeature), ...shared];
   const own = texts.filter(([label]) => label !== REGISTERED_BY && label !== LEASED_BY);
-  return { version, labels: Object.fromEntries(own), spec: withStates(readSpec(specJson), checked), health, token };
+  return { version, labels: Object.fromEntries(own), spec: applyHealth(readSpec(specJson), checked), health, token };
 }
 
 function readSpec(json: string): JsonObject {
@@ -132,8 +132,8 @@ function readSpec(json: string): JsonObject {
   throw new Invalid([at.violation('must be an object', 'wrong-form')]);
 }
 
-/** Inbounds that a check has found down are NotReady. */
-function withStates(spec: JsonObject, health: readonly CheckedInbound[]): JsonObject {
+/** Sets inbounds whose check failed to NotReady. */
+function applyHealth(spec: JsonObject, health: readonly CheckedInbound[]): JsonObject {
   const down = new Set(health.flatMap(({ inbound, ready }) => (ready ? [] : [inbound])));
   const networking = spec['networking'];
   const inbounds = isJsonObject(networking) ? networking['inbound'] : undefined;
@@ -149,19 +149,19 @@ function checkedInbound({ inbound, ready, check, reason, since, plaintextReachab
   return { inbound, ready, ...texts, since, ...(plaintextReachable && { plaintextReachable }) };
 }
 
-/** Reads a part of its resources that the plane of a machine does not apply. */
-function readUnobeyed({ name, what }: { readonly name: string; readonly what: string }) {
+/** Reads a configured feature that the machine's dataplane does not support. */
+function readUnsupportedFeature({ name, what }: { readonly name: string; readonly what: string }) {
   return { name: printableText(name, MAX_LENGTHS.part), what: printableText(what, MAX_LENGTHS.what) };
 }
 
-/** No violation says the secret. */
+/** Violations never repeat the secret. */
 function secretProblems(at: FieldPath, { length }: string) {
   if (length >= SECRET.shortest && length <= SECRET.longest) return [];
   const rule = `must have ${SECRET.shortest} to ${SECRET.longest} characters, has ${length}`;
   return [at.violation(rule, length < SECRET.shortest ? 'too-short' : 'too-long')];
 }
 
-/** Refuses an id that is not plain text: leases are compared by it, so it is not changed. */
+/** Refuses an id that is not plain text. It is not normalised, since leases are compared by it. */
 function idProblems(at: FieldPath, id: string) {
   const isPlain = printableText(id, MAX_LENGTHS.id) === id;
   return id === '' || id.length > MAX_LENGTHS.id || isPlain

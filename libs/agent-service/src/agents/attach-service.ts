@@ -16,24 +16,24 @@ import { formatLeaseName, ReplicaLeases } from './replica-leases';
 export interface AgentServiceOptions extends AgentRegistrationsOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly leases: AgentLeaseStore;
-  /** The facts of the zone that a machine with Dataplanes of this mesh needs. */
+  /** Returns the facts of the zone for machines with Dataplanes of this mesh. */
   readonly zoneFacts: (mesh: string) => ZoneFacts;
-  /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  /** Time for which a lease is valid without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
   readonly leaseLength: number;
-  /** Most streams of all agents. */
+  /** Maximum number of streams of all agents. */
   readonly streams: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Requests of one stream. */
+/** Rate limit of one stream. */
 const REQUESTS: Rate = { perSecond: 20, burst: 600 };
-/** Kinds that say which ranges a mesh has. */
+/** Kinds that decide which ranges a mesh has. */
 const MESH_SOURCES: ReadonlySet<string> = new Set(['Mesh', 'MeshParameters', 'ConfigMap']);
-/** How often the ends of credentials are looked at, ms. */
-const CHECK_EVERY = 1_000;
+/** Interval at which expired credentials are looked for, ms. */
+const CHECK_INTERVAL = 1_000;
 
-/** `AgentService/Attach`: agents of machines register their Dataplanes and hold their leases (docs/reference/leases.md). */
+/** `AgentService/Attach`: agents register Dataplanes and hold their leases (docs/reference/leases.md). */
 export class AgentServer {
   private readonly streams = new Set<AttachStream>();
   private readonly leases: ReplicaLeases;
@@ -55,19 +55,19 @@ export class AgentServer {
     ];
   }
 
-  /** Streams of agents that are open. */
+  /** Number of open streams. */
   get open(): number {
     return this.streams.size;
   }
 
-  /** `streams`: of this server. */
+  /** Adds the service to a server; `streams`: credentials of the server's connections. */
   readonly addTo = (server: Server, streams: ConnectionCredentials): void => {
     server.addService(AgentServiceService, {
       attach: (call: AttachCall) => this.attach(call, streams),
     });
   };
 
-  /** Renews leases from now on. */
+  /** Starts renewing leases. */
   start(): void {
     const { signal } = this.ending;
     this.running = Promise.all([this.leases.run(signal), this.check(signal)]).catch((error: unknown) =>
@@ -75,7 +75,7 @@ export class AgentServer {
     );
   }
 
-  /** Ends all streams, so that agents turn to another replica; their leases stay. */
+  /** Ends all streams, so that agents connect to another replica; their leases stay. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stops.splice(0).forEach((stop) => stop());
@@ -126,24 +126,24 @@ export class AgentServer {
       if (id.kind === 'Dataplane' && id.zone === zone && after?.labels[LEASED_BY] === undefined)
         disowned.add(formatLeaseName(id));
     if (changes.some(({ id }) => TRUST_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.review());
-    if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.tellZone());
+    if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.sendZoneFacts());
     const ended = new Set(
       changes.flatMap((change) => (endsEnrolment(change, zone) ? [formatLeaseName(change.id)] : [])),
     );
     if (ended.size > 0) for (const stream of this.streams) stream.review(ended);
-    if (disowned.size > 0) for (const stream of this.streams) stream.disowned(disowned);
+    if (disowned.size > 0) for (const stream of this.streams) stream.rewriteRemoved(disowned);
   }
 
   private async check(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     while (!signal.aborted) {
-      await clock.sleep(CHECK_EVERY, signal);
+      await clock.sleep(CHECK_INTERVAL, signal);
       for (const stream of this.streams) stream.checkTime(clock.now());
     }
   }
 }
 
-/** Whether an enrolment of the zone is gone, or another one. */
+/** Returns whether a change removes or replaces an enrolment of the zone. */
 function endsEnrolment({ id, before, after }: IndexChange, zone: string): boolean {
   return id.kind === Enrolment.name && id.zone === zone && before !== undefined && before.uid !== after?.uid;
 }

@@ -22,13 +22,13 @@ export interface AttachStreamOptions {
   readonly registrations: AgentRegistrations;
   readonly leases: ReplicaLeases;
   readonly requests: TokenBucket;
-  /** The facts of the zone that a machine with Dataplanes of this mesh needs. */
+  /** Returns the facts of the zone for machines with Dataplanes of this mesh. */
   readonly zoneFacts: (mesh: string) => ZoneFacts;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The agent has shown valid credentials. */
+  /** Called when the agent has presented valid credentials. */
   readonly authorised: () => void;
-  /** Is called once; `why` is undefined where the agent ended the stream. */
+  /** Called once; `why` is undefined if the agent ended the stream. */
   readonly over: (why: string | undefined) => void;
 }
 
@@ -45,20 +45,20 @@ const CODES: Readonly<Record<AttachEnd, status>> = {
   internal: status.INTERNAL,
 };
 
-/** Most Dataplanes of one agent. */
+/** Maximum number of Dataplanes of one agent. */
 const MAX_DATAPLANES = 64;
-/** A request counts once, and once more for each of these characters. */
+/** A request counts once, and once more per this many characters. */
 const REQUEST_SIZE = 16 * 1024;
-/** Most bytes that an agent leaves unread. */
+/** Maximum bytes sent to an agent and not read by it. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const MAX_TEXT = 1_000;
 
-/** One stream of one agent: its bounds, its Dataplanes and its end. */
+/** Stream of one agent: enforces limits, reads requests, owns its Dataplanes. */
 export class AttachStream implements LeaseSession {
   readonly id: string;
   private agent: LeaseAgent | undefined;
   private dataplanes: HeldDataplanes | undefined;
-  /** Of the Dataplanes that were written. */
+  /** Meshes of the written Dataplanes. */
   private readonly meshes = new Set<string>();
   private lastSent = '';
   private isOver = false;
@@ -76,12 +76,12 @@ export class AttachStream implements LeaseSession {
     return this.last;
   }
 
-  /** How operators recognise the machine; empty before the first request. */
+  /** Host name of the machine, for operators; empty before the first request. */
   get machine(): string {
     return this.agent?.machine ?? '';
   }
 
-  /** Begins to read. */
+  /** Starts reading. */
   begin(): void {
     const { call } = this;
     call.on('data', (request: AttachRequest) => this.receive(request));
@@ -115,18 +115,18 @@ export class AttachStream implements LeaseSession {
     this.dataplanes?.lost(key, isTaken);
   }
 
-  /** Dataplanes of the zone are gone, or are no agent's, by `formatLeaseName`. */
-  disowned(names: ReadonlySet<string>): void {
-    this.dataplanes?.disowned(names);
+  /** Rewrites Dataplanes that were removed from the zone or lost their label, by `formatLeaseName`. */
+  rewriteRemoved(names: ReadonlySet<string>): void {
+    this.dataplanes?.rewriteRemoved(names);
   }
 
-  /** Asks again whether the agent may, about all Dataplanes or these, by `formatLeaseName`; ends the stream where it may not. */
+  /** Authorises all Dataplanes, or these, again, by `formatLeaseName`; ends the stream if that fails. */
   review(names?: ReadonlySet<string>): void {
     void this.dataplanes?.review(names);
   }
 
   /** Sends the facts of the zone that the agent needs, if they differ from those sent last. */
-  tellZone(): void {
+  sendZoneFacts(): void {
     const facts = [...this.meshes].map(this.options.zoneFacts);
     const virtualRanges = [...new Set(facts.flatMap((each) => each.virtualRanges))];
     const zone = { virtualRanges, dnsSuffixes: facts[0]?.dnsSuffixes ?? [] };
@@ -136,7 +136,7 @@ export class AttachStream implements LeaseSession {
     this.send({ zone });
   }
 
-  /** The same where a right has ended. */
+  /** Authorises again if a right has expired. */
   checkTime(now: number): void {
     if (this.dataplanes && this.dataplanes.until <= now) this.review();
   }
@@ -177,7 +177,7 @@ export class AttachStream implements LeaseSession {
       ended: (reason, text) => this.end(reason, text),
       failed: (error) => this.failed(error),
     });
-    this.send({ lease: { lengthMs: leases.length, heartbeatMs: leases.heartbeatEvery } });
+    this.send({ lease: { lengthMs: leases.length, heartbeatMs: leases.heartbeatInterval } });
     return this.dataplanes;
   }
 
@@ -187,13 +187,13 @@ export class AttachStream implements LeaseSession {
       if (!dataplanes.has(key) && dataplanes.size >= MAX_DATAPLANES)
         return this.end('exhausted', `an agent has at most ${MAX_DATAPLANES} Dataplanes`);
       try {
-        dataplanes.want(key, readRegistration(registration));
+        dataplanes.setWanted(key, readRegistration(registration));
       } catch (error) {
         if (!(error instanceof Invalid)) throw error;
         this.refused(key, registration.version, error);
       }
     }
-    for (const withdrawal of withdrawals) dataplanes.want(readName(withdrawal), undefined);
+    for (const withdrawal of withdrawals) dataplanes.setWanted(readName(withdrawal), undefined);
   }
 
   private refused(dataplane: LeaseKey, version: number, error: Invalid): void {
@@ -216,7 +216,7 @@ export class AttachStream implements LeaseSession {
     this.send({ results: [result] });
     if (result.outcome !== RegistrationOutcome.REGISTRATION_OUTCOME_WRITTEN) return;
     this.meshes.add(result.dataplane?.mesh ?? '');
-    this.tellZone();
+    this.sendZoneFacts();
   }
 
   private send(response: Partial<AttachResponse>): void {

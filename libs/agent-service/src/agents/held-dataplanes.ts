@@ -4,7 +4,7 @@ import { Conflict, Forbidden, Invalid, NotFound, shortened, Unavailable } from '
 import { Backoff, errorText, type Clock, type Timer } from '@causeway/runtime';
 import type { AgentLease, AgentFinding, LeaseAgent, LeaseKey } from '@causeway/store';
 import {
-  BroughtByProxy,
+  RegisteredByProxy,
   type AgentCredentials,
   type AgentRegistrations,
   type RegistrationRight,
@@ -12,7 +12,7 @@ import {
 import type { WantedDataplane } from './attach-messages';
 import { formatLeaseName, type ReplicaLeases } from './replica-leases';
 
-/** The result of a state, as it is reported to the agent. */
+/** Result of one registration, as reported to the agent. */
 export type RegistrationReply = Partial<RegistrationResult> & Pick<RegistrationResult, 'outcome'>;
 
 export interface HeldDataplanesOptions {
@@ -20,29 +20,29 @@ export interface HeldDataplanesOptions {
   readonly agent: LeaseAgent;
   /** See `LeaseClaim`. */
   readonly secretHash?: string;
-  /** Of the call. */
+  /** Credentials of the call. */
   readonly credentials: AgentCredentials;
   readonly registrations: AgentRegistrations;
-  readonly leases: Pick<ReplicaLeases, 'take' | 'drop' | 'length'>;
+  readonly leases: Pick<ReplicaLeases, 'claim' | 'drop' | 'length'>;
   readonly clock: Clock;
   readonly answer: (result: RegistrationResult) => void;
-  /** The agent has shown valid credentials. */
+  /** Called when the agent has presented valid credentials. */
   readonly authorised: () => void;
-  /** The credentials of the stream hold no longer, or somebody else has its leases. */
+  /** Called when the credentials are no longer valid, or another session has the leases. */
   readonly ended: (reason: 'unauthenticated' | 'aborted', text: string) => void;
-  /** A mistake of ours. */
+  /** Called with an unexpected error. */
   readonly failed: (error: unknown) => void;
 }
 
 interface HeldDataplane {
   readonly key: LeaseKey;
-  /** Undefined: it is given up. */
+  /** Undefined: to be removed. */
   wanted: WantedDataplane | undefined;
-  /** Counts states, so that one that comes while another is written is not lost. */
+  /** Counts changes, so that one during a write is not lost. */
   changes: number;
   isHeld: boolean;
   right: RegistrationRight | undefined;
-  /** Not written to the store yet. */
+  /** Not yet written to the store. */
   health: readonly AgentFinding[] | undefined;
   retry: Timer | undefined;
   readonly backoff: Backoff;
@@ -52,8 +52,8 @@ const PAUSES = { base: 200, cap: 5_000 };
 const MAX_TEXT = 1_000;
 
 /**
- * The Dataplanes of one stream, each brought to what its agent wants: authorise → lease → write, or remove → drop. They are worked on
- * one after the other; of a Dataplane only the newest state is written.
+ * Dataplanes of one stream. Brings each to the state that the agent wants: authorise → lease → write, or remove → drop.
+ * Dataplanes are processed one after the other; only the newest state of each is written.
  */
 export class HeldDataplanes {
   private readonly all = new Map<string, HeldDataplane>();
@@ -71,8 +71,8 @@ export class HeldDataplanes {
     return this.all.has(formatLeaseName(key));
   }
 
-  /** A Dataplane is to be like this; undefined: gone. */
-  want(key: LeaseKey, wanted: WantedDataplane | undefined): void {
+  /** Sets the wanted Dataplane; undefined: to be removed. */
+  setWanted(key: LeaseKey, wanted: WantedDataplane | undefined): void {
     const name = formatLeaseName(key);
     const one = this.all.get(name) ?? this.create(key);
     one.wanted = wanted;
@@ -83,12 +83,12 @@ export class HeldDataplanes {
     this.look(one);
   }
 
-  /** Somebody has removed these Dataplanes, or their label (an older control plane does): those that are held are written again. */
-  disowned(names: ReadonlySet<string>): void {
+  /** Rewrites held Dataplanes that were removed, or whose label was removed (by an older control plane). */
+  rewriteRemoved(names: ReadonlySet<string>): void {
     for (const [name, one] of this.all) if (one.isHeld && one.wanted && names.has(name)) this.look(one);
   }
 
-  /** The lease is not held any more. */
+  /** Handles the loss of a lease. */
   lost(key: LeaseKey, isTaken: boolean): void {
     const one = this.all.get(formatLeaseName(key));
     if (one?.isHeld !== true) return;
@@ -97,25 +97,25 @@ export class HeldDataplanes {
     this.look(one);
   }
 
-  /** The Dataplanes that are held, with news of their health. */
+  /** Returns the held Dataplanes, with unwritten health. */
   *held(): Generator<LeaseKey & { readonly health?: readonly AgentFinding[] }> {
     for (const { key, isHeld, health } of this.all.values()) if (isHeld) yield { ...key, ...(health && { health }) };
   }
 
-  /** This health is in the store. */
+  /** Marks this health as written. */
   stored({ health, ...key }: LeaseKey & { readonly health?: readonly AgentFinding[] }): void {
     const one = this.all.get(formatLeaseName(key));
     if (one && health !== undefined && one.health === health) one.health = undefined;
   }
 
-  /** When the first right of those that are held ends, ms since 1970. */
+  /** Earliest expiry of a right to a held Dataplane, ms since 1970. */
   get until(): number {
     return Math.min(
       ...[...this.all.values()].map(({ isHeld, right }) => (isHeld ? (right?.until ?? Infinity) : Infinity)),
     );
   }
 
-  /** Asks again whether the agent may, about all Dataplanes or these, by `formatLeaseName`; ends the stream where it may not. */
+  /** Authorises all Dataplanes, or these, again, by `formatLeaseName`; ends the stream if that fails. */
   async review(names?: ReadonlySet<string>): Promise<void> {
     for (const [name, one] of [...this.all]) {
       if (!one.isHeld || !one.wanted || this.isClosed || names?.has(name) === false) continue;
@@ -174,7 +174,7 @@ export class HeldDataplanes {
     const { registrations, agent } = this.options;
     one.right = await this.authorise(one, wanted);
     registrations.checkOwner(one.key);
-    const holder = await this.take(one);
+    const holder = await this.claimLease(one);
     if (holder) return this.heldBy(one, holder);
     const revision = await registrations.write(one.key, wanted, agent.instance, one.right);
     one.backoff.reset();
@@ -186,10 +186,10 @@ export class HeldDataplanes {
     const done = { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN };
     const right = one.isHeld ? one.right : await registrations.mayRemove(one.key, credentials);
     if (!right) return done;
-    const holder = await this.take(one);
+    const holder = await this.claimLease(one);
     if (holder) return this.heldBy(one, holder);
     await registrations.remove(one.key, right);
-    // A crash between the two leaves a lease without a Dataplane, which ends by itself.
+    // A crash between the two writes leaves a lease without a Dataplane, which expires.
     await leases.drop({ ...one.key, session });
     one.isHeld = false;
     return done;
@@ -203,11 +203,11 @@ export class HeldDataplanes {
     return right;
   }
 
-  /** The holder, if that is another agent. */
-  private async take(one: HeldDataplane): Promise<AgentLease | undefined> {
+  /** Resolves with the holder if it is another agent. */
+  private async claimLease(one: HeldDataplane): Promise<AgentLease | undefined> {
     if (one.isHeld) return undefined;
     const { leases, agent, secretHash, session } = this.options;
-    const answer = await leases.take({ ...one.key, agent, session, ...(secretHash !== undefined && { secretHash }) });
+    const answer = await leases.claim({ ...one.key, agent, session, ...(secretHash !== undefined && { secretHash }) });
     if (answer.type === 'held') return answer.by;
     one.isHeld = true;
     // The row is new, or of another run.
@@ -231,7 +231,7 @@ export class HeldDataplanes {
 
   private async refuse(one: HeldDataplane, wanted: WantedDataplane | undefined, error: unknown): Promise<void> {
     if (error instanceof Unavailable || error instanceof Conflict) return this.again(one, one.backoff.next());
-    if (error instanceof BroughtByProxy) {
+    if (error instanceof RegisteredByProxy) {
       this.again(one, this.options.leases.length);
       return this.tell(one, wanted, {
         outcome: RegistrationOutcome.REGISTRATION_OUTCOME_HELD,
@@ -249,11 +249,11 @@ export class HeldDataplanes {
         : [];
     const reason = shortened(errorText(error), MAX_TEXT, '…');
     this.tell(one, wanted, { outcome: RegistrationOutcome.REGISTRATION_OUTCOME_REFUSED, reason, violations });
-    await this.giveUpUnwritten(one);
+    await this.dropUnwritten(one);
   }
 
-  /** A lease on a Dataplane that was never written helps nobody. */
-  private async giveUpUnwritten(one: HeldDataplane): Promise<void> {
+  /** Drops a lease on a Dataplane that was never written. */
+  private async dropUnwritten(one: HeldDataplane): Promise<void> {
     const { leases, registrations, session } = this.options;
     if (!one.isHeld || registrations.isStored(one.key)) return;
     one.isHeld = false;

@@ -2,35 +2,35 @@ import { Unavailable } from '@causeway/resources';
 import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { AgentLeaseStore, HeldLease, LeaseResult, LeaseClaim, LeaseKey, LeaseRenewal } from '@causeway/store';
 
-/** A stream of an agent, as its leases are kept. */
+/** Stream of an agent, as seen by the keeper of its leases. */
 export interface LeaseSession {
-  /** Unlike that of any other stream. */
+  /** Unique among all streams. */
   readonly id: string;
-  /** When the agent was heard last, by `Clock.elapsed`, and with which heartbeat. */
+  /** Time (`Clock.elapsed`) and number of the last heartbeat. */
   readonly heard: { readonly at: number; readonly heartbeat: number };
-  /** The Dataplanes that it holds, with news of their health. */
+  /** Returns the held Dataplanes, with unwritten health. */
   held(): Iterable<LeaseKey & Pick<LeaseRenewal, 'health'>>;
-  /** Its leases are renewed as of this heartbeat, and these rows were written. */
+  /** Called when its leases are renewed up to this heartbeat, with the written rows. */
   renewed(heartbeat: number, rows: readonly (LeaseKey & Pick<LeaseRenewal, 'health'>)[]): void;
-  /** It does not hold this lease any more: another session does, or the lease was ended. */
+  /** Called when a lease is lost: another session has it (`isTaken`), or it has ended. */
   lost(key: LeaseKey, isTaken: boolean): void;
-  /** The agent was not heard for one lease, or its leases cannot be renewed here. */
+  /** Called when no heartbeat arrived for the length of a lease, or when its leases cannot be renewed here. */
   end(reason: 'deadline' | 'unavailable', text: string): void;
 }
 
 export interface ReplicaLeasesOptions {
   readonly store: Pick<AgentLeaseStore, 'take' | 'renew' | 'drop'>;
-  /** How long a lease lives without a heartbeat, ms. */
+  /** Time for which a lease is valid without a heartbeat, ms. */
   readonly length: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How often heartbeats are passed on, ms. */
-const RENEW_EVERY = 1_000;
+/** Interval at which leases are renewed in the store, ms. */
+const RENEW_INTERVAL = 1_000;
 /** The same as a share of a short lease. */
 const RENEW_SHARE = 1 / 5;
-/** Rows of one statement. */
+/** Maximum number of rows in one statement. */
 const MAX_ROWS = 2_000;
 const MAX_CLAIMS = 500;
 
@@ -41,12 +41,12 @@ interface WaitingClaim extends LeaseKey {
 }
 
 /**
- * The leases that the streams of this replica hold. The heartbeats of all of them are one statement a second; claims that come while
- * one is under way share the next. A replica that cannot renew for half a lease ends its streams, so that agents turn to another.
+ * Leases of this replica's streams, renewed by one statement a second; claims during a statement share the next. If it
+ * cannot renew for half a lease, it ends its streams, so that agents connect to another replica.
  */
 export class ReplicaLeases {
   private readonly sessions = new Set<LeaseSession>();
-  /** The last heartbeat of each that is in the store. */
+  /** Last heartbeat of each session in the store. */
   private readonly confirmed = new Map<LeaseSession, number>();
   private waiting: WaitingClaim[] = [];
   private isTaking = false;
@@ -61,8 +61,8 @@ export class ReplicaLeases {
     return this.options.length;
   }
 
-  /** How often an agent is to be heard, ms. */
-  get heartbeatEvery(): number {
+  /** Interval at which an agent must send heartbeats, ms. */
+  get heartbeatInterval(): number {
     return Math.floor(this.options.length / 3);
   }
 
@@ -75,8 +75,8 @@ export class ReplicaLeases {
     this.confirmed.delete(session);
   }
 
-  /** Rejects with Unavailable. */
-  take(claim: LeaseClaim): Promise<LeaseResult> {
+  /** Claims a lease. Rejects with Unavailable. */
+  claim(claim: LeaseClaim): Promise<LeaseResult> {
     return new Promise((resolve, reject) => {
       const { mesh, namespace, name } = claim;
       this.waiting.push({ mesh, namespace, name, claim, resolve, reject });
@@ -84,7 +84,7 @@ export class ReplicaLeases {
     });
   }
 
-  /** Gives a lease up. Rejects with Unavailable; it ends then by itself. */
+  /** Drops a lease. Rejects with Unavailable; the lease then expires. */
   drop(held: HeldLease): Promise<void> {
     return this.options.store.drop(held);
   }
@@ -94,12 +94,12 @@ export class ReplicaLeases {
     const { clock } = this.options;
     this.renewedAt = clock.elapsed();
     while (!signal.aborted) {
-      await clock.sleep(Math.min(RENEW_EVERY, this.options.length * RENEW_SHARE), signal);
+      await clock.sleep(Math.min(RENEW_INTERVAL, this.options.length * RENEW_SHARE), signal);
       if (!signal.aborted) await this.renew();
     }
   }
 
-  /** One round of heartbeats. */
+  /** Renews all leases once. */
   async renew(): Promise<void> {
     const { clock, length, logger } = this.options;
     const now = clock.elapsed();
@@ -170,7 +170,7 @@ export class ReplicaLeases {
   }
 }
 
-/** In as few lists as have no lease twice: a statement names each once. */
+/** Splits rows into the fewest lists without duplicate leases: a statement may name each lease once. */
 function distinctLeases<Row extends LeaseKey>(rows: readonly Row[]): readonly (readonly Row[])[] {
   const lists: Row[][] = [];
   const times = new Map<string, number>();
@@ -182,7 +182,7 @@ function distinctLeases<Row extends LeaseKey>(rows: readonly Row[]): readonly (r
   return lists;
 }
 
-/** A lease as a key of maps. */
+/** Formats a lease as a map key. */
 export function formatLeaseName({ mesh, namespace, name }: LeaseKey): string {
   return `${mesh}/${namespace}/${name}`;
 }

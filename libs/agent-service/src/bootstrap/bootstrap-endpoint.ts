@@ -8,11 +8,11 @@ import { CallerLog, errorText, type Clock, type Logger } from '@causeway/runtime
 import { readBootstrapRequest, type BootstrapRequest } from './bootstrap-request';
 import { envoyBootstrap, ZONE_PROXY_CONNECTIONS } from '@causeway/xds-translation';
 
-/** Inputs of the endpoint. */
+/** Dependencies of the endpoint. */
 export interface BootstrapEndpointOptions {
   /**
-   * The spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy may be started. Rejects with Unauthenticated, Forbidden,
-   * NotFound, Invalid, Unavailable.
+   * Returns the spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy may be started. Rejects with
+   * Unauthenticated, Forbidden, NotFound, Invalid, Unavailable.
    */
   readonly authorise: (request: BootstrapRequest) => Promise<JsonObject>;
   readonly certificates: () => ServerCertificates | undefined;
@@ -21,11 +21,11 @@ export interface BootstrapEndpointOptions {
 }
 
 const MAX_BYTES = 512 * 1024;
-/** Envoy's admin port where the Dataplane names none, as Kuma has it. */
+/** Envoy's admin port if the Dataplane names none, as in Kuma. */
 const ADMIN_PORT = 9_901;
 const TEXT = 'this port serves proxies: ADS by gRPC, and POST /bootstrap\n';
 
-/** An answer that is no bootstrap. */
+/** Refusal with an HTTP status. */
 class BootstrapRefusal extends Error {
   constructor(
     readonly status: number,
@@ -35,7 +35,7 @@ class BootstrapRefusal extends Error {
   }
 }
 
-/** Answers `POST /bootstrap` as Kuma's control plane does, so that `kuma-dp` starts against a zone. */
+/** Answers `POST /bootstrap` as Kuma's control plane does, so that `kuma-dp` can start against a zone. */
 export class BootstrapEndpoint {
   private readonly log: CallerLog;
 
@@ -43,10 +43,10 @@ export class BootstrapEndpoint {
     this.log = new CallerLog(options.logger, options.clock);
   }
 
-  /** Takes any request of HTTP/1. */
+  /** Handles any HTTP/1 request. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     request.on('error', () => undefined);
-    // A socket that ends is known no longer.
+    // A closed socket has no address.
     const { remoteAddress: address = '', localPort: port = 0 } = request.socket;
     response.setHeader('connection', 'close');
     this.answer(request, port).then(
@@ -144,7 +144,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** The host by which the starter reached this port: the proxy will dial the same. */
+/** Returns the host at which the starter reached this port, which the proxy will dial too. */
 function getHost(request: IncomingMessage): string {
   const [, bracketed, plain] =
     /^(?:\[([0-9a-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::\d+)?$/i.exec(request.headers.host ?? '') ?? [];
@@ -153,7 +153,7 @@ function getHost(request: IncomingMessage): string {
   return host;
 }
 
-/** A proxy verifies the control plane by the host that it dials. */
+/** Checks that the certificate is valid for the host that the proxy dials. */
 function checkHost(certificate: string, host: string): void {
   const shown = new X509Certificate(certificate);
   const isNamed = isIP(host) === 0 ? shown.checkHost(host) : shown.checkIP(host);
@@ -169,7 +169,7 @@ function readNetworking(dataplane: JsonObject | undefined): JsonObject {
   return isJsonObject(networking) ? networking : {};
 }
 
-/** kuma-dp says how it catches connections by a feature, or by its Dataplane. */
+/** kuma-dp announces its capture by a feature, or in its Dataplane. */
 function toCapture(networking: JsonObject, features: readonly string[]): JsonObject {
   const { transparentProxying } = networking;
   const port = isJsonObject(transparentProxying) ? transparentProxying['redirectPortOutbound'] : undefined;

@@ -1,19 +1,19 @@
 import { FieldPath, Invalid, isJsonArray, isJsonObject, type JsonObject, type Violation } from '@causeway/resources';
 
-/** A request for a bootstrap, as Kuma's `kuma-dp` sends it (docs/reference/xds.md, Bootstrap). */
+/** Request for a bootstrap, as Kuma's `kuma-dp` sends it (docs/reference/xds.md, Bootstrap). */
 export interface BootstrapRequest {
   readonly mesh: string;
   readonly name: string;
   readonly proxyType: 'dataplane' | 'ingress' | 'egress';
   readonly token: string;
-  /** The Dataplane as JSON, where the proxy brings it along. */
+  /** Dataplane as JSON, if the proxy registers it. */
   readonly document?: string;
   readonly version: JsonObject;
   readonly features: readonly string[];
   readonly dynamicMetadata: Readonly<Record<string, string>>;
-  /** The file of the authorities that the machine of the proxy believes. */
+  /** File of the authorities that the proxy's machine trusts. */
   readonly systemCaPath?: string;
-  /** The authority by which the starter verified this control plane. */
+  /** Authority by which the starter verified this control plane. */
   readonly authority?: string;
 }
 
@@ -30,7 +30,7 @@ const MAX_METADATA_LENGTH = 4_096;
 const TYPES = ['dataplane', 'ingress', 'egress'] as const;
 const AT = FieldPath.at();
 
-/** Reads a request; fields that it does not know are ignored, since starters are newer. Throws Invalid with every violation. */
+/** Reads a request. Unknown fields are ignored, since starters may be newer. Throws Invalid with every violation. */
 export function readBootstrapRequest(body: unknown): BootstrapRequest {
   if (!isJsonObject(body)) throw new Invalid([AT.violation('must be a JSON object', 'wrong-form')]);
   const found = new BodyFields(body);
@@ -57,7 +57,7 @@ export function readBootstrapRequest(body: unknown): BootstrapRequest {
   return request;
 }
 
-/** The fields of a body; what is not as it must be is noted. */
+/** Reads the fields of a body and collects violations. */
 class BodyFields {
   readonly violations: Violation[] = [];
 

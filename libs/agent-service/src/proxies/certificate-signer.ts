@@ -2,17 +2,17 @@ import type { WorkloadBinding, WorkloadCertificate, WorkloadCertificates } from 
 import type { Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
-/** The owner of a certificate: a Dataplane, or the zone's egress in one mesh. */
+/** Owner of a certificate: a Dataplane, or the zone's egress in one mesh. */
 export type CertificateOwner =
   | {
       readonly type: 'dataplane';
       readonly dataplane: Identity;
-      /** The binding of the proxy's verified token. */
+      /** Binding of the proxy's verified token. */
       readonly binding: WorkloadBinding;
     }
   | { readonly type: 'egress'; readonly mesh: string; readonly zone: string };
 
-/** A signed certificate, and when to ask for the next one, ms since 1970. */
+/** Signed certificate, and when to renew it, ms since 1970. */
 export interface RenewableCertificate extends WorkloadCertificate {
   readonly renewAt: number;
 }
@@ -23,18 +23,18 @@ export interface CertificateSignerOptions {
   readonly random?: () => number;
 }
 
-/** Renewal in this part of the validity, so that certificates signed together are not renewed together. */
+/** Renewal begins at this share of the validity, plus a random share: spreads renewals. */
 const RENEW_FROM = 0.4;
 const RENEW_TO = 0.6;
 
-/** The one way from a CSR to a certificate, for proxies on ADS streams and for callers of `WorkloadCertificateService` alike. */
+/** Signs CSRs both for proxies on ADS streams and for callers of `WorkloadCertificateService`. */
 export class CertificateSigner {
-  /** Certificates signed since the start. */
+  /** Number of certificates signed since the start. */
   signed = 0;
 
   constructor(private readonly options: CertificateSignerOptions) {}
 
-  /** Signs a CSR for an owner that was verified. Rejects as `WorkloadCertificates.issue` does. */
+  /** Signs a CSR for a verified owner. Rejects as `WorkloadCertificates.issue` does. */
   async sign(owner: CertificateOwner, csr: string): Promise<RenewableCertificate> {
     const { issuer, clock } = this.options;
     const now = clock.now();
@@ -45,7 +45,7 @@ export class CertificateSigner {
     return { ...certificate, renewAt: this.renewalTime(now, certificate.notAfter) };
   }
 
-  /** Returns when a certificate signed at `from` that ends at `notAfter` is to be renewed: at 50 % ± 10 % of its validity. */
+  /** Returns when to renew a certificate signed at `from` that ends at `notAfter`: at 50 % ± 10 % of its validity. */
   renewalTime(from: number, notAfter: number): number {
     const { random = Math.random } = this.options;
     return from + (notAfter - from) * (RENEW_FROM + (RENEW_TO - RENEW_FROM) * random());

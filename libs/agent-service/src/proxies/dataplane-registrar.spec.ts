@@ -61,7 +61,7 @@ class RegisteringReplica {
 
   /** The last stream of its proxy has ended here, and its time is over. */
   async left(name: string): Promise<void> {
-    this.registrar.left(`default/${name}`, () => false);
+    this.registrar.scheduleRemoval(`default/${name}`, () => false);
     this.clock.advance(10_000);
     for (let turns = 0; turns < 20; turns++) await new Promise((next) => setImmediate(next));
   }

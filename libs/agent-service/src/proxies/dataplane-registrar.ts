@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatEtag, PreconditionFailed, type Admission } from '@causeway/admission';
 import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
-import { bindingProblem, servicesProblem, type Enrolments, type JoiningCredential } from '@causeway/identity';
+import { findBindingProblem, findServicesProblem, type Enrolments, type JoiningCredential } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import {
   FieldPath,
@@ -17,41 +17,46 @@ import {
 import { CallerLog, errorText, type Clock, type Logger } from '@causeway/runtime';
 import { waitUntilReached, type IndexReader } from '@causeway/store';
 import { DEFAULT_NAMESPACE } from './proxy-views';
-import { checkedDataplane, onlyThis, registrationContext, type RegistrationRights } from './registration-rights';
+import {
+  validateDraft,
+  createRegistrationRights,
+  registrationContext,
+  type RegistrationRights,
+} from './registration-rights';
 
-/** Inputs of registrations. */
+/** Dependencies of a `DataplaneRegistrar`. */
 export interface DataplaneRegistrarOptions {
   readonly zone: string;
   readonly index: IndexReader;
-  /** The way in for writes with these rights. */
+  /** Returns the admission for writes with these rights. */
   readonly admission: (rights: RegistrationRights) => Pick<Admission, 'put' | 'delete'>;
   readonly enrolments: Pick<Enrolments, 'join' | 'checkServices'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A Dataplane that a proxy brings along. */
+/** Dataplane that a proxy registers itself. */
 export interface Registration {
   readonly mesh: string;
   readonly name: string;
-  /** The Dataplane as JSON, in the Universal form. */
+  /** Dataplane as JSON, in the Universal form. */
   readonly document: string;
-  /** The proxy's token, verified. */
+  /** Verified token of the proxy. */
   readonly credential: JoiningCredential;
   readonly until: number;
-  /** The remote address of the proxy. */
+  /** Remote address of the proxy. */
   readonly address: string;
 }
 
-/** How long a Dataplane stays after the last stream of its proxy, ms (as in Kuma 2.14). */
-const GRACE = 10_000;
+/** Time for which a Dataplane stays after the last stream of its proxy, ms (as in Kuma 2.14). */
+const GRACE_PERIOD = 10_000;
 const MAX_DOCUMENT_LENGTH = 128 * 1024;
 const AT = FieldPath.at('node').field('metadata').field('dataplane.resource');
 
 /**
- * Writes the Dataplanes that proxies bring along (kuma-dp), by the right of their token: only the Dataplane of the node, only as
- * the token is bound. It is removed 10 s after the proxy's last stream, by the replica that registered it last; where that one ended
- * before, by the leader (`AbandonedDataplanesReconciler`).
+ * Writes the Dataplanes that proxies register themselves (kuma-dp), by the right of their token: only the node's own
+ * Dataplane, within the token's binding. It is removed 10 s after the proxy's last stream by the replica that
+ * registered it last; if that replica has ended, by the leader (`AbandonedDataplanesReconciler`).
  */
 export class DataplaneRegistrar {
   private readonly registered = new Map<string, { readonly id: Identity; readonly by: string }>();
@@ -62,7 +67,7 @@ export class DataplaneRegistrar {
     this.log = new CallerLog(options.logger, options.clock);
   }
 
-  /** Resolves once the index has the Dataplane. Throws Invalid, Forbidden, NotFound (no such Mesh), Conflict, Unavailable. */
+  /** Resolves once the index has it. Throws Invalid, Forbidden, NotFound (no Mesh), Conflict, Unavailable. */
   async register(proxy: string, registration: Registration): Promise<void> {
     const { index, admission, enrolments } = this.options;
     const { mesh, name } = registration;
@@ -70,8 +75,9 @@ export class DataplaneRegistrar {
     const { labels, spec } = readDocument(registration);
     const { credential } = registration;
     const { services } = credential.binding;
-    const wanted = checkedDataplane({ id, labels, spec }, AT);
-    const problem = bindingProblem(credential.binding, wanted) ?? (services && servicesProblem(services, wanted));
+    const wanted = validateDraft({ id, labels, spec }, AT);
+    const problem =
+      findBindingProblem(credential.binding, wanted) ?? (services && findServicesProblem(services, wanted));
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const before = index.get(id);
     if (before?.labels[LEASED_BY] !== undefined)
@@ -79,7 +85,7 @@ export class DataplaneRegistrar {
     const isOwn = !before || before.labels[REGISTERED_BY] !== undefined;
     const granted = enrolments.checkServices(wanted, await enrolments.join(id, credential, false));
     const by = randomUUID();
-    const { revision } = await admission(onlyThis(id)).put({
+    const { revision } = await admission(createRegistrationRights(id)).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...labels, ...(isOwn && { [REGISTERED_BY]: by }) }, ...spec },
       address: { kind: Dataplane, mesh, namespace: id.namespace, name },
       context: registrationContext({ ...registration, namespace: DEFAULT_NAMESPACE, tokenId: credential.id }),
@@ -89,25 +95,25 @@ export class DataplaneRegistrar {
     if (isOwn) this.registered.set(proxy, { id, by });
   }
 
-  /** The last stream of a proxy has ended. */
-  left(proxy: string, isBack: () => boolean): void {
+  /** Schedules removal after the last stream of a proxy has ended. */
+  scheduleRemoval(proxy: string, isBack: () => boolean): void {
     const registered = this.registered.get(proxy);
     if (!registered) return;
-    this.options.clock.after(GRACE, () => {
+    this.options.clock.after(GRACE_PERIOD, () => {
       if (this.isClosed || isBack() || this.registered.get(proxy) !== registered) return;
       this.registered.delete(proxy);
       void this.remove(registered);
     });
   }
 
-  /** Dataplanes stay: their proxies turn to another replica. */
+  /** Stops; Dataplanes stay, since their proxies connect to another replica. */
   close(): void {
     this.isClosed = true;
   }
 
   private async remove({ id, by }: { readonly id: Identity; readonly by: string }): Promise<void> {
     const { index, admission } = this.options;
-    // Another replica, or somebody else, has written it since.
+    // Another replica or user has written it since.
     const dataplane = index.get(id);
     if (dataplane?.labels[REGISTERED_BY] !== by) return;
     const { mesh, name, namespace } = id;
@@ -120,10 +126,10 @@ export class DataplaneRegistrar {
       until: 0,
       address: '',
     });
-    await admission(onlyThis(id))
+    await admission(createRegistrationRights(id))
       .delete({ address, ifMatch: formatEtag(dataplane), context })
       .catch((error: unknown) => {
-        // This replica has not read what another one wrote.
+        // This replica's index lacks a write of another replica.
         if (error instanceof PreconditionFailed || error instanceof NotFound) return;
         this.log.warn(`${mesh}/${name}`, 'a registered Dataplane could not be removed', {
           mesh,
@@ -134,7 +140,7 @@ export class DataplaneRegistrar {
   }
 }
 
-/** Fields of the Universal form that are not of the spec. */
+/** Fields of the Universal form that are not part of the spec. */
 const HEADER: ReadonlySet<string> = new Set([
   'type',
   'mesh',
@@ -145,7 +151,7 @@ const HEADER: ReadonlySet<string> = new Set([
   'kri',
 ]);
 
-/** The Dataplane that a proxy brings along. Throws Invalid where it is no JSON, or not the one that its node names. */
+/** Parses the Dataplane that a proxy registers. Throws Invalid if it is no JSON, or not the Dataplane of the node. */
 export function readDocument({ document, mesh, name }: Pick<Registration, 'document' | 'mesh' | 'name'>): {
   readonly labels: Labels;
   readonly spec: JsonObject;

@@ -1,50 +1,50 @@
 import { X509Certificate } from 'node:crypto';
 import { Unauthenticated } from '@causeway/access';
-import { certificatesIn } from '@causeway/identity';
+import { splitCertificates } from '@causeway/identity';
 import { shortened } from '@causeway/resources';
 import { BoundedMap, type Clock } from '@causeway/runtime';
 import type { TrustDomain } from '@causeway/xds-translation';
 
 export interface PeerCertificatesOptions {
-  /** The authorities that workloads of a mesh believe. */
+  /** Returns the authorities that workloads of a mesh trust. */
   readonly trust: (mesh: string) => readonly TrustDomain[];
   readonly isRevoked: (mesh: string, uri: string) => boolean;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The owner of a certificate, verified by an authority of the mesh. */
+/** Owner of a certificate, verified by an authority of the mesh. */
 export interface VerifiedPeer {
-  /** The SPIFFE id. */
+  /** SPIFFE id. */
   readonly uri: string;
-  /** The uid of the enrolment that it was signed by; absent in certificates of older versions and of other zones' forms. */
+  /** Uid of the enrolment; absent in certificates of older versions and in other zones' forms. */
   readonly enrolment?: string;
   /** ms since 1970. */
   readonly expiresAt: number;
 }
 
 interface LeafCertificate {
-  /** The SPIFFE id. */
+  /** SPIFFE id. */
   readonly uri: string | undefined;
   readonly enrolment: string | undefined;
   /** ms since 1970. */
   readonly from: number;
   readonly until: number;
-  /** The bundle that was found to have signed it last. */
+  /** Bundle whose authority signed it, as last verified. */
   signedBy: string | undefined;
 }
 
 const MAX_BUNDLES = 64;
-/** Certificates of the time before a clock was set right are believed for this long beforehand, ms. */
-const EARLY = 60_000;
+/** Tolerance for certificates that are not yet valid because a clock was corrected, ms. */
+const CLOCK_TOLERANCE = 60_000;
 
 /**
- * Verifies certificates of workloads that callers of the xDS port show instead of a token. As in the mesh (docs/design.md §10): exactly one
- * SPIFFE id, signed by an authority of the trust domain in that id, within its validity, not revoked.
+ * Verifies workload certificates that callers present instead of a token, as the mesh does (docs/design.md §10): one
+ * SPIFFE id, signed by an authority of its trust domain, within its validity, not revoked.
  */
 export class PeerCertificates {
-  /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
+  /** Parsed authorities by bundle text, cached: parsing takes longer than a signature. */
   private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MAX_BUNDLES);
-  /** Verified certificates of open connections: they never change. */
+  /** Parsed certificates of open connections. */
   private readonly leaves = new WeakMap<X509Certificate, LeafCertificate>();
 
   constructor(private readonly options: PeerCertificatesOptions) {}
@@ -62,7 +62,7 @@ export class PeerCertificates {
       throw refused(`is not signed by an authority of trust domain ${domain}`);
     const { from, until } = leaf;
     const now = clock.now();
-    if (now < from - EARLY) throw refused(`holds from ${new Date(from).toISOString()} on`);
+    if (now < from - CLOCK_TOLERANCE) throw refused(`holds from ${new Date(from).toISOString()} on`);
     if (now >= until) throw refused(`has ended ${new Date(until).toISOString()}`);
     if (isRevoked(mesh, uri)) throw refused(`${uri} is revoked by the settings of the mesh`);
     return { uri, expiresAt: until, ...(leaf.enrolment !== undefined && { enrolment: leaf.enrolment }) };
@@ -78,7 +78,7 @@ export class PeerCertificates {
     return leaf;
   }
 
-  /** Whether an authority of this bundle has signed it. A signature is verified once for a connection and a bundle. */
+  /** Returns whether an authority of this bundle signed the certificate; verified once per connection and bundle. */
   private isSigned(certificate: X509Certificate, leaf: LeafCertificate, pem: string): boolean {
     if (leaf.signedBy === pem) return true;
     if (certificate.ca || !this.authoritiesIn(pem).some((authority) => isSignedBy(certificate, authority)))
@@ -90,7 +90,7 @@ export class PeerCertificates {
   private authoritiesIn(pem: string): readonly X509Certificate[] {
     const known = this.authorities.get(pem);
     if (known) return known;
-    const read = certificatesIn(pem).flatMap((text) => authorityIn(text) ?? []);
+    const read = splitCertificates(pem).flatMap((text) => authorityIn(text) ?? []);
     this.authorities.set(pem, read);
     return read;
   }

@@ -6,7 +6,7 @@ import type { ProxyCaller } from '@causeway/xds-server';
 import type { ProxyNode } from './proxy-node';
 import { dataplaneProxyId, DEFAULT_NAMESPACE, zoneProxyId } from './proxy-views';
 
-/** The proxy of a Dataplane, ZoneIngress or ZoneEgress; undefined of other kinds. */
+/** Returns the proxy id of a Dataplane, ZoneIngress or ZoneEgress; undefined for other kinds. */
 export function findProxyId(id: Identity): string | undefined {
   if (id.kind === 'Dataplane') return dataplaneProxyId(id);
   if (id.kind === 'ZoneIngress') return zoneProxyId('ingress', id.name);
@@ -14,24 +14,24 @@ export function findProxyId(id: Identity): string | undefined {
 }
 
 /** Returns the name of a proxy's token in messages. */
-export function tokenName({ type }: ProxyNode): string {
+export function formatTokenName({ type }: ProxyNode): string {
   return type === 'dataplane' ? 'dataplane token' : `zone token of the scope "${type}"`;
 }
 
-/** A text of a caller in quotes, bounded. */
-export function quoted(text: string): string {
+/** Quotes and truncates text of a caller. */
+export function quoteText(text: string): string {
   return JSON.stringify(shortened(text, 200));
 }
 
-/** grpc-js sends no credentials to a control plane, so a gRPC client may show its token in the metadata of its node. */
+/** Returns the token of a caller; gRPC clients send it in the node metadata, since grpc-js sends no header. */
 export function getToken({ authorization, metadata }: ProxyCaller, node: ProxyNode): string {
   const { 'causeway.io/token': shown } = metadata;
   const isInNode = authorization === '' && node.type === 'dataplane' && node.wire === 'grpc';
   return (isInNode && typeof shown === 'string' ? shown : authorization).replace(/^bearer +/i, '').trim();
 }
 
-/** The stored Dataplane of a zone that a proxy calls by its name, or its `name.namespace`; with `namespace` only that one. */
-export function dataplaneNamed(
+/** Finds the stored Dataplane that a proxy calls by name, or by `name.namespace`; with `namespace` only in that one. */
+export function findDataplane(
   { index, zone }: { readonly index: Pick<IndexReader, 'get'>; readonly zone: string },
   { mesh, name, namespace }: { readonly mesh: string; readonly name: string; readonly namespace?: string },
 ): DataplaneResource | undefined {

@@ -6,16 +6,16 @@ import type { IdentityCertificate } from '@causeway/xds-translation';
 import type { CertificateOwner, CertificateSigner } from './certificate-signer';
 import type { ProxyKey } from './proxy-node';
 
-/** Inputs of `ProxyCertificates`. */
+/** Dependencies of `ProxyCertificates`. */
 export interface ProxyCertificatesOptions {
   readonly signer: CertificateSigner;
-  /** The certificate in PEM of the authority that signs now. */
+  /** Returns the certificate (PEM) of the signing authority. */
   readonly authority: () => Promise<string | undefined>;
-  /** The certificate of the authority of a mesh (`Mesh.mtls`); undefined where there is none. */
+  /** Returns the certificate of a mesh's own authority (`Mesh.mtls`); undefined if there is none. */
   readonly meshAuthority: (mesh: string) => string | undefined;
   /**
-   * The SPIFFE ids by which a Dataplane, or the egress in a mesh, is known; none where it has none. The first is that of the next
-   * certificate; one that was signed for another of them stays until it is renewed.
+   * Returns the SPIFFE ids of a Dataplane, or of the egress in a mesh; empty if it has none. The first is for the next
+   * certificate; a certificate with another of them stays until it is renewed.
    */
   readonly listIds: (owner: CertificateOwner) => readonly string[];
   readonly clock: Clock;
@@ -23,17 +23,17 @@ export interface ProxyCertificatesOptions {
   readonly random?: () => number;
 }
 
-/** The owner of a certificate, and the key that it is for. */
+/** Owner of a certificate, and its key. */
 export interface CertificateSubject {
   readonly owner: CertificateOwner;
   readonly key: Exclude<ProxyKey, { readonly type: 'none' }>;
-  /** A certificate of the zone that the proxy has shown, and proved that it has the key of; it is believed. */
+  /** Certificate of the zone that the proxy presented, with proof of its key. */
   readonly shown?: X509Certificate;
-  /** Is called after each certificate. */
+  /** Called after each new certificate. */
   readonly renewed: () => void;
 }
 
-/** The certificate of one proxy, as long as it is not closed. */
+/** Certificate of one proxy, renewed until it is closed. */
 export interface ProxyCertificate {
   /** Undefined until the first one is signed. */
   current(): IdentityCertificate | undefined;
@@ -43,56 +43,56 @@ export interface ProxyCertificate {
 
 /** Status of a proxy's certificate. */
 export interface CertificateStatus {
-  /** The SPIFFE id. */
+  /** SPIFFE id. */
   readonly uri?: string;
   /** ms since 1970. */
   readonly notAfter?: number;
-  /** Why the latest attempt to sign one failed; it is repeated. */
+  /** Why the latest attempt to sign failed; it is retried. */
   readonly failure?: string;
 }
 
-/** How often it is looked which certificates are due, ms. */
-const PERIOD = 1_000;
-/** How often it is asked which authority signs, ms. */
-const AUTHORITY_PERIOD = 5_000;
-/** Most signatures under way: each reads the store. */
+/** Interval at which due certificates are looked for, ms. */
+const POLL_INTERVAL = 1_000;
+/** Interval at which the signing authority is read, ms. */
+const AUTHORITY_POLL_INTERVAL = 5_000;
+/** Maximum number of concurrent signatures: each reads the store. */
 const MAX_CONCURRENT = 8;
 const RETRY = { base: 1_000, cap: 60_000 };
 
-/** The authority that signs now. */
+/** Authority that signs now. */
 interface SigningAuthority {
   readonly pem: string;
   readonly publicKey: KeyObject;
 }
 
 interface CertificateEntry extends Omit<CertificateSubject, 'shown'> {
-  /** Looked at once. */
+  /** Considered once, at the first signature. */
   shown: X509Certificate | undefined;
   certificate?: SignedKeyCertificate;
   failure?: string;
   readonly retry: Backoff;
-  /** When it is to be signed, ms since 1970. */
+  /** Time of the next signature, ms since 1970. */
   due: number;
   isQueued: boolean;
   isClosed: boolean;
 }
 
-/** A certificate that was signed for a key, now or before. */
+/** Certificate that was signed for a key. */
 type SignedKeyCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
 
-/** A certificate, and when the next one is to be signed, ms since 1970. */
+/** Certificate, and when to sign the next one, ms since 1970. */
 interface DueCertificate {
   readonly certificate: SignedKeyCertificate;
   readonly due: number;
 }
 
 /**
- * The certificates of all connected proxies of this replica: signed when a proxy comes without one, again at 50 % ± 10 % of their validity,
- * and when the authority or the SPIFFE id is another. Failures are repeated with backoff; the certificate held is served
- * meanwhile. One timer for all; at most 8 signatures at one time.
+ * Certificates of all connected proxies of this replica. Each is signed when a proxy connects without one, renewed at
+ * 50 % ± 10 % of its validity, and replaced when the authority or the SPIFFE id changes. Failures are retried with
+ * backoff while the former certificate is served. One timer for all; at most 8 concurrent signatures.
  */
 export class ProxyCertificates {
-  /** Attempts to have one signed that failed since the start. */
+  /** Number of failed attempts to sign since the start. */
   failed = 0;
   private readonly entries = new Set<CertificateEntry>();
   private readonly queue: CertificateEntry[] = [];
@@ -100,7 +100,7 @@ export class ProxyCertificates {
   private underWay = 0;
   private timer: Timer | undefined;
   private authorityAsked = -Infinity;
-  /** The signing authority, as it was at the latest look. */
+  /** Signing authority, as last read. */
   private authority: Promise<SigningAuthority | undefined> | undefined;
   private isClosed = false;
 
@@ -108,7 +108,7 @@ export class ProxyCertificates {
     this.log = new CallerLog(options.logger, options.clock);
   }
 
-  /** Begins to keep a certificate; the first is signed at once. */
+  /** Starts to maintain a certificate; the first is signed at once. */
   enrol(subject: CertificateSubject): ProxyCertificate {
     const retry = new Backoff({ ...RETRY, ...(this.options.random && { random: this.options.random }) });
     const entry: CertificateEntry = {
@@ -135,7 +135,7 @@ export class ProxyCertificates {
     };
   }
 
-  /** MeshIdentities, or these Dataplanes, have changed: what has another SPIFFE id now, or none yet, is signed. */
+  /** Signs certificates again whose SPIFFE id has changed, after a change of MeshIdentities or of these Dataplanes. */
   reviewIds(dataplanes?: readonly Identity[]): void {
     const affected = dataplanes && new Set(dataplanes.map(identityKey));
     for (const entry of this.entries) {
@@ -159,7 +159,7 @@ export class ProxyCertificates {
 
   private schedule(): void {
     if (this.timer || this.isClosed) return;
-    this.timer = this.options.clock.after(PERIOD, () => {
+    this.timer = this.options.clock.after(POLL_INTERVAL, () => {
       this.timer = undefined;
       this.tick();
       if (this.entries.size > 0) this.schedule();
@@ -170,7 +170,7 @@ export class ProxyCertificates {
     const { clock } = this.options;
     const now = clock.now();
     for (const entry of this.entries) if (entry.due <= now) this.enqueue(entry);
-    if (clock.elapsed() - this.authorityAsked < AUTHORITY_PERIOD) return;
+    if (clock.elapsed() - this.authorityAsked < AUTHORITY_POLL_INTERVAL) return;
     this.authorityAsked = clock.elapsed();
     this.authority = undefined;
     void this.reviewAuthority();
@@ -185,7 +185,7 @@ export class ProxyCertificates {
     return this.authority;
   }
 
-  /** After a rotation all are signed by the new authority. */
+  /** Signs all certificates again after a rotation of the authority. */
   private async reviewAuthority(): Promise<void> {
     const authority = await this.options.authority().catch(() => undefined);
     if (authority === undefined) return;
@@ -195,7 +195,7 @@ export class ProxyCertificates {
 
   private isOfCurrentAuthority({ certificate, owner }: CertificateEntry, authority: string): boolean {
     if (certificate?.meshAuthority === undefined) return certificate?.chain.endsWith(authority) === true;
-    // While Mesh.mtls is off nothing would sign.
+    // While Mesh.mtls is off, no authority would sign.
     return certificate.meshAuthority === (this.options.meshAuthority(getMesh(owner)) ?? certificate.meshAuthority);
   }
 
@@ -223,12 +223,12 @@ export class ProxyCertificates {
   private async sign(entry: CertificateEntry): Promise<void> {
     const now = this.options.clock.now();
     try {
-      const held = entry.shown && (await this.shownAgain(entry, entry.shown, now));
+      const held = entry.shown && (await this.reusePresented(entry, entry.shown, now));
       const { certificate, due } = held ?? (await this.issue(entry));
       entry.certificate = certificate;
       delete entry.failure;
       entry.retry.reset();
-      // The id may have changed while this one was signed.
+      // The id may have changed during the signature.
       entry.due = this.hasOtherId(entry) ? now : due;
     } catch (error) {
       entry.failure = errorText(error);
@@ -244,16 +244,16 @@ export class ProxyCertificates {
   }
 
   private async issue({ owner, key }: CertificateEntry): Promise<DueCertificate> {
-    const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
+    const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await createDeliveredKey();
     const { renewAt, ...issued } = await this.options.signer.sign(owner, made.csr);
     return { certificate: { ...issued, key: made.key }, due: renewAt };
   }
 
   /**
-   * What the proxy has shown, where it is what would be signed now but for its end, which is not near: a proxy that comes back from
-   * another replica is sent nothing new, and a storm of them costs no signatures.
+   * Returns the certificate that the proxy presented, if a new one would differ only in its end and it does not end
+   * soon. So a proxy that reconnects to another replica is sent nothing new, and many at once cost no signatures.
    */
-  private async shownAgain(
+  private async reusePresented(
     entry: CertificateEntry,
     shown: X509Certificate,
     now: number,
@@ -272,11 +272,11 @@ export class ProxyCertificates {
   }
 }
 
-/** SubjectPublicKeyInfo of a key of the curve P-256 (RFC 5480 §2) up to its point, and the length with it, bytes. */
+/** SubjectPublicKeyInfo of a P-256 key (RFC 5480 §2) up to its point, and its length including the point, bytes. */
 const P256_KEY = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
 const P256_KEY_LENGTH = 91;
 
-/** Whether a CSR, of the curve P-256, is for the key of a certificate: both have the same bytes. Reading keys takes longer than a signature. */
+/** Whether a P-256 CSR has the certificate's key. Compares bytes: parsing takes longer than a signature. */
 function isForKey({ raw }: X509Certificate, csr: string): boolean {
   const body = Buffer.from(csr.replace(/-----[^-]+-----/g, ''), 'base64');
   const at = body.indexOf(P256_KEY);
@@ -288,14 +288,14 @@ function getMesh(owner: CertificateOwner): string {
   return owner.type === 'egress' ? owner.mesh : owner.dataplane.mesh;
 }
 
-/** A key that the control plane makes: it is in memory only, and goes to the proxy that it is for. */
-async function deliveredKey(): Promise<{ readonly csr: string; readonly key: { readonly pem: string } }> {
+/** Creates a key in memory, which is sent to its proxy only. */
+async function createDeliveredKey(): Promise<{ readonly csr: string; readonly key: { readonly pem: string } }> {
   const { csr, privateKey } = await createWorkloadKey();
   return { csr, key: { pem: privateKey } };
 }
 
-/** The certificates of an egress as one: what is shown is the one that ends first, and any failure. */
-export function joinedCertificates(held: ReadonlyMap<string, ProxyCertificate>): ProxyCertificate {
+/** Joins the certificates of an egress for status: the one that ends first, and any failure. */
+export function joinCertificates(held: ReadonlyMap<string, ProxyCertificate>): ProxyCertificate {
   const all = (): readonly ProxyCertificate[] => [...held.values()];
   return {
     current: () => undefined,

@@ -3,36 +3,36 @@ import { isPort, NODE_NAMESPACE, RESOLVES_NAMES, type Capture } from '@causeway/
 import type { ProxyCaller } from '@causeway/xds-server';
 
 /**
- * Where the key of a proxy's certificate is: `file`, made on its machine and named there, with a CSR for it; `delivered`, made by
- * the control plane and sent with the certificate (kuma-dp only); `none`, the proxy gets its certificate elsewhere.
+ * Location of a proxy's key: `file`, created on its machine, with a CSR for it; `delivered`, created by the control
+ * plane and sent with the certificate (kuma-dp only); `none`, the proxy gets its certificate elsewhere.
  */
 export type ProxyKey =
   | { readonly type: 'file'; readonly csr: string; readonly path: string }
   | { readonly type: 'delivered' }
   | { readonly type: 'none' };
 
-/** Facts that a proxy reports which an agent of Causeway runs. */
+/** Facts reported by proxies of Causeway's agent. */
 interface AgentFacts {
   readonly isAgent?: boolean;
-  /** It resolves host names itself, and dials none of their addresses that its machine may not dial. */
+  /** The proxy resolves host names itself, and does not dial addresses that its machine forbids. */
   readonly resolvesNames?: boolean;
 }
 
-/** A proxy as it describes itself: nothing of it is proven. */
+/** Proxy as it describes itself, unverified. */
 export type ProxyNode =
   | ({
       readonly type: 'dataplane';
       readonly mesh: string;
-      /** A name, or `name.namespace`. */
+      /** Name, or `name.namespace`. */
       readonly name: string;
-      /** Said by agents where it is not `default`: with it `name` is of one Dataplane only. */
+      /** Set by agents outside `default`; `name` then refers to one Dataplane only. */
       readonly namespace?: string;
       /** Absent for a proxy that only serves. */
       readonly capture?: Capture;
       readonly key: ProxyKey;
-      /** The file of the authorities that its machine believes. */
+      /** File of the authorities that its machine trusts. */
       readonly systemAuthorities?: string;
-      /** The Dataplane that it brings along, as JSON (kuma-dp). */
+      /** Dataplane that the proxy registers, as JSON (kuma-dp). */
       readonly document?: string;
       /** Absent for Envoy. */
       readonly wire?: 'grpc';
@@ -42,11 +42,11 @@ export type ProxyNode =
       readonly type: 'egress';
       readonly name: string;
       readonly key: ProxyKey;
-      /** The file of the authorities that its machine believes. */
+      /** File of the authorities that its machine trusts. */
       readonly systemAuthorities?: string;
     };
 
-/** Where redirected connections arrive, and where first ones enter again, if the node does not say. */
+/** Default ports for redirected connections, and for their re-entry. */
 const REDIRECT_PORT = 15_001;
 const REENTRY_PORT = 15_011;
 const MAX_NAME_LENGTH = 512;
@@ -57,13 +57,13 @@ const AT = FieldPath.at('node');
 const METADATA = AT.field('metadata');
 
 /**
- * Reads the node of a proxy: `<mesh>.<name>` for a Dataplane, `.<name>` for a zone proxy, as Kuma writes them; what Causeway adds
- * stands in the metadata under `causeway.io/` (docs/reference/xds.md, Proxies). Throws Invalid with every violation.
+ * Reads a proxy's node: `<mesh>.<name>` for a Dataplane, `.<name>` for a zone proxy, as in Kuma; Causeway's metadata
+ * begin with `causeway.io/` (docs/reference/xds.md, Proxies). Throws Invalid with every violation.
  */
 export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'userAgent'>): ProxyNode {
   const { node, metadata } = caller;
   const type = metadata['dataplane.proxyType'] ?? 'dataplane';
-  if (type === 'ingress') return { type, name: zoneProxyName(node), ...agentFacts(caller) };
+  if (type === 'ingress') return { type, name: zoneProxyName(node), ...readAgentFacts(caller) };
   if (type === 'egress') return egressNode(zoneProxyName(node), metadata);
   if (type !== 'dataplane')
     throw new Invalid([wrong('dataplane.proxyType', 'must be dataplane, ingress or egress', type)]);
@@ -86,7 +86,7 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
     mesh,
     name,
     key,
-    ...agentFacts(caller),
+    ...readAgentFacts(caller),
     ...(namespace !== undefined && { namespace }),
     ...(capture && { capture }),
     ...(wire && { wire }),
@@ -95,7 +95,7 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
   };
 }
 
-/** The namespace that an agent says, which its id must end with. */
+/** Reads the namespace of an agent's node; the id must end with it. */
 function readNamespace(name: string, metadata: ProxyMetadata, violations: Violation[]): string | undefined {
   const { [NODE_NAMESPACE]: given } = metadata;
   if (given === undefined || (typeof given === 'string' && given !== '' && name.endsWith(`.${given}`))) return given;
@@ -103,8 +103,8 @@ function readNamespace(name: string, metadata: ProxyMetadata, violations: Violat
   return undefined;
 }
 
-/** The kernel takes addresses only; so does gRPC, whose agent gives another name. */
-function agentFacts({ metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'userAgent'>): AgentFacts {
+/** Proxies that need addresses (mode `direct`, gRPC) report no name resolution. */
+function readAgentFacts({ metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'userAgent'>): AgentFacts {
   if (!userAgent.startsWith('causeway-agent ')) return {};
   const resolvesNames = metadata[RESOLVES_NAMES] === true && metadata['causeway.io/capture'] !== 'translate';
   return { isAgent: true, ...(resolvesNames && { resolvesNames }) };
@@ -144,10 +144,10 @@ function readCapture(
       const reentry = readPort(metadata, 'causeway.io/reentry-port', REENTRY_PORT, violations);
       if (port === reentry)
         violations.push(wrong('causeway.io/reentry-port', 'must not be the redirect-port', reentry));
-      // The kernel's redirect leads to loopback.
+      // The kernel redirects to loopback.
       const at = (of: number) => ({ address: '127.0.0.1', port: of });
       const withoutChains = isBefore140(userAgent);
-      // A machine without IPv6 has no such address to listen at.
+      // A machine without IPv6 cannot listen at an IPv6 address.
       const ipv6 = readFlag(metadata, 'causeway.io/redirect-ipv6', violations);
       return {
         type: 'redirect',
@@ -163,13 +163,13 @@ function readCapture(
   }
 }
 
-/** Filter chains as resources of their own came with Envoy 1.40; a version that is not known counts as new. */
+/** Filter chains as separate resources need Envoy 1.40; an unknown version counts as newer. */
 function isBefore140(userAgent: string): boolean {
   const [, major, minor] = /^envoy (\d{1,4})\.(\d{1,4})\b/i.exec(userAgent) ?? [];
   return major !== undefined && (Number(major) < 1 || (major === '1' && Number(minor) < 40));
 }
 
-/** A port as a number, or as a text: metadata of protobuf has numbers, of command lines texts. */
+/** Reads a port as number (protobuf metadata) or text (command line). */
 function readPort(metadata: ProxyMetadata, field: string, fallback: number, violations: Violation[]): number {
   const given = metadata[field] ?? fallback;
   const port = typeof given === 'string' && /^\d{1,5}$/.test(given) ? Number(given) : given;
@@ -178,7 +178,7 @@ function readPort(metadata: ProxyMetadata, field: string, fallback: number, viol
   return fallback;
 }
 
-/** A flag as a boolean, or as a text. */
+/** Reads a flag as boolean or text. */
 function readFlag(metadata: ProxyMetadata, field: string, violations: Violation[]): boolean {
   const given = metadata[field] ?? false;
   if (typeof given === 'boolean') return given;
@@ -197,7 +197,7 @@ function readProxyKey(metadata: ProxyMetadata, violations: Violation[]): ProxyKe
   return isCsr && isPath ? { type: 'file', csr, path } : { type: 'none' };
 }
 
-/** Also as kuma-dp says it. What is no absolute path is passed over: the services that need it say so. */
+/** Reads the authorities file, also in kuma-dp's form; a path that is not absolute is ignored. */
 function readAuthoritiesFile(metadata: ProxyMetadata): string | undefined {
   const path = metadata['causeway.io/authorities-file'] ?? metadata['systemCaPath'];
   return isAbsolutePath(path) ? path : undefined;
@@ -207,7 +207,7 @@ function isAbsolutePath(path: unknown): path is string {
   return typeof path === 'string' && path.startsWith('/') && path.length <= MAX_PATH_LENGTH && !path.includes('\0');
 }
 
-/** Whether Kuma's own program runs this proxy: it says its version. */
+/** Returns whether kuma-dp runs this proxy: it reports its version. */
 function isKumaDp(metadata: ProxyMetadata): boolean {
   const { version } = metadata;
   return isJsonObject(version) && isJsonObject(version['kumaDp']);

@@ -3,10 +3,10 @@ import type { Identity } from '@causeway/resources';
 import type { EnvoyView } from '@causeway/xds-translation';
 import type { CertificateStatus, ProxyCertificate } from './proxy-certificates';
 
-/** The namespace of a Dataplane whose name has none. */
+/** Default namespace of a Dataplane. */
 export const DEFAULT_NAMESPACE = 'default';
 
-/** The facts that decide a view; proxies that agree in them, streams of one proxy above all, share the view. */
+/** Facts that decide a view. Proxies with equal facts, such as the streams of one proxy, share it. */
 export interface ViewFacts {
   readonly proxy: string;
   readonly facts: unknown;
@@ -19,24 +19,24 @@ interface KeptView {
   holds: number;
 }
 
-/** A view that a stream uses; `release` is called once, when the stream uses it no longer. */
+/** View that a stream uses; call `release` once, when the stream ends. */
 export interface HeldView {
   readonly view: EnvoyView;
   readonly release: () => void;
 }
 
 /**
- * The views of all connected proxies: a view object is kept as long as a stream uses it, for the server compares views by
- * identity. With its last stream a view goes, and its certificate is renewed no longer.
+ * Views of all connected proxies. A view object is kept while a stream uses it, because the server compares views by
+ * identity; its certificate is then no longer renewed.
  */
 export class ProxyViews {
   private readonly kept = new Map<string, KeptView>();
   private readonly byProxy = new Map<string, Set<KeptView>>();
 
-  /** `left` is called when the last stream of a proxy has ended. */
+  /** `left`: called when the last stream of a proxy has ended. */
   constructor(private readonly left: (proxy: string) => void = () => undefined) {}
 
-  /** The view of these facts; `make` is called where no stream uses it yet. */
+  /** Returns the view of these facts; calls `make` if no stream uses it yet. */
   hold({ proxy, facts }: ViewFacts, make: () => Pick<KeptView, 'view' | 'certificate'>): HeldView {
     const key = JSON.stringify([proxy, facts]);
     const kept = this.kept.get(key) ?? this.keep(key, { ...make(), proxy, holds: 0 });
@@ -51,12 +51,12 @@ export class ProxyViews {
     return { view: kept.view, release };
   }
 
-  /** Whether a stream of this proxy is there. */
+  /** Returns whether a proxy has a stream. */
   has(proxy: string): boolean {
     return this.byProxy.has(proxy);
   }
 
-  /** Of the newest view of a proxy. */
+  /** Returns the certificate of a proxy's newest view. */
   findCertificate(proxy: string): CertificateStatus | undefined {
     return [...(this.byProxy.get(proxy) ?? [])].at(-1)?.certificate?.status();
   }
@@ -78,17 +78,17 @@ export class ProxyViews {
   }
 }
 
-/** The id of a Dataplane's proxy: `<mesh>/<name>`, with `.<namespace>` unless that is the default one. */
+/** Returns the id of a Dataplane's proxy: `<mesh>/<name>`, with `.<namespace>` unless that is the default one. */
 export function dataplaneProxyId({ mesh, name, namespace }: Pick<Identity, 'mesh' | 'name' | 'namespace'>): string {
   return `${mesh}/${name}${namespace === DEFAULT_NAMESPACE ? '' : `.${namespace}`}`;
 }
 
-/** The id of a zone proxy: `/ingress/<name>`, `/egress/<name>`. */
+/** Returns the id of a zone proxy: `/ingress/<name>`, `/egress/<name>`. */
 export function zoneProxyId(type: 'ingress' | 'egress', name: string): string {
   return `/${type}/${name}`;
 }
 
-/** A binding without its undefined parts, in one order. */
+/** Returns a binding without undefined parts, in a fixed order. */
 export function bindingFacts({ name, mesh, tags, workload }: WorkloadBinding): unknown {
   return [name ?? null, mesh ?? null, workload ?? null, tags ?? null];
 }

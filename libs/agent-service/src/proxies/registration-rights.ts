@@ -4,10 +4,10 @@ import { Dataplane } from '@causeway/kinds';
 import { Forbidden, Invalid, type FieldPath, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { dataplaneProxyId } from './proxy-views';
 
-/** The rights by which a registration is written. */
+/** Rights with which a registration is written. */
 export type RegistrationRights = Pick<AccessPolicy, 'authorise' | 'may'>;
 
-/** A Dataplane as it is to be. */
+/** Dataplane to be written. */
 export interface DraftDataplane {
   readonly id: Identity;
   readonly labels: Labels;
@@ -25,8 +25,8 @@ const NOT_STORED = {
   origin: { incarnation: '', revision: 0, committedAt: 0 },
 };
 
-/** The draft as a Dataplane that is not stored yet. Throws Invalid with what its spec, at `at`, breaks. */
-export function checkedDataplane(draft: DraftDataplane, at: FieldPath): DataplaneResource {
+/** Returns the draft as a resource. Throws Invalid with violations of its spec, at `at`. */
+export function validateDraft(draft: DraftDataplane, at: FieldPath): DataplaneResource {
   const { first } = Dataplane.check(draft.spec, at);
   if (first.length > 0) throw new Invalid(first);
   const resource = { ...NOT_STORED, ...draft };
@@ -34,8 +34,8 @@ export function checkedDataplane(draft: DraftDataplane, at: FieldPath): Dataplan
   return resource;
 }
 
-/** The right of credentials that hold for this Dataplane, which is checked before: to write it and nothing else. */
-export function onlyThis({ mesh, namespace, name }: Identity): RegistrationRights {
+/** Returns the right to write this Dataplane only; the caller has verified the credentials. */
+export function createRegistrationRights({ mesh, namespace, name }: Identity): RegistrationRights {
   const may = (id: Identity): boolean =>
     id.kind === Dataplane.name && id.mesh === mesh && id.namespace === namespace && id.name === name;
   return {
@@ -46,16 +46,16 @@ export function onlyThis({ mesh, namespace, name }: Identity): RegistrationRight
   };
 }
 
-/** The caller that registers a Dataplane, for rights and the audit log. */
+/** Returns the caller that registers a Dataplane, for rights and the audit log. */
 export function registrationContext(of: {
   readonly mesh: string;
   readonly namespace: string;
   readonly name: string;
   readonly tokenId: string;
   readonly until: number;
-  /** The remote address of the proxy or agent. */
+  /** Remote address of the proxy or agent. */
   readonly address: string;
-  /** The writer holds the lease of the Dataplane. */
+  /** Whether the writer holds the lease of the Dataplane. */
   readonly holdsLease?: boolean;
 }) {
   const user = `dataplane-token:${dataplaneProxyId(of)}`;

@@ -10,18 +10,18 @@ import type { TrustDomain } from '@causeway/xds-translation';
 import type { CertificateSigner } from './certificate-signer';
 import { dataplaneProxyId } from './proxy-views';
 
-/** The caller, and the Dataplane that it asks for. */
+/** Caller, and the Dataplane for which it requests a certificate. */
 export interface WorkloadCaller {
   readonly mesh: string;
-  /** A name, or `name.namespace`. */
+  /** Name, or `name.namespace`. */
   readonly name: string;
-  /** The dataplane token; empty where there is none. */
+  /** Dataplane token; empty if there is none. */
   readonly token: string;
-  /** The certificate that the caller showed in its TLS handshake, unverified. */
+  /** Certificate of the caller's TLS handshake, unverified. */
   readonly certificate?: X509Certificate;
 }
 
-/** A stored Dataplane, and what the token that holds for it is bound to. */
+/** Stored Dataplane, and the binding of the token that is valid for it. */
 export interface AuthorisedWorkload {
   readonly dataplane: Identity;
   readonly binding: WorkloadBinding;
@@ -31,18 +31,18 @@ export interface WorkloadCertificateServiceOptions {
   readonly signer: CertificateSigner;
   /** Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
   readonly authorise: (caller: WorkloadCaller) => Promise<AuthorisedWorkload>;
-  /** The authorities that workloads of a mesh believe. */
+  /** Returns the authorities that workloads of a mesh trust. */
   readonly trust: (mesh: string) => readonly TrustDomain[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Certificates for one Dataplane: of a replica, in the long run and at once. A fleet behind one Dataplane shares them. */
+/** Rate of certificates for one Dataplane at one replica. A fleet behind one Dataplane shares it. */
 const RATE = { perSecond: 0.5, burst: 20 };
-/** Most calls under way at a replica: each verifies two signatures and makes one. */
+/** Maximum number of concurrent calls: each verifies two signatures and creates one. */
 const MAX_CONCURRENT = 32;
 const MAX_NAME_LENGTH = 512;
-/** Longest text of an error: it travels in a header. */
+/** Maximum length of an error text, which is sent in a header. */
 const MAX_TEXT = 1_000;
 
 const CODES: Readonly<Record<DomainError['type'], status>> = {
@@ -56,7 +56,7 @@ const CODES: Readonly<Record<DomainError['type'], status>> = {
 /** More calls than are served. */
 class Exhausted extends Error {}
 
-/** `WorkloadCertificateService/Sign`: certificates for agents and programs that get theirs by no ADS stream. */
+/** `WorkloadCertificateService/Sign`: certificates for agents and programs without an ADS stream. */
 export class WorkloadCertificateServer {
   private readonly rates: TokenBuckets;
   private underWay = 0;
@@ -65,7 +65,7 @@ export class WorkloadCertificateServer {
     this.rates = new TokenBuckets(RATE, options.clock);
   }
 
-  /** `streams`: of this server. */
+  /** Adds the service to a server; `streams`: credentials of the server's connections. */
   readonly addTo = (server: Server, streams: ConnectionCredentials): void => {
     server.addService(WorkloadCertificateServiceService, {
       sign: (call: ServerUnaryCall<SignRequest, SignResponse>, done: sendUnaryData<SignResponse>) =>

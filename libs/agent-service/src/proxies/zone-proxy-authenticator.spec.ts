@@ -50,9 +50,9 @@ function setUp() {
       },
     },
     listIds: () => [],
-    registrar: { register: () => Promise.resolve(), left: () => undefined },
+    registrar: { register: () => Promise.resolve(), scheduleRemoval: () => undefined },
     clock,
-    enrolments: { join: () => Promise.resolve(undefined), certified: () => Promise.resolve(undefined) },
+    enrolments: { join: () => Promise.resolve(undefined), authoriseCertificate: () => Promise.resolve(undefined) },
   });
   return { zone, authenticator };
 }

@@ -1,5 +1,5 @@
 import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
-import { isMeshAuthorityKey, movesWorkloadIds } from '@causeway/identity';
+import { isMeshAuthorityKey, changesWorkloadIds } from '@causeway/identity';
 import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
 import type { DataplaneResource } from '@causeway/dataplanes';
 import { Forbidden, isJsonObject, NotFound, type Identity, type JsonObject, type Resource } from '@causeway/resources';
@@ -20,9 +20,9 @@ import {
   type VerifiedClaims,
 } from './dataplane-authenticator';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
-import { findProxyId, quoted, tokenName, getToken } from './proxy-callers';
+import { findProxyId, quoteText, formatTokenName, getToken } from './proxy-callers';
 import {
-  joinedCertificates,
+  joinCertificates,
   type CertificateStatus,
   type ProxyCertificate,
   type ProxyCertificates,
@@ -30,26 +30,26 @@ import {
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
 
-/** Inputs of the admission of proxies. */
+/** Dependencies of a `ZoneProxyAuthenticator`. */
 export interface ZoneProxyAuthenticatorOptions extends DataplaneAuthenticatorOptions {
   readonly index: IndexReader;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
-  readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
-  /** The view's certificate is another; of an egress, the one in `mesh`. */
+  readonly registrar: Pick<DataplaneRegistrar, 'register' | 'scheduleRemoval'>;
+  /** Called when the view's certificate has changed; for an egress, the one in `mesh`. */
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
-  /** `all`: every proxy that catches connections is sent every service of its mesh (CAUSEWAY_XDS_SCOPE). */
+  /** `all`: every proxy that captures connections is sent every service of its mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
-  /** Destinations of a mesh: what `bind` without declared backends would listen at. */
+  /** Returns the number of destinations of a mesh, at which `bind` without declared backends would listen. */
   readonly destinations: (mesh: string) => number;
 }
 
-/** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
+/** Maximum number of addresses that a proxy binds without declared backends: each is a listener of about 30 kB. */
 const MAX_BOUND_ADDRESSES = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
-/** Kinds of which a change may end the belief in a certificate. */
+/** Kinds whose changes may end trust in a certificate. */
 export const TRUST_SOURCES: ReadonlySet<string> = new Set([
   'Mesh',
   'MeshParameters',
@@ -66,18 +66,18 @@ type EgressNode = ProxyNode & { readonly type: 'egress' };
 type IngressNode = ProxyNode & { readonly type: 'ingress' };
 
 /**
- * Admits the proxies of one zone: of Dataplanes by the certificate of their workload, or a dataplane token that holds for the stored
- * Dataplane, zone proxies by a zone token of their scope. A proxy that may no longer connect is rejected when it is asked about again: after a change of keys or
- * revocations, and after a change of its own Dataplane, ZoneIngress or ZoneEgress.
+ * Admits the proxies of one zone: Dataplanes by a workload certificate or dataplane token, zone proxies by a zone token
+ * with their scope. A proxy is reviewed, and rejected if it may no longer connect, after changes of keys or revocations
+ * and of its own Dataplane, ZoneIngress or ZoneEgress.
  */
 export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private readonly views: ProxyViews = new ProxyViews((proxy) =>
-    this.options.registrar.left(proxy, () => this.views.has(proxy)),
+    this.options.registrar.scheduleRemoval(proxy, () => this.views.has(proxy)),
   );
   /** Proxies that were admitted by a certificate. */
   private readonly certified = new Set<string>();
 
-  /** Proves that callers are of a Dataplane of this zone. */
+  /** Authenticates callers as Dataplanes of this zone. */
   readonly dataplanes: DataplaneAuthenticator;
 
   constructor(private readonly options: ZoneProxyAuthenticatorOptions) {
@@ -85,22 +85,22 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /**
-   * Rejects with Unauthenticated (no token, or none that is valid), Forbidden (of somebody else), NotFound (no such Dataplane),
-   * Invalid (a node that says something impossible), Unavailable.
+   * Rejects with Unauthenticated (no valid credentials), Forbidden (credentials of another owner), NotFound (no such
+   * Dataplane), Invalid (an invalid node), Unavailable.
    */
   async admit(caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
     const node = readProxyNode(caller);
     const token = getToken(caller, node);
     const isCertified = node.type === 'dataplane' && caller.certificate !== undefined;
     if (token === '' && !isCertified)
-      throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
+      throw new Unauthenticated(`metadata "authorization": must have a ${formatTokenName(node)}`);
     if (node.type !== 'dataplane') return this.admitZoneProxy(node, token);
     return this.admitDataplane(node, { token, certificate: caller.certificate }, caller);
   }
 
   /**
-   * The spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy is to be started. Rejects as `admit` does; a Dataplane that the
-   * proxy brings along is written when its stream begins.
+   * Returns the spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy will be started. Rejects as `admit` does;
+   * a Dataplane that the proxy registers is written when its stream begins.
    */
   async authoriseStart({ proxyType: type, mesh, name, token, document }: BootstrapRequest): Promise<JsonObject> {
     if (type !== 'dataplane') {
@@ -109,7 +109,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     }
     const { binding } = await this.dataplanes.verifyToken({ mesh }, token);
     if (document !== undefined) return readDocument({ document, mesh, name }).spec;
-    const { spec } = this.dataplanes.bound({ mesh, name }, binding);
+    const { spec } = this.dataplanes.findBoundDataplane({ mesh, name }, binding);
     const value: unknown = JSON.parse(JSON.stringify(spec));
     return isJsonObject(value) ? value : {};
   }
@@ -130,7 +130,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     return () => stops.forEach((stop) => stop());
   }
 
-  /** Of a connected proxy; undefined where it has none from this control plane. */
+  /** Returns the certificate of a connected proxy; undefined if it has none from this control plane. */
   findCertificate(proxy: string): CertificateStatus | undefined {
     return this.views.findCertificate(proxy);
   }
@@ -148,7 +148,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
         const proxy = dataplaneProxyId(id);
         if (this.views.has(proxy)) proxies.add(proxy);
       }
-      if (movesWorkloadIds(change, zone) || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
+      if (changesWorkloadIds(change, zone) || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
         areAllIdsStale = true;
       const proxy = id.zone === zone ? findProxyId(id) : undefined;
       if (proxy === undefined || !this.views.has(proxy)) continue;
@@ -176,18 +176,18 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const { token, binding, expiresAt: until, certificate } = await this.dataplanes.verify(node, shown);
     const { mesh, name, document } = node;
     const known = dataplaneProxyId({ mesh, namespace: DEFAULT_NAMESPACE, name });
-    // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
+    // A connected proxy has registered, so the loss of its Dataplane ends its streams.
     if (document !== undefined && !this.views.has(known)) {
       if (!token) throw new Forbidden('a Dataplane is brought along with a dataplane token only');
       await this.options.registrar.register(known, { mesh, name, document, credential: token, until, address });
     }
-    const dataplane = this.dataplanes.bound(node, binding);
-    await this.dataplanes.enrolSoon(dataplane, token);
+    const dataplane = this.dataplanes.findBoundDataplane(node, binding);
+    await this.dataplanes.tryEnrol(dataplane, token);
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
-    const listed = this.listed(node, dataplane);
+    const listed = this.listInitialResources(node, dataplane);
     const { capture, key, wire, systemAuthorities, isAgent = false, resolvesNames = false } = node;
-    // With its uid: one that was deleted and made again in between is sent everything, not what has changed.
+    // Includes the uid: a resource that was deleted and created again is sent in full, not as a change.
     const facts = [
       dataplane.uid,
       capture ?? null,
@@ -242,7 +242,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const resource = this.getZoneProxy(type, name);
     const { networking } = resource.spec;
     const at = isJsonObject(networking) ? socketAddress(networking['address'], networking['port']) : undefined;
-    if (!at) throw new NotFound(`${resource.id.kind} ${quoted(name)}: spec.networking.address must be an IP address`);
+    if (!at)
+      throw new NotFound(`${resource.id.kind} ${quoteText(name)}: spec.networking.address must be an IP address`);
     const proxy = zoneProxyId(type, name);
     const { view, release } = this.views.hold({ proxy, facts: [at, node] }, () =>
       node.type === 'egress' ? this.egressView(node, at) : { view: ingressView(node, at) },
@@ -250,15 +251,15 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     return { proxy: { id: proxy, view, owner: resource.id }, until, release };
   }
 
-  /** The stored ZoneIngress or ZoneEgress of a zone proxy. Throws NotFound. */
+  /** Returns the stored ZoneIngress or ZoneEgress of a zone proxy. Throws NotFound. */
   private getZoneProxy(type: ZoneProxyNode['type'], name: string): Resource {
     const kind = ZONE_PROXY_KINDS[type];
     const found = this.options.index.get({ kind, mesh: '', zone: this.options.zone, namespace: '', name });
     if (found) return found;
-    throw new NotFound(`there is no ${kind} ${quoted(name)} in this zone`);
+    throw new NotFound(`there is no ${kind} ${quoteText(name)} in this zone`);
   }
 
-  /** An egress has a certificate in each mesh that leaves through it, from the first time that it is asked for. */
+  /** An egress gets a certificate in each mesh that uses it, when it first subscribes to it. */
   private egressView(
     { key, systemAuthorities }: EgressNode,
     at: SocketAddress,
@@ -283,11 +284,11 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
         },
       },
     };
-    return key.type === 'none' ? { view } : { view, certificate: joinedCertificates(held) };
+    return key.type === 'none' ? { view } : { view, certificate: joinCertificates(held) };
   }
 
-  /** Returns what a proxy is sent from the start. */
-  private listed({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
+  /** Returns which resources a proxy is sent from the start. */
+  private listInitialResources({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
     const { scope, destinations } = this.options;
     if (!capture) return NOTHING;
     if (scope === 'all') return 'all';
@@ -296,7 +297,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const count = destinations(mesh);
     if (count > MAX_BOUND_ADDRESSES)
       throw new Forbidden(
-        `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MAX_BOUND_ADDRESSES} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
+        `capture "bind": mesh ${quoteText(mesh)} has ${count} addresses, at most ${MAX_BOUND_ADDRESSES} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
       );
     return 'declared';
   }

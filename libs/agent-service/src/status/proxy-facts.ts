@@ -3,32 +3,32 @@ import type { ProxyFacts, ProxyFault, ProxyTypeFacts } from '@causeway/store';
 import { parseEgressSecret, TRUST_SECRET } from '@causeway/xds-translation';
 import { type ProxyStatus, type ProxyTypeStatus, RESOURCE_TYPES } from '@causeway/xds-server';
 
-/** A stream of a proxy, with what is known of the proxy's certificate. */
+/** Stream of a proxy, with the status of the proxy's certificate. */
 export interface ObservedStream extends ProxyStatus {
   readonly certificate?: { readonly uri?: string; readonly notAfter?: number };
 }
 
-/** The revisions against which streams are observed. */
+/** Revisions against which streams are observed. */
 export interface ObservationFrame {
-  /** The revision of the source, and by how much it is ahead of the log. */
+  /** Revision of the source; `shift`: its lead over the revision of the log. */
   readonly revision: number;
   readonly shift: number;
   /** Returns the authorities in a trust secret of this version. */
   readonly findAuthorities: (version: string) => readonly string[] | undefined;
 }
 
-/** A proxy at one moment, from all its streams at this replica. */
+/** State of a proxy at one moment, from all its streams at this replica. */
 export interface ProxyObservation {
   readonly facts: Omit<ProxyFacts, 'isSettled' | 'applied'>;
-  /** It applies all changes of the log up to this revision, secrets aside; -1: not known. */
+  /** Revision of the log up to which it applies all changes, except secrets; -1: unknown. */
   readonly applied: number;
-  /** It stays so, and applies all that comes, until one of its streams moves. */
+  /** Its state changes only with an event of one of its streams; it applies everything sent until then. */
   readonly isAtRest: boolean;
-  /** When its newest stream began. */
+  /** Time at which its newest stream began. */
   readonly newest: number;
 }
 
-/** Faults of a proxy that are reported. */
+/** Maximum number of reported faults of a proxy. */
 const MAX_FAULTS = 20;
 const MAX_REASON_LENGTH = 500;
 
@@ -62,8 +62,8 @@ export function observeProxy(
       rejected: faults(statuses.flatMap(toFaults)),
       refused: faults(streams.flatMap(({ refused }) => refused.map(refusedFault))),
     },
-    applied: inLog(applied, frame),
-    // The certificates of a zone proxy come and fail without its streams.
+    applied: toLogRevision(applied, frame),
+    // Certificates of a zone proxy change independently of its streams.
     isAtRest: kind === 'dataplane' && statuses.every((type) => type.isAtRest),
     newest: latest.since,
   };
@@ -82,7 +82,7 @@ function typeFacts(type: string, statuses: readonly ProxyTypeStatus[], frame: Ob
     type,
     subscribed: sum((each) => each.subscribed),
     held: sum((each) => each.held),
-    ...(acked < frame.revision && { acked: inLog(acked, frame) }),
+    ...(acked < frame.revision && { acked: toLogRevision(acked, frame) }),
     responses: {
       sent: sum(({ responses }) => responses.sent),
       acked: sum(({ responses }) => responses.acked),
@@ -91,7 +91,7 @@ function typeFacts(type: string, statuses: readonly ProxyTypeStatus[], frame: Ob
   };
 }
 
-/** The authorities that a stream accepted, by the name of the secret; undefined for a version that was not served lately. */
+/** Authorities that a stream accepted, by secret name; undefined for a version that was not served lately. */
 type TrustOfStream = ReadonlyMap<string, readonly string[] | undefined>;
 
 function collectTrust(
@@ -154,6 +154,6 @@ function faults(found: readonly ProxyFault[]): readonly ProxyFault[] {
 }
 
 /** Converts a revision of the source to one of the log. */
-function inLog(revision: number, { shift }: ObservationFrame): number {
+function toLogRevision(revision: number, { shift }: ObservationFrame): number {
   return Math.max(-1, revision - shift);
 }

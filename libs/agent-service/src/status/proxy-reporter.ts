@@ -3,19 +3,19 @@ import { splitIntoBatches, errorText, type Clock, type Logger } from '@causeway/
 import type { ProxyFacts, ProxySession, ProxySessionStore } from '@causeway/store';
 import { observeProxy, type ObservationFrame, type ObservedStream, type ProxyObservation } from './proxy-facts';
 
-/** The proxies of a replica, as a reporter observes them. */
+/** Proxies of a replica, as a reporter observes them. */
 export interface ObservedProxies {
   /** Returns every admitted proxy of this replica. */
   ids(): Iterable<string>;
-  /** Returns the streams of one of them; none of others. */
+  /** Returns the streams of a proxy; empty if it is unknown. */
   listStreams(proxy: string): readonly ObservedStream[];
-  /** Calls `listener` with each Dataplane's proxy whose `listStreams` may have changed; a revision that grows is no change. */
+  /** Calls `listener` with a Dataplane's proxy whose `listStreams` may have changed, except revisions. */
   onMoved(listener: (proxy: string) => void): () => void;
-  /** Grows whenever a proxy may be observed differently although none of its streams moved. */
+  /** Grows when observations of proxies may change although none of their streams had an event. */
   readonly generation: number;
   /** Calls `listener` with the last state of each stream that ends. */
   onLeaving(listener: (stream: ObservedStream) => void): () => void;
-  /** The revision of the source of the streams, and the one of the log; undefined before the index was loaded. */
+  /** Revision of the streams' source, and of the log; undefined before the index was loaded. */
   readonly position: { readonly revision: number; readonly point: StorePoint } | undefined;
   findAuthorities(version: string): readonly string[] | undefined;
 }
@@ -23,59 +23,59 @@ export interface ObservedProxies {
 export interface ProxyReporterOptions {
   readonly observed: ObservedProxies;
   readonly store: Pick<ProxySessionStore, 'report'>;
-  /** Of this replica, another one after each start. */
+  /** Id of this replica, new after each start. */
   readonly instance: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How often changes are collected, ms: a replica writes at most so often. */
+/** Interval at which changes are collected and written, ms. */
 export const REPORT_INTERVAL = 1_000;
-/** A replica whose proxies do not change reports so often that it lives, ms. */
+/** Interval at which a replica reports that it is alive if its proxies do not change, ms. */
 export const HEARTBEAT_INTERVAL = 5_000;
-/** Counters alone are reported so often, ms. */
+/** Interval at which counters are reported without other changes, ms. */
 const COUNTERS_INTERVAL = 30_000;
-/** Sessions of one statement. */
+/** Maximum number of sessions in one statement. */
 const MAX_SESSIONS = 1_000;
-/** The revision that a proxy had applied when it left is kept so long, ms: longer than certificates live. */
+/** Time for which the applied revision of a proxy that left is kept, ms: longer than certificates live. */
 const RETENTION = 48 * 3_600_000;
 
-/** A proxy as it was reported last. */
+/** Last report of a proxy. */
 interface ReportedProxy {
-  /** The facts but for counters, as text. */
+  /** Facts without counters, as text. */
   text: string;
   counts: string;
   countsAt: number;
   session: ProxySession | undefined;
-  /** It applies all changes up to here; known since one of its streams was observed twice. */
+  /** Applied all changes up to this revision; known after a stream was observed twice. */
   applied: number | undefined;
-  /** It applies all changes up to the latest observation, although that left it out. */
+  /** Applied all changes up to the latest observation, although that skipped it. */
   isAtRest: boolean;
-  /** The least revision of the resources that it was sent since. */
+  /** Lowest revision of resources sent to it since. */
   sentSince: number;
   newest: number;
-  /** How often its newest stream was observed. */
+  /** Number of observations of its newest stream. */
   observations: number;
 }
 
 /**
- * Reports to the store what this replica knows of its proxies: at most once a second, in one statement for 1,000 proxies, only those
- * that have changed, and every 5 s that the replica lives. A report that fails is sent with the next one. A proxy at rest is not
- * observed again until one of its streams moves.
+ * Reports the state of this replica's proxies to the store: at most once a second, in one statement for 1,000 proxies,
+ * only those that have changed; and every 5 s that the replica is alive. A failed report is sent with the next one. A
+ * proxy at rest is observed again only after an event of its streams.
  */
 export class ProxyReporter {
   private readonly known = new Map<string, ReportedProxy>();
-  /** When known proxies left, by `Clock.elapsed`, the first one first. */
+  /** Times at which known proxies left, by `Clock.elapsed`, oldest first. */
   private readonly gone = new Map<string, number>();
-  /** The proxies to observe. */
+  /** Proxies to observe. */
   private readonly moved = new Set<string>();
-  /** The incarnation, shift and generation by which proxies at rest were observed. */
+  /** Incarnation, shift and generation of the last observation of proxies at rest. */
   private observedBy = '';
   private readonly left: ObservedStream[] = [];
-  /** Sessions that are not reported yet, the newest of each proxy. */
+  /** Unreported sessions, the newest of each proxy. */
   private readonly pending = new Map<string, ProxySession>();
   private readonly stops: readonly (() => void)[];
-  /** The revision of the log at the observation before: resources that proxies were sent since are not older. */
+  /** Revision of the log at the former observation: resources sent since are not older. */
   private observedAt: number;
   private version = 0;
   private reported: StorePoint | undefined;
@@ -100,13 +100,13 @@ export class ProxyReporter {
     }
   }
 
-  /** Reports that this replica serves no proxy any more; called when the server is closed and `run` has returned. */
+  /** Reports that this replica serves no proxy any more; call it when the server is closed and `run` has returned. */
   async end(): Promise<void> {
     await this.report(true);
     this.stops.forEach((stop) => stop());
   }
 
-  /** One round; never rejects. */
+  /** Reports once; never rejects. */
   async report(isEnd = false): Promise<void> {
     const { observed, clock, logger } = this.options;
     const { position } = observed;
@@ -125,7 +125,7 @@ export class ProxyReporter {
     }
   }
 
-  /** Collects what differs from the report before. All is of one moment: revisions that are left out are those of `point`. */
+  /** Collects differences from the former report, all of one moment: skipped proxies have applied `point`. */
   private observe({ revision, point }: NonNullable<ObservedProxies['position']>): void {
     const { observed, clock } = this.options;
     const frame: ObservationFrame = {
@@ -135,7 +135,7 @@ export class ProxyReporter {
     };
     for (const proxy of this.takeDue(frame, point)) {
       const [first, ...others] = observed.listStreams(proxy);
-      const isAtRest = !first || this.settle(proxy, observeProxy([first, ...others], frame), point);
+      const isAtRest = !first || this.updateRestState(proxy, observeProxy([first, ...others], frame), point);
       if (!isAtRest) this.moved.add(proxy);
     }
     for (const [proxy, own] of byProxy(this.left.splice(0)))
@@ -149,7 +149,7 @@ export class ProxyReporter {
     }
   }
 
-  /** Returns the proxies that have moved or are not at rest; all of them where they are to be observed by other numbers. */
+  /** Returns the proxies that had events or are not at rest; all proxies if revisions must be read again. */
   private takeDue({ shift }: ObservationFrame, { incarnation }: StorePoint): readonly string[] {
     const { observed } = this.options;
     const observedBy = JSON.stringify([incarnation, shift, observed.generation]);
@@ -160,10 +160,14 @@ export class ProxyReporter {
   }
 
   /**
-   * A stream that was observed twice has shown all that its proxy brought along. Until then the proxy holds what it held before, or
-   * what it was sent since the observation before. Returns whether it stays as it is until it moves.
+   * After two observations, a stream has reported all that its proxy brought along; before, the proxy has applied its
+   * former state, or what it was sent since. Returns whether its state changes only with an event.
    */
-  private settle(proxy: string, { facts, applied, newest, isAtRest }: ProxyObservation, point: StorePoint): boolean {
+  private updateRestState(
+    proxy: string,
+    { facts, applied, newest, isAtRest }: ProxyObservation,
+    point: StorePoint,
+  ): boolean {
     const known = this.getOrCreateKnown(proxy);
     this.gone.delete(proxy);
     known.observations = known.newest === newest ? known.observations + 1 : 1;
@@ -174,7 +178,7 @@ export class ProxyReporter {
     const isSettled = known.applied !== undefined;
     const isCurrent = isSettled && least >= point.revision;
     this.compare(proxy, true, { ...facts, isSettled, ...(isCurrent ? {} : { applied: least }) });
-    // A proxy without traffic resources falls behind by itself.
+    // Without traffic resources a proxy acks nothing and would seem to fall behind.
     const keepsUp = known.observations > 1 && applied === point.revision;
     if (!isAtRest || !keepsUp || known.counts !== formatCounts(facts)) return false;
     return (known.isAtRest = true);
@@ -209,7 +213,7 @@ export class ProxyReporter {
   private async write(point: StorePoint, isEnd: boolean): Promise<void> {
     const { store, instance } = this.options;
     const batches = [...splitIntoBatches([...this.pending.values()], MAX_SESSIONS)];
-    // Before its last batch a report shows nothing new of the proxies that it leaves out.
+    // Before its last batch, a report contains nothing new about skipped proxies.
     const before = this.reported?.incarnation === point.incarnation ? this.reported : { ...point, revision: -1 };
     for (const [i, sessions] of (batches.length > 0 ? batches : [[]]).entries()) {
       const isLast = i >= batches.length - 1;

@@ -14,24 +14,24 @@ export interface BuiltinPlaneOptions {
   readonly maxConnections?: number;
   /** Grace period for connections whose listener or filter chain was removed, ms. */
   readonly drain?: number;
-  /** Processes that carry the connections; this process if left out. */
+  /** Processes that carry the connections; default: this process. */
   readonly processes?: PlaneProcesses;
 }
 
-/** Changes of these may be such that it cannot do what they say; how long later it is looked, ms. */
-const LOSING: ReadonlySet<string> = new Set([RESOURCE_TYPES.listener, RESOURCE_TYPES.routes]);
-const POLL_INTERVAL = 200;
+/** Types whose changes may add unsupported features, and the delay before those are collected again, ms. */
+const FEATURE_TYPES: ReadonlySet<string> = new Set([RESOURCE_TYPES.listener, RESOURCE_TYPES.routes]);
+const FEATURE_CHECK_DELAY = 200;
 const PRESET: PlaneLimits = { maxConnections: 20_000, drain: 500, share: 1 };
 
 /**
- * The builtin dataplane of one Dataplane or ingress: it does what Envoy does with bytes, by the same resources, on the
- * same wire. It does not implement HTTP features, and reports those that it received (`unsupported`).
+ * Builtin dataplane of one Dataplane or ingress: serves the same resources as Envoy, over the same protocol, for TCP
+ * and TLS. It does not implement HTTP features, and reports those that it received (`unsupported`).
  */
 export class BuiltinPlane implements Plane {
   readonly type = 'builtin';
   private current: PlaneState;
   private lost: readonly UnsupportedFeature[] = [];
-  private looking: Timer | undefined;
+  private featureCheck: Timer | undefined;
   private readonly engine: PlaneEngine;
 
   constructor(
@@ -54,20 +54,21 @@ export class BuiltinPlane implements Plane {
 
   async start(): Promise<void> {
     const reason = await this.engine.start();
-    await this.look();
+    await this.updateUnsupported();
     this.become({ type: 'serving', ...(reason !== undefined && { reason }) });
   }
 
   async take(change: CacheChange): Promise<string | undefined> {
     const refusal = await this.engine.take(change);
-    if (LOSING.has(change.type)) this.looking ??= this.options.clock.after(POLL_INTERVAL, () => void this.look());
+    if (FEATURE_TYPES.has(change.type))
+      this.featureCheck ??= this.options.clock.after(FEATURE_CHECK_DELAY, () => void this.updateUnsupported());
     return refusal;
   }
 
   async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
     if (this.current.type === 'stopped') return;
     this.become({ type: 'draining' });
-    this.looking?.cancel();
+    this.featureCheck?.cancel();
     await this.engine.stop(drainMs);
     this.become({ type: 'stopped' });
   }
@@ -76,15 +77,15 @@ export class BuiltinPlane implements Plane {
     return this.lost;
   }
 
-  /** Returns its counters, by Envoy's names. */
+  /** Returns counters and gauges, by Envoy's names. */
   stats(): Promise<StatSnapshot> {
     return this.engine.stats();
   }
 
-  /** Changes that come together are looked at once: all listeners are gone through. */
-  private async look(): Promise<void> {
+  /** Collects unsupported features of all listeners; runs once for changes that arrive together. */
+  private async updateUnsupported(): Promise<void> {
     const lost = await this.engine.unsupported();
-    this.looking = undefined;
+    this.featureCheck = undefined;
     this.lost = lost;
   }
 

@@ -147,7 +147,7 @@ describe('a plane is notified', () => {
   it('an inbound of HTTP: what a plane that passes on bytes cannot do is named', () => {
     const web = listenerOf(received({ dataplane: dataplane.id }), 'inbound:192.0.2.1:8080');
     const chain = web.chains.get('mesh');
-    expect(chain?.forwarding.lost).toEqual(['x-forwarded-client-cert is passed on as the caller sends it']);
+    expect(chain?.forwarding.unsupported).toEqual(['x-forwarded-client-cert is passed on as the caller sends it']);
     expect(chain?.forwarding.choice).toEqual({ type: 'fixed', cluster: 'localhost:127.0.0.1:2' });
     expect(chain?.tls).toMatchObject({ needsClientCertificate: true, belief: { type: 'secret', name: 'trust' } });
   });

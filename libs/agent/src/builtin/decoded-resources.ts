@@ -5,22 +5,22 @@ import { decodeListener, type DecodedListener } from './decode/listeners';
 import { decodeRoutes, type DecodedRoute } from './decode/routes';
 import { decodeSecret, type Secret } from './decode/secrets';
 
-/** Resources of a Dataplane as a dataplane program reads them, encoded as received. */
+/** Resources of a Dataplane, encoded as received. */
 export interface PlaneResources {
   get(type: string, name: string): EncodedResource | 'pending' | undefined;
   names(type: string): Iterable<string>;
-  /** Asks for these from now on. */
+  /** Subscribes to these resources. */
   want(type: string, names: readonly string[]): void;
-  /** Needs these no longer. */
+  /** Unsubscribes from these resources. */
   release(type: string, names: readonly string[]): void;
 }
 
-/** A decoded resource, or why it cannot be applied. */
+/** Decoded resource, or why it cannot be applied. */
 type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
 
-/** The resources of a plane, each decoded once. What cannot be decoded is as good as absent; `problem` says why. */
+/** Resources, each decoded once. An undecodable one is treated as absent; `problem` returns the reason. */
 export class DecodedResources {
   private readonly clusters = new Decoder(cluster, decodeCluster);
   private readonly endpoints = new Decoder(endpoints, decodeEndpoints);
@@ -56,7 +56,7 @@ export class DecodedResources {
     return this.resources.names(type);
   }
 
-  /** Returns why a stored resource cannot be applied. */
+  /** Returns why a stored resource cannot be applied; undefined if it can. */
   problem(type: string, name: string): string | undefined {
     const decoder = [this.clusters, this.endpoints, this.listeners, this.routes, this.secrets].find(
       (one) => one.type === type,
@@ -79,18 +79,18 @@ class Decoder<T> {
   ): { readonly resource: EncodedResource; readonly value: T } | undefined {
     const resource = resources.get(this.type, name);
     if (resource === undefined || resource === 'pending') return undefined;
-    const decoded = this.of(resource);
+    const decoded = this.decodeOnce(resource);
     return decoded.ok ? { resource, value: decoded.value } : undefined;
   }
 
   problem(resources: Pick<PlaneResources, 'get'>, name: string): string | undefined {
     const resource = resources.get(this.type, name);
     if (resource === undefined || resource === 'pending') return undefined;
-    const decoded = this.of(resource);
+    const decoded = this.decodeOnce(resource);
     return decoded.ok ? undefined : decoded.reason;
   }
 
-  private of(resource: EncodedResource): Decoded<T> {
+  private decodeOnce(resource: EncodedResource): Decoded<T> {
     const known = this.known.get(resource);
     if (known) return known;
     const decoded = this.attempt(resource.bytes);

@@ -4,7 +4,7 @@ import type { CacheChange } from '../resources/resource-cache';
 import type { DecodedCluster } from './decode/clusters';
 import type { DecodedListener } from './decode/listeners';
 import { DecodedResources, type PlaneResources } from './decoded-resources';
-import { ConnectionRoom, PlaneListener, type ListenerTools } from './listen/plane-listener';
+import { ConnectionLimiter, PlaneListener, type ListenerTools } from './listen/plane-listener';
 import { YoungGarbage } from './listen/young-garbage';
 import type { UnsupportedFeature } from '../plane';
 import type { PlaneEngine, PlaneLimits } from './plane-engine';
@@ -20,13 +20,13 @@ const LISTEN_RETRY = 2_000;
 
 export interface PlaneCoreOptions extends PlaneLimits {
   readonly clock: Clock;
-  /** 0 to 1; Math.random unless a test says otherwise. */
+  /** Returns a number in [0, 1); default: Math.random. */
   readonly random?: () => number;
 }
 
 /**
- * The dataplane within one process: listeners, clusters and certificates exactly as the resources say. A resource that
- * cannot be applied leaves the former one in force.
+ * Dataplane within one process: serves the listeners, clusters and certificates of the resources. If a resource cannot
+ * be applied, its former version stays in force.
  */
 export class PlaneCore implements PlaneEngine {
   private readonly counters = new PlaneStats();
@@ -35,9 +35,9 @@ export class PlaneCore implements PlaneEngine {
   private readonly contexts: TlsContexts;
   private readonly needs: ResourceNeeds;
   private readonly listeners = new Map<string, PlaneListener>();
-  private readonly room: ConnectionRoom;
+  private readonly connectionLimiter: ConnectionLimiter;
   private readonly garbage = new YoungGarbage();
-  /** Listeners are opened and closed one change after the other. */
+  /** Changes are applied one after the other. */
   private last: Promise<unknown> = Promise.resolve();
   private isStopped = false;
 
@@ -50,7 +50,7 @@ export class PlaneCore implements PlaneEngine {
     const { clock, random = Math.random, maxConnections } = options;
     this.upstreams = new Upstreams(this.decoded, this.counters, { clock, contexts: this.contexts, random });
     this.needs = new ResourceNeeds(resources);
-    this.room = new ConnectionRoom(maxConnections);
+    this.connectionLimiter = new ConnectionLimiter(maxConnections);
   }
 
   async start(): Promise<string | undefined> {
@@ -73,9 +73,9 @@ export class PlaneCore implements PlaneEngine {
   unsupported(): Promise<readonly UnsupportedFeature[]> {
     const found = [...this.listeners.keys()].flatMap((name) => {
       const chains = [...(this.decoded.listener(name)?.chains.values() ?? [])];
-      const lost = chains.flatMap(({ forwarding: { lost, choice } }) => {
-        const ofRoutes = choice.type === 'by routes' ? this.decoded.route(choice.routes)?.lost : undefined;
-        return ofRoutes === undefined ? lost : [...lost, ofRoutes];
+      const lost = chains.flatMap(({ forwarding: { unsupported, choice } }) => {
+        const ofRoutes = choice.type === 'by routes' ? this.decoded.route(choice.routes)?.unsupported : undefined;
+        return ofRoutes === undefined ? unsupported : [...unsupported, ofRoutes];
       });
       return [...new Set(lost)].map((what) => ({ name, what }));
     });
@@ -89,14 +89,15 @@ export class PlaneCore implements PlaneEngine {
     this.listeners.clear();
     const { clock } = this.options;
     const until = clock.elapsed() + drainMs;
-    while (this.room.taken > 0 && clock.elapsed() < until) await clock.sleep(Math.min(20, until - clock.elapsed()));
-    while (this.room.taken > 0) await clock.sleep(1);
+    while (this.connectionLimiter.openCount > 0 && clock.elapsed() < until)
+      await clock.sleep(Math.min(20, until - clock.elapsed()));
+    while (this.connectionLimiter.openCount > 0) await clock.sleep(1);
     this.upstreams.close();
   }
 
   private async apply({ type, names }: CacheChange): Promise<string | undefined> {
     if (this.isStopped) return undefined;
-    if (type === secret) this.contexts.forget();
+    if (type === secret) this.contexts.clear();
     if (type === cluster)
       for (const name of names) this.needs.set(`cluster ${name}`, this.listNeeds(this.decoded.cluster(name)));
     this.upstreams.changed(type, names);
@@ -105,12 +106,12 @@ export class PlaneCore implements PlaneEngine {
       return problem === undefined ? [] : [`${name}: ${problem}`];
     });
     if (type !== listener) return joinFailures(problems);
-    // Those that go first: another one may have their address.
+    // Removed listeners close first: a new one may have the same address.
     const gone = names.filter((name) => !this.decoded.listener(name));
     const there = names.filter((name) => this.decoded.listener(name));
     for (const name of gone) this.closeListener(name);
     const failures = await Promise.all(there.map((name) => this.openListener(name)));
-    this.counters.of('listener_manager', '').set('total_listeners_active', this.listeners.size);
+    this.counters.getStats('listener_manager', '').set('total_listeners_active', this.listeners.size);
     return joinFailures([...problems, ...failures.filter((failure) => failure !== undefined)]);
   }
 
@@ -158,11 +159,11 @@ export class PlaneCore implements PlaneEngine {
       random,
       contexts: this.contexts,
       stats: this.counters,
-      room: this.room,
+      connectionLimiter: this.connectionLimiter,
       garbage: this.garbage,
       destinations: {
-        of: (name) => this.upstreams.of(name),
-        ofRoutes: (name) => this.decoded.route(name)?.clusters ?? [],
+        findUpstream: (name) => this.upstreams.getUpstream(name),
+        listRouteClusters: (name) => this.decoded.route(name)?.clusters ?? [],
         findHttpVersion: (name) => this.decoded.cluster(name)?.http,
       },
     };
@@ -176,10 +177,10 @@ function listenerNeeds({ chains }: DecodedListener): readonly Need[] {
   ]);
 }
 
-function listSecrets({ own, belief }: Parameters<TlsContexts['of']>[0]): readonly Need[] {
+function listSecrets({ own, peerTrust }: Parameters<TlsContexts['getMaterial']>[0]): readonly Need[] {
   return [
     ...(own && 'secret' in own ? [{ type: secret, name: own.secret }] : []),
-    ...(belief.type === 'secret' ? [{ type: secret, name: belief.name }] : []),
+    ...(peerTrust.type === 'secret' ? [{ type: secret, name: peerTrust.name }] : []),
   ];
 }
 

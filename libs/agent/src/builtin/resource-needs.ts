@@ -1,19 +1,19 @@
 import type { PlaneResources } from './decoded-resources';
 
-/** A resource that another one names. */
+/** Reference to another resource. */
 export interface Need {
   readonly type: string;
   readonly name: string;
 }
 
-/** Asks for the resources that others name, as long as one does. */
+/** Subscribes to referenced resources as long as one owner refers to them. */
 export class ResourceNeeds {
   private readonly byOwner = new Map<string, readonly Need[]>();
   private readonly users = new Map<string, number>();
 
   constructor(private readonly resources: Pick<PlaneResources, 'want' | 'release'>) {}
 
-  /** Replaces the names that this owner needs; empty if the owner is gone. */
+  /** Replaces the references of an owner; empty if the owner is gone. */
   set(owner: string, needs: readonly Need[]): void {
     const before = this.byOwner.get(owner) ?? [];
     for (const need of needs) this.count(need, 1);

@@ -1,10 +1,9 @@
-/** Subject of a counter: Envoy's groups. */
+/** Envoy's groups of counters. */
 export type StatGroup =
   'listener_manager' | 'listener' | 'tcp' | 'cluster' | 'rbac' | 'connection_limit' | 'local_rate_limit';
 
 /**
- * Envoy's format of a group: prefix and suffix of the names of its counters, and the label with the name, if it has
- * one.
+ * Envoy's format of a group: the raw name of its counters, and the Prometheus label for the name; empty if it has none.
  */
 export const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => string; readonly label: string }>> = {
   listener_manager: { raw: () => 'listener_manager', label: '' },
@@ -16,12 +15,11 @@ export const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) =
   local_rate_limit: { raw: (name) => `local_rate_limit.${name}`, label: 'envoy_local_network_ratelimit_prefix' },
 };
 
-/** Counters and gauges of one thing. */
 type StatValues = Readonly<Record<string, number>>;
-/** All that a plane counts: by group, by name. */
+/** All counters and gauges of a dataplane, by group and name. */
 export type StatSnapshot = readonly (readonly [group: StatGroup, name: string, values: StatValues])[];
 
-/** Counters and gauges of one thing, by Envoy's names. */
+/** Counters and gauges of one listener, cluster or filter, by Envoy's names. */
 export class Stats {
   readonly values: Record<string, number> = {};
 
@@ -34,12 +32,12 @@ export class Stats {
   }
 }
 
-/** Counters of a dataplane, named as in Envoy. Counters are dropped together with their subject. */
+/** Counters and gauges of a dataplane, named as in Envoy. */
 export class PlaneStats {
   private readonly groups = new Map<StatGroup, Map<string, Stats>>();
 
-  of(group: StatGroup, given: string): Stats {
-    const name = sanitized(given);
+  getStats(group: StatGroup, given: string): Stats {
+    const name = sanitizeName(given);
     let names = this.groups.get(group);
     if (!names) this.groups.set(group, (names = new Map<string, Stats>()));
     let stats = names.get(name);
@@ -48,7 +46,7 @@ export class PlaneStats {
   }
 
   forget(group: StatGroup, name: string): void {
-    this.groups.get(group)?.delete(sanitized(name));
+    this.groups.get(group)?.delete(sanitizeName(name));
   }
 
   snapshot(): StatSnapshot {
@@ -58,42 +56,42 @@ export class PlaneStats {
   }
 }
 
-/** As Envoy writes names in its counters. */
-function sanitized(name: string): string {
+/** Replaces colons as Envoy does in counter names. */
+function sanitizeName(name: string): string {
   return name.replace(/:\/\/|:/g, '_');
 }
 
-/** The sum of what several processes have counted. */
+/** Adds up the counters of several processes. */
 export function sumSnapshots(snapshots: readonly StatSnapshot[]): StatSnapshot {
   const sum = new PlaneStats();
   for (const [group, name, values] of snapshots.flat())
-    for (const [stat, value] of Object.entries(values)) sum.of(group, name).add(stat, value);
+    for (const [stat, value] of Object.entries(values)) sum.getStats(group, name).add(stat, value);
   return sum.snapshot();
 }
 
-/** Names with these suffixes are gauges; all others are counters. */
+/** Gauges; all others are counters. */
 const GAUGE = /(_active|^membership_[a-z]+)$/;
 
-/** The values in the text format of Prometheus, as Envoy's `/stats/prometheus` names them. */
-export function prometheusText(snapshot: StatSnapshot): string {
+/** Formats values for Prometheus, with the names of Envoy's `/stats/prometheus`. */
+export function formatPrometheus(snapshot: StatSnapshot): string {
   const metrics = new Map<string, string[]>();
   for (const [group, name, values] of snapshot)
     for (const [stat, value] of Object.entries(values)) {
       const metric = formatMetric(group, name, stat);
       const lines = metrics.get(metric) ?? [`# TYPE ${metric} ${GAUGE.test(stat) ? 'gauge' : 'counter'}`];
       const { label } = GROUPS[group];
-      lines.push(`${metric}${label === '' ? '' : `{${label}="${escaped(name)}"}`} ${value}`);
+      lines.push(`${metric}${label === '' ? '' : `{${label}="${escapeLabel(name)}"}`} ${value}`);
       metrics.set(metric, lines);
     }
   return [...metrics.values()].flatMap((lines) => [...lines, '']).join('\n');
 }
 
-/** Envoy knows no label for the prefix of an access filter: the prefix stands in the name. */
+/** Envoy has no label for the prefix of an access filter: it is part of the metric name. */
 function formatMetric(group: StatGroup, name: string, stat: string): string {
   const front = group === 'rbac' ? `${name}_rbac` : group;
   return `envoy_${front}_${stat}`.replace(/[^A-Za-z0-9_]/g, '_');
 }
 
-function escaped(text: string): string {
+function escapeLabel(text: string): string {
   return text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
 }

@@ -16,14 +16,14 @@ import {
 export interface MachineNetworkOptions {
   /** The state folder. */
   readonly folder: string;
-  /** Of the agent, kept over restarts (`agentInstance`): rules of another one are left alone. */
+  /** Id of the agent, kept across restarts (`readAgentInstance`). Rules of other agents are not touched. */
   readonly instance: string;
   readonly tools?: NetworkTools;
 }
 
 /** Rules and routes that the agent installed on its machine, for status. */
 export interface NetworkStatus {
-  /** Capture of connections to virtual IPs, and its ranges; absent: no rule captures. */
+  /** Capture of connections to virtual IPs, and its ranges; absent if nothing is captured. */
   readonly capture?: { readonly type: NetworkCapture['type']; readonly ranges: readonly string[] };
   /** Ports that only the proxy reaches. */
   readonly guarded: readonly number[];
@@ -40,33 +40,33 @@ interface InstalledText {
   readonly routes: string;
 }
 
-/** The file in the state folder that says: rules of this agent may be in the kernel. */
-const MARK = 'network-rules';
+/** File in the state folder whose presence means that rules of this agent may be installed. */
+const MARKER_FILE = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
 /** Interval at which rules and routes are checked, ms. */
 const POLL_INTERVAL = 2_000;
-/** The same while they cannot be put back. */
+/** The same while they cannot be restored, ms. */
 const RETRY_INTERVAL = 15_000;
 const OWNER = /comment "causeway-agent ([^"\s]+)"/;
 
 /**
- * The rules and routes of one agent in the network namespace it runs in: a table of its own and routes of its own mark. Nothing else is
- * read or changed. What an agent that was killed has left is removed by the next one of the same state folder.
+ * Rules and routes of one agent in its network namespace: its own nftables table, and routes with its own protocol
+ * number. Nothing else is changed. Leftovers of a killed agent are removed by the next run with the same state folder.
  */
 export class MachineNetwork {
   readonly tools: NetworkTools;
   private plan: NetworkPlan = {};
   /** Rules and routes found by the last check. */
-  private standing: NetworkPlan = {};
+  private enforced: NetworkPlan = {};
   private ruleset: string | undefined;
   private routes: readonly CaptureRoute[] = [];
   /** Rules and routes as the kernel showed them after the last change. */
   private installed: InstalledText = { rules: '', routes: '' };
-  /** It was noticed that they differ, and they are not put back yet. */
+  /** A difference was noticed and is not yet restored. */
   private isLost = false;
   private problem: string | undefined;
   private restored: Pick<NetworkStatus, 'restored' | 'restoredAt'> = { restored: 0 };
-  /** One change after the other. */
+  /** Changes run one after the other. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: MachineNetworkOptions) {
@@ -74,18 +74,18 @@ export class MachineNetwork {
   }
 
   /**
-   * Brings the machine to a plan, from whatever an earlier run has left; nothing happens where it is there. Rejects, with nothing left behind, where that is not permitted, a
-   * program is missing, another agent has the table, or a route to a range exists that is not ours.
+   * Installs a plan, whatever an earlier run has left; does nothing if it is installed. Rejects, and removes its own
+   * rules, if permission or a program is missing, another agent owns the table, or a foreign route to a range exists.
    */
   apply(plan: NetworkPlan): Promise<void> {
-    return this.next(() => this.become(plan));
+    return this.enqueue(() => this.applyPlan(plan));
   }
 
   /**
-   * Whether a rule is in force that admits only the proxy to this port; also while a flushed rule is being restored.
+   * Returns whether a rule in force admits only the proxy to this port; also while a flushed rule is being restored.
    */
   guards(port: number): boolean {
-    return this.standing.guard?.ports.includes(port) === true;
+    return this.enforced.guard?.ports.includes(port) === true;
   }
 
   get status(): NetworkStatus {
@@ -101,16 +101,16 @@ export class MachineNetwork {
   }
 
   /**
-   * Checks rules and routes every two seconds, until `signal` aborts: another program may have flushed or changed them.
-   * They are restored, counted and logged; `changed` is called when `guards` may return another result. Resolves after
-   * the last check.
+   * Checks rules and routes every two seconds until `signal` aborts, restores those that another program flushed or
+   * changed, counts and logs that. Calls `changed` when `guards` may return another result. Resolves after the last
+   * check.
    */
   async watch(clock: Clock, logger: Logger, changed: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(this.problem === undefined ? POLL_INTERVAL : RETRY_INTERVAL, signal);
       if (signal.aborted) return;
       const before = this.problem;
-      const isRestored = await this.next(() => this.look()).catch(() => false);
+      const isRestored = await this.enqueue(() => this.checkAndRestore()).catch(() => false);
       if (isRestored) {
         this.restored = { restored: this.restored.restored + 1, restoredAt: clock.now() };
         logger.warn('somebody has removed or changed rules or routes of the agent: they are put back', {
@@ -124,52 +124,52 @@ export class MachineNetwork {
     }
   }
 
-  /** The network is as before the first `apply`, also that of an earlier run that was killed. Idempotent; runs no program needlessly. */
+  /** Removes all rules and routes, also those of a killed earlier run. Idempotent. */
   remove(): Promise<void> {
-    return this.next(() => this.become({}));
+    return this.enqueue(() => this.applyPlan({}));
   }
 
-  /** Says that a table of this agent is about to be made. Rejects where another agent has it. */
+  /** Records that a table of this agent will be created. Rejects if another agent owns it. */
   async claim(table: string): Promise<void> {
     const owner = await this.findOwner(table);
     if (owner !== undefined && owner !== this.options.instance)
       throw new Error(
         `the table inet ${table} is that of another agent of this machine (${owner}): end that one, or \`nft delete table inet ${table}\``,
       );
-    await writeFile(join(this.options.folder, MARK), `inet ${TABLES.join(' ')}\n`, { mode: 0o600 });
+    await writeFile(join(this.options.folder, MARKER_FILE), `inet ${TABLES.join(' ')}\n`, { mode: 0o600 });
   }
 
-  private async become(plan: NetworkPlan): Promise<void> {
+  private async applyPlan(plan: NetworkPlan): Promise<void> {
     this.plan = plan;
     try {
-      await this.bring(plan);
+      await this.install(plan);
       this.problem = undefined;
-      this.standing = plan;
+      this.enforced = plan;
     } catch (error) {
-      this.standing = {};
+      this.enforced = {};
       this.problem = errorText(error);
       throw error;
     }
   }
 
-  /** True where something that was there was missing and is put back. Rejects where it cannot be. */
-  private async look(): Promise<boolean> {
+  /** Returns whether something was missing and is restored. Rejects if it cannot be restored. */
+  private async checkAndRestore(): Promise<boolean> {
     if (renderRuleset(this.plan, this.options.instance) === undefined) return false;
     if (this.ruleset !== undefined) {
-      const { rules, routes } = await this.present();
+      const { rules, routes } = await this.readInstalled();
       if (rules === this.installed.rules && routes === this.installed.routes) return false;
       this.ruleset = undefined;
       if (routes !== this.installed.routes) this.routes = [];
       this.isLost = true;
     }
-    await this.become(this.plan);
+    await this.applyPlan(this.plan);
     const wasLost = this.isLost;
     this.isLost = false;
     return wasLost;
   }
 
-  /** Rules and routes of the agent as the kernel shows them; empty where there are none. */
-  private async present(): Promise<InstalledText> {
+  /** Returns the installed rules and routes of the agent; empty if there are none. */
+  private async readInstalled(): Promise<InstalledText> {
     const ours = ['route', 'show', 'table', 'all', 'proto', String(ROUTE_PROTOCOL)];
     const shown = (program: 'nft' | 'ip', args: readonly string[]): Promise<string> =>
       this.tools.run(program, args).catch(() => '');
@@ -180,32 +180,32 @@ export class MachineNetwork {
     return { rules, routes: routes.join('\n') };
   }
 
-  private async bring(plan: NetworkPlan): Promise<void> {
+  private async install(plan: NetworkPlan): Promise<void> {
     const { instance } = this.options;
     const ruleset = renderRuleset(plan, instance);
     if (ruleset === undefined) return this.clearMarked();
     if (ruleset === this.ruleset) return;
     await this.claim(CAPTURE_TABLE);
     try {
-      const left = plan.capture?.type === 'translate' ? '' : await this.leftBy(DIRECT_TABLE);
+      const left = plan.capture?.type === 'translate' ? '' : await this.deleteLeftover(DIRECT_TABLE);
       await this.tools.run('nft', ['-f', '-'], left + ruleset);
       this.ruleset = ruleset;
-      await this.bringRoutes(listCaptureRoutes(plan));
-      this.installed = await this.present();
+      await this.installRoutes(listCaptureRoutes(plan));
+      this.installed = await this.readInstalled();
     } catch (error) {
-      // The first reason counts.
+      // The first failure is reported.
       await this.clear().catch(() => undefined);
       throw error;
     }
   }
 
-  /** Takes back the table that an earlier run of this agent, with another plane, has left. */
-  private async leftBy(table: string): Promise<string> {
+  /** Returns the command that deletes the table which an earlier run with another mode has left. */
+  private async deleteLeftover(table: string): Promise<string> {
     const isOwn = (await this.findOwner(table)) === this.options.instance;
     return isOwn ? `delete table inet ${table}\n` : '';
   }
 
-  private async bringRoutes(routes: readonly CaptureRoute[]): Promise<void> {
+  private async installRoutes(routes: readonly CaptureRoute[]): Promise<void> {
     if (sameRoutes(routes, this.routes)) return;
     await this.flushRoutes();
     for (const family of ['-4', '-6'] as const) {
@@ -219,8 +219,8 @@ export class MachineNetwork {
     try {
       await this.tools.run('ip', [family, '-batch', '-'], `${lines.join('\n')}\n`);
     } catch (error) {
-      if (!(error instanceof NetworkFailure) || !/File exists/.test(error.said)) throw error;
-      const number = Number(/-:(\d+)/.exec(error.said)?.[1] ?? 1);
+      if (!(error instanceof NetworkFailure) || !/File exists/.test(error.output)) throw error;
+      const number = Number(/-:(\d+)/.exec(error.output)?.[1] ?? 1);
       throw new Error(`there is a route already where the agent needs one: ${lines[number - 1] ?? lines.join(', ')}`, {
         cause: error,
       });
@@ -231,7 +231,7 @@ export class MachineNetwork {
     if (await this.isMarked()) await this.clear();
   }
 
-  /** If the file says that rules were installed, routes may exist even if all tables were flushed. */
+  /** If the marker file exists, routes may exist even if all tables were flushed. */
   private async clear(): Promise<void> {
     const { instance, folder } = this.options;
     const owners = new Map<string, string | undefined>();
@@ -242,7 +242,7 @@ export class MachineNetwork {
     );
     if (lines.length > 0) await this.tools.run('nft', ['-f', '-'], lines.join(''));
     [this.ruleset, this.routes] = [undefined, []];
-    await rm(join(folder, MARK), { force: true });
+    await rm(join(folder, MARKER_FILE), { force: true });
   }
 
   private async flushRoutes(): Promise<void> {
@@ -260,19 +260,19 @@ export class MachineNetwork {
       const text = await this.tools.run('nft', ['-t', 'list', 'table', 'inet', table]);
       return OWNER.exec(text)?.[1] ?? 'unknown';
     } catch (error) {
-      if (error instanceof NetworkFailure && /No such file or directory/.test(error.said)) return undefined;
+      if (error instanceof NetworkFailure && /No such file or directory/.test(error.output)) return undefined;
       throw error;
     }
   }
 
   private async isMarked(): Promise<boolean> {
-    return readFile(join(this.options.folder, MARK)).then(
+    return readFile(join(this.options.folder, MARKER_FILE)).then(
       () => true,
       () => false,
     );
   }
 
-  private next<T>(work: () => Promise<T>): Promise<T> {
+  private enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.last.then(work);
     this.last = done.catch(() => undefined);
     return done;

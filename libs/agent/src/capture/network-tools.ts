@@ -1,39 +1,38 @@
 import { spawn } from 'node:child_process';
 
-/** Result of a program. */
 interface ProgramResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The programs by which the network of a machine is changed. */
+/** Programs that change the network of a machine. */
 export interface NetworkTools {
-  /** Resolves with what it printed. Rejects where it cannot be started, fails, or takes too long. */
+  /** Resolves with the output. Rejects if the program cannot be started, fails, or exceeds its timeout. */
   run(program: 'nft' | 'ip', args: readonly string[], input?: string): Promise<string>;
 }
 
-/** Packages that have the programs. */
+/** Debian packages of the programs. */
 const PACKAGES = { nft: 'nftables', ip: 'iproute2' };
 const ENVIRONMENT = { PATH: '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin', LANG: 'C' };
-/** 10,000 services take a third of a second, ms. */
+/** Timeout of a program, ms; a change of 10,000 services takes a third of a second. */
 const TIMEOUT = 20_000;
 /** Maximum length of kept output, characters. */
 const MAX_OUTPUT = 64 * 1024;
 const FORBIDDEN = /operation not permitted|permission denied|you must be root/i;
 
-/** A change of the network that could not be made. */
+/** Network change that failed. */
 export class NetworkFailure extends Error {
   constructor(
     message: string,
-    /** Output of the program. */
-    readonly said: string,
+    /** Error output of the program. */
+    readonly output: string,
   ) {
     super(message);
   }
 }
 
-/** The programs of this machine. */
+/** Programs of this machine. */
 export const systemTools: NetworkTools = {
   async run(program, args, input = '') {
     const { code, stdout, stderr } = await runProgram(program, args, input);
@@ -61,7 +60,7 @@ function runProgram(program: 'nft' | 'ip', args: readonly string[], input: strin
       reject(new Error(`${program} ${reason}`, { cause }));
     });
     child.once('close', (code) => resolve({ code, ...output }));
-    // A program that fails early reads nothing.
+    // A program that fails early does not read its input.
     child.stdin.on('error', () => undefined).end(input);
   });
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { listeningSockets, readableAddress } from '../health/listening-sockets';
-import { plaintextReachable } from './plaintext-reachable';
+import { listListeningSockets, parseKernelAddress } from '../health/listening-sockets';
+import { describePlaintextAccess } from './plaintext-reachable';
 import type { LocalAddress } from './ruleset';
 
 const isProxy = ({ address, port }: LocalAddress): boolean => address === '10.0.0.7' && port === 80;
@@ -17,7 +17,7 @@ describe('readableAddress', () => {
     ['00000000000000000000000001000000', '::1'],
     ['0000000000000000FFFF00000100007F', '127.0.0.1'],
     ['000000FD000000000000000007000000', 'fd00::7'],
-  ])('%s is %s', (hex, text) => expect(readableAddress(hex)).toBe(text));
+  ])('%s is %s', (hex, text) => expect(parseKernelAddress(hex)).toBe(text));
 });
 
 describe('plaintextReachable', () => {
@@ -96,7 +96,7 @@ describe('plaintextReachable', () => {
       '10.0.0.7:8080',
     ],
   ])('%s', (_, service, sockets, where) => {
-    const reason = plaintextReachable(
+    const reason = describePlaintextAccess(
       { isProxy, serviceAddress: '127.0.0.1', isGuarded: false, isDirect: false, takesPlaintext: false, ...service },
       sockets.map(([address, port, uid = 0]) => ({ address, port, uid })),
     );
@@ -110,8 +110,8 @@ describe('plaintextReachable', () => {
   it('says of a process without a proxy what else can be done', () => {
     const service = { serviceAddress: '10.0.0.7', servicePort: 8080, isProxy, isGuarded: false, isDirect: true };
     const sockets = [{ address: '0700000A', port: 8080, uid: 0 }];
-    expect(plaintextReachable({ ...service, takesPlaintext: true }, sockets)).toBeUndefined();
-    expect(plaintextReachable({ ...service, takesPlaintext: false }, sockets)).toBe(
+    expect(describePlaintextAccess({ ...service, takesPlaintext: true }, sockets)).toBeUndefined();
+    expect(describePlaintextAccess({ ...service, takesPlaintext: false }, sockets)).toBe(
       'PlaintextReachable: the process listens at 10.0.0.7:8080: the plane direct knows no caller: ' +
         'it takes a mesh that is not Strict, or the plane envoy or builtin',
     );
@@ -122,8 +122,8 @@ describe('plaintextReachable', () => {
     await once(server, 'listening');
     const at = server.address();
     const servicePort = typeof at === 'object' && at ? at.port : 0;
-    const sockets = (await listeningSockets()) ?? [];
-    const reason = plaintextReachable(
+    const sockets = (await listListeningSockets()) ?? [];
+    const reason = describePlaintextAccess(
       {
         serviceAddress: '127.0.0.1',
         servicePort,

@@ -1,13 +1,12 @@
 import { isIP } from 'node:net';
-import { qualifiedName } from '../config/qualified-name';
+import { formatQualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { Plane } from '../plane';
-import { listCatchers } from '../config/clients';
+import { listCapturingDataplanes } from '../config/clients';
 import type { Guard, NetworkPlan } from './ruleset';
 
 /**
- * Default ranges of a zone, until the zone of this machine has sent its own (docs/reference/naming.md, Allocation of
- * virtual IPs).
+ * Default ranges of virtual IPs, until the zone has sent its own (docs/reference/naming.md, Allocation of virtual IPs).
  */
 const VIRTUAL_RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'] as const;
 
@@ -15,7 +14,7 @@ const VIRTUAL_RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'] as const;
 export interface NetworkFacts {
   /** Dataplane mode. */
   readonly plane: Plane['type'];
-  /** The user as whom it runs. */
+  /** User id of the agent. */
   readonly uid: number;
   /** Ranges of virtual IPs that the zone has sent; undefined before that. */
   readonly ranges: readonly string[] | undefined;
@@ -37,12 +36,12 @@ export function planNetwork(
   const ranges = redirect?.ranges ?? zoneRanges ?? VIRTUAL_RANGES;
   if (capture !== 'redirect') return guard;
   if (plane === 'direct') return { capture: { type: 'translate', ranges, sources: listSources(dataplanes) } };
-  // A program of Node cannot read the address that a redirected connection was for.
+  // Node cannot read the original destination of a redirected connection.
   if (plane === 'builtin') {
     const refused = dataplanes.flatMap(({ clients }) => clients?.users ?? []);
-    return { ...listening(ranges, bindsAnyIpv6, refused), ...guard };
+    return { ...planListening(ranges, bindsAnyIpv6, refused), ...guard };
   }
-  const catchers = listCatchers(config);
+  const catchers = listCapturingDataplanes(config);
   const port = catchers.find(({ users }) => users === undefined)?.port;
   const byUser = catchers.flatMap(({ users, port: own }) => (users ? [{ users, port: own }] : []));
   return {
@@ -52,7 +51,7 @@ export function planNetwork(
 }
 
 /**
- * Describes clients whose connections are refused because the dataplane cannot distinguish users, one line for each
+ * Describes clients whose connections are refused because the dataplane cannot distinguish users, one line per
  * Dataplane.
  */
 export function describeRefusedClients(
@@ -63,30 +62,30 @@ export function describeRefusedClients(
   return dataplanes.flatMap(({ name, namespace, clients }) =>
     clients
       ? [
-          `clients of Dataplane ${qualifiedName({ name, namespace })}: only the plane envoy tells users apart; what ${clients.users.join(', ')} dial at virtual IPs is refused`,
+          `clients of Dataplane ${formatQualifiedName({ name, namespace })}: only the plane envoy tells users apart; what ${clients.users.join(', ')} dial at virtual IPs is refused`,
         ]
       : [],
   );
 }
 
-/** Describes why hostnames of the mesh are not answered although `dns` is configured: one text, or none. */
+/** Describes why hostnames of the mesh are not answered although `dns` is configured: one line, or none. */
 export function describeUnansweredNames({ capture, dns }: Pick<AgentConfig, 'capture' | 'dns'>): readonly string[] {
   if (!dns || leadsToVirtualIps(capture)) return [];
   return [`dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is ${capture}`];
 }
 
-/** Whether connections to virtual IPs get to a proxy of this machine. */
+/** Returns whether connections to virtual IPs reach a proxy of this machine. */
 export function leadsToVirtualIps(capture: AgentConfig['capture']): boolean {
   return capture === 'bind' || capture === 'redirect';
 }
 
-/** The first address of each family: by it servers and networks know this machine. */
+/** Returns the first address of each family, as the source address of connections. */
 function listSources(dataplanes: AgentConfig['dataplanes']): readonly string[] {
   const addresses = dataplanes.map(({ address }) => address);
   return [4, 6].flatMap((family) => addresses.find((address) => isIP(address) === family) ?? []);
 }
 
-function listening(
+function planListening(
   ranges: readonly string[],
   bindsAnyIpv6: boolean,
   refused: readonly string[],

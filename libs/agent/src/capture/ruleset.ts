@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
-/** The table of everything that an agent writes into the packet filter, but for the maps of the plane `direct`. */
+/** nftables table of an agent, except the maps of mode `direct`. */
 export const CAPTURE_TABLE = 'causeway';
-/** The routing protocol number that marks the routes of an agent; no daemon of Debian uses it. */
+/** Routing protocol number of the agent's routes; no Debian daemon uses it. */
 export const ROUTE_PROTOCOL = 199;
 
 /** `address:port` of this machine. */
@@ -14,8 +14,8 @@ export interface LocalAddress {
 /** Capture of connections to virtual IPs on this machine. */
 export type NetworkCapture =
   /**
-   * The kernel leads to one port of loopback, where the proxy reads the address that was dialled: what users of `byUser` dial to that of
-   * theirs, all else to `port`, without which it is refused.
+   * Redirected to a loopback port, where the proxy reads the original destination: connections of the users in `byUser`
+   * to their port, all others to `port`; refused if that is absent.
    */
   | {
       readonly type: 'redirect';
@@ -23,29 +23,29 @@ export type NetworkCapture =
       readonly port?: number;
       readonly byUser?: readonly { readonly users: readonly string[]; readonly port: number }[];
     }
-  /** The addresses are local: the proxy listens at each of them. What the users `refused` dial is refused. */
+  /** The proxy listens at each virtual IP, made local by a route. Connections of the users `refused` are refused. */
   | { readonly type: 'listen'; readonly ranges: readonly string[]; readonly refused?: readonly string[] }
-  /** The plane `direct` translates them to endpoints; `sources` are the addresses that servers see, at most one a family. */
+  /** Mode `direct` translates them to endpoints; `sources`: source addresses, at most one per family. */
   | { readonly type: 'translate'; readonly ranges: readonly string[]; readonly sources: readonly string[] };
 
 /** Ports of processes that only the proxy may reach. */
 export interface Guard {
   readonly ports: readonly number[];
-  /** Addresses at which the proxy itself listens; one may have the number of a guarded port at another address. */
+  /** Addresses at which the proxy itself listens; their port may equal a guarded port of another address. */
   readonly open: readonly LocalAddress[];
-  /** Users (uid) whose connections from this machine are let through: that of the proxy. */
+  /** Users (uid) whose local connections are accepted: that of the proxy. */
   readonly users: readonly number[];
 }
 
 /** Rules and routes to install on a machine. */
 export interface NetworkPlan {
   readonly capture?: NetworkCapture;
-  /** Ranges that this machine cannot catch, with the reason. */
+  /** Ranges that this machine cannot capture, with the reason. */
   readonly uncaught?: { readonly ranges: readonly string[]; readonly reason: string };
   readonly guard?: Guard;
 }
 
-/** A family of IP as nft and ip name it. */
+/** Address family with its names in nft and ip. */
 interface IpFamily {
   readonly ip: 'ip' | 'ip6';
   readonly type: 'ipv4_addr' | 'ipv6_addr';
@@ -58,20 +58,20 @@ const FAMILIES: readonly IpFamily[] = [
   { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(parseHost(address)) },
 ];
 
-/** The mark of the tables of an agent instance. */
+/** Returns the comment that marks the tables of an agent instance. */
 export function ownerComment(instance: string): string {
   return `causeway-agent ${instance}`;
 }
 
 /**
- * The table of a plan for `nft -f`: one transaction that replaces the one that is there. Undefined where a plan needs none.
- * The table touches connections to its ranges and ports only.
+ * Renders the table for `nft -f`, as one transaction that replaces the current table. Undefined if no rule is needed.
+ * The rules affect only connections to the plan's ranges and ports.
  */
 export function renderRuleset({ capture, guard }: NetworkPlan, instance: string): string | undefined {
   const isGuarding = guard !== undefined && guard.ports.length > 0;
   const isCapturing = capture !== undefined && capture.ranges.length > 0;
   if (!isGuarding && !isCapturing) return undefined;
-  const lines = [...(isCapturing ? captureLines(capture) : []), ...(isGuarding ? guardLines(guard) : [])];
+  const lines = [...(isCapturing ? formatCapture(capture) : []), ...(isGuarding ? formatGuard(guard) : [])];
   return [
     `table inet ${CAPTURE_TABLE}`,
     `delete table inet ${CAPTURE_TABLE}`,
@@ -83,35 +83,35 @@ export function renderRuleset({ capture, guard }: NetworkPlan, instance: string)
   ].join('\n');
 }
 
-function captureLines(capture: NetworkCapture): readonly string[] {
+function formatCapture(capture: NetworkCapture): readonly string[] {
   const families = FAMILIES.map((family) => ({ ...family, ranges: capture.ranges.filter(family.includes) }));
   const used = families.filter(({ ranges }) => ranges.length > 0);
-  const sets = used.flatMap(({ set, type, ranges }) => intervalSet(`virtual${set}`, type, ranges));
+  const sets = used.flatMap(({ set, type, ranges }) => formatIntervalSet(`virtual${set}`, type, ranges));
   const rules = (of: (family: IpFamily) => readonly string[]): readonly string[] => used.flatMap(of);
   if (capture.type === 'listen')
     return [
       ...sets,
-      // // A process that listens at all addresses would answer at virtual IPs that are not assigned.
-      ...chain('arrive', 'type filter hook input priority filter', [
+      // A process that listens at all addresses would otherwise answer at unassigned virtual IPs.
+      ...formatChain('arrive', 'type filter hook input priority filter', [
         ...rules(({ ip, set }) => [
           `iif != "lo" ${ip} daddr @virtual${set} drop`,
           `${ip} daddr @virtual${set} meta l4proto tcp socket wildcard 1 reject with tcp reset`,
         ]),
       ]),
       ...(capture.refused
-        ? chain('refuse', 'type filter hook output priority filter', [
+        ? formatChain('refuse', 'type filter hook output priority filter', [
             ...rules(({ ip, set }) => [
-              `${ip} daddr @virtual${set} meta l4proto tcp ${usersIn(capture.refused)} reject with tcp reset`,
+              `${ip} daddr @virtual${set} meta l4proto tcp ${formatUsers(capture.refused)} reject with tcp reset`,
             ]),
           ])
         : []),
     ];
   const redirect =
     capture.type === 'redirect'
-      ? chain('connect', 'type nat hook output priority -100', rules(formatRedirects(capture)))
+      ? formatChain('connect', 'type nat hook output priority -100', rules(formatRedirects(capture)))
       : [];
-  // After the translation of addresses: what still goes to a virtual IP goes nowhere.
-  const refuse = chain('refuse', 'type filter hook output priority filter', [
+  // After address translation: connections that still go to a virtual IP are refused.
+  const refuse = formatChain('refuse', 'type filter hook output priority filter', [
     ...rules(({ ip, set }) => [
       `${ip} daddr @virtual${set} meta l4proto tcp reject with tcp reset`,
       `${ip} daddr @virtual${set} reject with icmpx port-unreachable`,
@@ -124,25 +124,25 @@ function formatRedirects({ port, byUser = [] }: Extract<NetworkCapture, { type: 
   return ({ ip, set }: IpFamily): readonly string[] => {
     const which = `${ip} daddr @virtual${set} meta l4proto tcp`;
     return [
-      ...byUser.map((one) => `${which} ${usersIn(one.users)} redirect to :${one.port}`),
+      ...byUser.map((one) => `${which} ${formatUsers(one.users)} redirect to :${one.port}`),
       ...(port === undefined ? [] : [`${which} redirect to :${port}`]),
     ];
   };
 }
 
-/** Users by number or name; nft asks the machine for the number of a name. */
-function usersIn(users: readonly string[] = []): string {
+/** Formats users by number or name; nft resolves names. */
+function formatUsers(users: readonly string[] = []): string {
   const all = [...new Set(users)].map((user) => (/^\d+$/.test(user) ? user : `"${user}"`));
   return `meta skuid { ${all.join(', ')} }`;
 }
 
-function guardLines({ ports, open, users }: Guard): readonly string[] {
+function formatGuard({ ports, open, users }: Guard): readonly string[] {
   const own = FAMILIES.flatMap((family) => {
     const here = open.filter(({ address }) => family.includes(address));
     return here.length === 0 ? [] : [{ ...family, here }];
   });
   const sets = own.flatMap(({ set, type, here }) =>
-    elements(
+    formatSet(
       `proxy${set}`,
       `${type} . inet_service`,
       here.map(({ address, port }) => `${address} . ${port}`),
@@ -150,30 +150,30 @@ function guardLines({ ports, open, users }: Guard): readonly string[] {
   );
   const toProxy = own.map(({ ip, set }) => `${ip} daddr . tcp dport @proxy${set} accept`);
   const others = users.length === 0 ? '' : ` meta skuid != { ${sorted(users).join(', ')} }`;
-  // Answers to connections from here may have the number as well: those have the direction `reply`.
+  // Replies of local connections may use the port as well; those have the direction `reply`.
   const refused = 'tcp dport @guarded ct direction original';
   return [
-    ...elements('guarded', 'inet_service', sorted(ports).map(String)),
+    ...formatSet('guarded', 'inet_service', sorted(ports).map(String)),
     ...sets,
-    ...chain('guard_remote', 'type filter hook input priority filter', [
+    ...formatChain('guard_remote', 'type filter hook input priority filter', [
       'iif "lo" accept',
       ...toProxy,
       `${refused} reject with tcp reset`,
     ]),
-    ...chain('guard_local', 'type filter hook output priority filter', [
+    ...formatChain('guard_local', 'type filter hook output priority filter', [
       ...toProxy,
       `fib daddr type local ${refused}${others} reject with tcp reset`,
     ]),
   ];
 }
 
-/** A route for `ip -batch`, of the family of its range. */
+/** Route for `ip -batch`, of the family of its range. */
 export interface CaptureRoute {
   readonly family: '-4' | '-6';
   readonly line: string;
 }
 
-/** Routes without which the kernel refuses connections to virtual IPs before any rule sees them. Loopback needs none. */
+/** Lists routes: without them the kernel refuses connections to virtual IPs before any rule applies. */
 export function listCaptureRoutes({ capture }: NetworkPlan): readonly CaptureRoute[] {
   if (!capture) return [];
   return capture.ranges.flatMap((range) => {
@@ -192,15 +192,15 @@ function formatSource(capture: NetworkCapture, isV6: boolean): string | undefine
   return capture.sources.find((source) => isIPv6(source) === isV6);
 }
 
-function intervalSet(name: string, type: string, ranges: readonly string[]): readonly string[] {
+function formatIntervalSet(name: string, type: string, ranges: readonly string[]): readonly string[] {
   return [`set ${name} {`, `  type ${type}; flags interval; auto-merge`, `  elements = { ${ranges.join(', ')} }`, '}'];
 }
 
-function elements(name: string, type: string, values: readonly string[]): readonly string[] {
+function formatSet(name: string, type: string, values: readonly string[]): readonly string[] {
   return [`set ${name} {`, `  type ${type}`, `  elements = { ${[...new Set(values)].join(', ')} }`, '}'];
 }
 
-function chain(name: string, hook: string, rules: readonly string[]): readonly string[] {
+function formatChain(name: string, hook: string, rules: readonly string[]): readonly string[] {
   return [`chain ${name} {`, `  ${hook}; policy accept;`, ...rules.map((rule) => `  ${rule}`), '}'];
 }
 

@@ -1,11 +1,11 @@
-import { serviceKey, ServiceMaps, type DirectService } from './service-maps';
+import { formatServiceKey, ServiceMaps, type DirectService } from './service-maps';
 
 type Place = readonly [address: string, port: number, weight: number];
 const service = (address: string, endpoints: readonly Place[]): DirectService => ({
   at: { address, port: 80 },
   endpoints: endpoints.map(([at, port, weight]) => ({ address: at, port, weight })),
 });
-const one = (of: DirectService): ReadonlyMap<string, DirectService> => new Map([[serviceKey(of.at), of]]);
+const one = (of: DirectService): ReadonlyMap<string, DirectService> => new Map([[formatServiceKey(of.at), of]]);
 
 describe('ServiceMaps', () => {
   it('writes what differs only', () => {
@@ -16,7 +16,7 @@ describe('ServiceMaps', () => {
     ];
     const bring = (...endpoints: readonly (Place | undefined)[]): readonly string[] =>
       maps
-        .change(
+        .renderChange(
           one(
             service(
               '241.0.0.1',
@@ -55,13 +55,13 @@ describe('ServiceMaps', () => {
       'delete element services4 { 241.0.0.1 . 80 }',
     ]);
     expect(maps.size).toBe(0);
-    expect(maps.change(new Map([['241.0.0.1 . 80', undefined]]))).toBe('');
+    expect(maps.renderChange(new Map([['241.0.0.1 . 80', undefined]]))).toBe('');
   });
 
   /** How many slots each endpoint has. */
   const shares = (given: DirectService): Readonly<Record<string, number>> => {
     const found: Record<string, number> = {};
-    const text = new ServiceMaps('i').change(one(given));
+    const text = new ServiceMaps('i').renderChange(one(given));
     for (const [, to = ''] of text.matchAll(/ \. \d+ : ([0-9a-f.:]+ \. \d+)/g)) found[to] = (found[to] ?? 0) + 1;
     return found;
   };
@@ -111,19 +111,22 @@ describe('ServiceMaps', () => {
 
   it('removes a service whose last endpoint goes', () => {
     const maps = new ServiceMaps('i');
-    maps.change(one(service('fd00:fd::1', [['fd00::1', 1, 1]])));
-    expect(maps.change(one(service('fd00:fd::1', [])))).toContain('delete element inet causeway_direct services6');
+    maps.renderChange(one(service('fd00:fd::1', [['fd00::1', 1, 1]])));
+    expect(maps.renderChange(one(service('fd00:fd::1', [])))).toContain(
+      'delete element inet causeway_direct services6',
+    );
   });
 
   it('has a trial of each map that a rule uses, and of one element', () => {
     const maps = new ServiceMaps('i');
-    const lines = (): readonly string[] => maps.trial().text.replaceAll('inet causeway_direct ', '').trim().split('\n');
+    const lines = (): readonly string[] =>
+      maps.renderCheck().text.replaceAll('inet causeway_direct ', '').trim().split('\n');
     expect(lines()).toEqual(['delete map services4', 'delete map services6']);
-    maps.change(one(service('fd00:fd::1', [['fd00::1', 1, 1]])));
+    maps.renderChange(one(service('fd00:fd::1', [['fd00::1', 1, 1]])));
     expect(lines()).toEqual([
       'delete element services6 { fd00:fd::1 . 80 }',
       ...['services4', 'services6', 'endpoints6'].map((map) => `delete map ${map}`),
     ]);
-    expect([maps.trial().used, maps.slotCount]).toEqual([3, 1]);
+    expect([maps.renderCheck().used, maps.slotCount]).toEqual([3, 1]);
   });
 });

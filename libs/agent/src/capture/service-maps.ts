@@ -1,33 +1,33 @@
 import { isIPv6 } from 'node:net';
 import { ownerComment, type LocalAddress } from './ruleset';
 
-/** The table of the maps from services to endpoints. */
+/** nftables table of the maps from services to endpoints. */
 export const DIRECT_TABLE = 'causeway_direct';
 
-/** An endpoint of a service and its share of the connections. */
+/** Endpoint of a service and its share of connections. */
 export interface WeightedEndpoint extends LocalAddress {
-  /** A whole number of at least 1. */
+  /** Integer of at least 1. */
   readonly weight: number;
 }
 
-/** Endpoints of a virtual IP; without any, connections are refused. */
+/** Endpoints of a virtual IP; if empty, connections are refused. */
 export interface DirectService {
   readonly at: LocalAddress;
   readonly endpoints: readonly WeightedEndpoint[];
 }
 
-/** Maximum number of slots of a service whose endpoints have different weights: the precision of shares. */
+/** Maximum number of slots of a service with weighted endpoints: the precision of shares. */
 const MAX_SLOTS = 1_024;
 
-/** A family of IP as nft names it, and its maps. */
+/** Address family in the names of the maps. */
 type Family = '4' | '6';
 const FAMILIES = ['4', '6'] as const;
 const NAMES = { '4': 'ip', '6': 'ip6' } as const;
 
 /**
- * The maps of services to endpoints in the kernel, as text for `nft -f`. An endpoint has as many slots as its weight says: a service's map
- * entry leads to the chain of its number of slots, which draws one of them for each connection. So a change is as long as what changes,
- * and nft has to read nothing of the kernel for it.
+ * nftables maps from services to endpoints, as text for `nft -f`. An endpoint has as many slots as its weight; the
+ * entry of a service leads to a chain for its number of slots, which draws one for each connection. So the size of a
+ * change is that of its difference, and nft need not read the kernel's maps.
  */
 export class ServiceMaps {
   /** Endpoints by slot, `address . port`. */
@@ -36,8 +36,8 @@ export class ServiceMaps {
 
   constructor(private readonly instance: string) {}
 
-  /** Makes the table anew, empty: first lines of the first transaction. */
-  begin(): string {
+  /** Renders the creation of the empty table: the first lines of the first transaction. */
+  createTable(): string {
     const table = `inet ${DIRECT_TABLE}`;
     const maps = FAMILIES.flatMap((family) => {
       const place = `${NAMES[family]} daddr . tcp dport`;
@@ -63,10 +63,10 @@ export class ServiceMaps {
   }
 
   /**
-   * The transaction that brings services to what is given; undefined: gone. Empty where nothing differs. What is returned must be run, or
-   * this object be thrown away.
+   * Renders the transaction that sets services; undefined removes one. Empty if nothing differs. The caller must run
+   * the result, or discard this object.
    */
-  change(services: ReadonlyMap<string, DirectService | undefined>): string {
+  renderChange(services: ReadonlyMap<string, DirectService | undefined>): string {
     const lines = new ChangeLines();
     for (const [key, service] of services) this.changeOne(key, service ? formatSlots(service) : [], lines);
     return lines.text();
@@ -77,20 +77,20 @@ export class ServiceMaps {
     return this.slots.size;
   }
 
-  /** Number of slots in the maps: each endpoint as often as its share. */
+  /** Number of slots in the maps, in proportion to weights. */
   get slotCount(): number {
     return [...this.slots.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   /**
-   * A transaction for a dry run (`nft -c`) that tells whether rules and maps stand: the kernel refuses to delete a map that a rule uses,
-   * so as many refusals as `used` are right. A list of the rules would make nft read all that the maps hold.
+   * Renders a transaction for a dry run (`nft -c`) that checks rules and maps: the kernel refuses to delete a map that
+   * a rule uses, so `used` refusals mean that all are installed. Listing the rules would make nft read all maps.
    */
-  trial(): { readonly text: string; readonly used: number } {
+  renderCheck(): { readonly text: string; readonly used: number } {
     const families = FAMILIES.filter((family) => [...this.chains].some((chain) => chain.endsWith(`_${family}`)));
     const maps = [...FAMILIES.map((family) => `services${family}`), ...families.map((family) => `endpoints${family}`)];
     const lines = maps.map((map) => `delete map inet ${DIRECT_TABLE} ${map}\n`);
-    // // One element is checked for all: a map may have been flushed.
+    // Checks one element for all: a map may have been flushed.
     const [key] = this.slots.keys();
     if (key !== undefined)
       lines.unshift(`delete element inet ${DIRECT_TABLE} services${key.includes(':') ? '6' : '4'} { ${key} }\n`);
@@ -108,14 +108,15 @@ export class ServiceMaps {
     }
     if (before.length !== slots.length) {
       if (before.length > 0) lines.remove(`services${family}`, key);
-      if (slots.length > 0) lines.add(`services${family}`, `${key} : goto ${this.chain(family, slots.length, lines)}`);
+      if (slots.length > 0)
+        lines.add(`services${family}`, `${key} : goto ${this.getOrCreateChain(family, slots.length, lines)}`);
     }
     if (slots.length > 0) this.slots.set(key, slots);
     else this.slots.delete(key);
   }
 
-  /** The chain that chooses among so many slots. Chains stay: there are no more than numbers of slots. */
-  private chain(family: Family, slots: number, lines: ChangeLines): string {
+  /** Returns the chain that draws one of `slots` slots; chains are kept, one per number of slots. */
+  private getOrCreateChain(family: Family, slots: number, lines: ChangeLines): string {
     const name = `of${slots}_${family}`;
     if (this.chains.has(name)) return name;
     this.chains.add(name);
@@ -126,12 +127,12 @@ export class ServiceMaps {
   }
 }
 
-/** The key of a service: `address . port` as nft writes an element of the map. */
-export function serviceKey({ address, port }: LocalAddress): string {
+/** Returns the map key of a service, as nft writes it: `address . port`. */
+export function formatServiceKey({ address, port }: LocalAddress): string {
   return `${address} . ${port}`;
 }
 
-/** Lines in the order in which one transaction can do them: an element that changes is removed before it is added. */
+/** Lines in the order that one transaction requires: an element is removed before it is added again. */
 class ChangeLines {
   private readonly chains: string[] = [];
   private readonly removed = new Map<string, string[]>();
@@ -163,17 +164,17 @@ function getOrCreateList(lists: Map<string, string[]>, key: string): string[] {
   return list;
 }
 
-/** The endpoints of the service's family, each as often as its weight says. */
+/** Lists the endpoints of the service's family, each once per unit of weight. */
 function formatSlots({ at, endpoints }: DirectService): readonly string[] {
   const isV6 = isIPv6(at.address);
   const reachable = endpoints.filter(({ address }) => isIPv6(address) === isV6);
   const divisor = reachable.reduce((found, { weight }) => greatestDivisor(found, weight), 0);
   const sum = reachable.reduce((total, { weight }) => total + weight, 0) / divisor;
-  // Those of one weight have one slot each, however many they are.
+  // Endpoints of equal weight have one slot each, whatever their number.
   const isScaled = sum > MAX_SLOTS && sum > reachable.length;
   const scale = isScaled ? MAX_SLOTS / sum : 1;
   return reachable.flatMap(({ address, port, weight }) =>
-    new Array<string>(Math.max(1, Math.round((weight / divisor) * scale))).fill(serviceKey({ address, port })),
+    new Array<string>(Math.max(1, Math.round((weight / divisor) * scale))).fill(formatServiceKey({ address, port })),
   );
 }
 

@@ -1,14 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { errorText, underSignals, type Clock, type Logger } from '@causeway/runtime';
-import { problemLines, readConfig } from './read-config';
+import { formatProblems, readConfig } from './read-config';
 import type { AgentConfig } from './schema';
 
 /** Interval at which the file is checked for changes, ms. */
 const POLL_INTERVAL = 1_000;
-/** Largest file that is read, bytes. */
+/** Maximum size of the file, bytes. */
 const MAX_BYTES = 1_048_576;
 
-/** Flags stand over the file; without a file they are all. */
+/** Source of a configuration: flags override the file. */
 export interface ConfigSource {
   readonly file?: string;
   readonly flags: Readonly<Record<string, unknown>>;
@@ -16,22 +16,22 @@ export interface ConfigSource {
 
 export type LoadedAgentConfig =
   | { readonly ok: true; readonly config: AgentConfig }
-  /** A line for each problem, with file, line and column. */
+  /** One line per problem, with file, line and column. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Reads a configuration. Never throws. */
 export function loadConfig({ file, flags }: ConfigSource): LoadedAgentConfig {
   try {
     const result = readConfig(file === undefined ? '' : readText(file), flags);
-    return result.ok ? result : { ok: false, problems: problemLines(file ?? 'flags', result.problems) };
+    return result.ok ? result : { ok: false, problems: formatProblems(file ?? 'flags', result.problems) };
   } catch (error) {
     return { ok: false, problems: [`${file}: ${errorText(error)}`] };
   }
 }
 
-/** Follows a configuration file. An invalid file changes nothing: it is reported in the log and by `problems`. */
+/** Follows a configuration file. An invalid file is not applied: it is reported in the log and by `problems`. */
 export class ConfigFile {
-  /** Problems of the newest file, a line each; empty if it is in use. */
+  /** Problems of the newest file, one line each; empty if it is in use. */
   problems: readonly string[] = [];
   private stamp: string;
   private pause = new AbortController();
@@ -43,8 +43,8 @@ export class ConfigFile {
     this.stamp = readStamp(source.file);
   }
 
-  /** Has the file read now, also where it looks the same. */
-  look(): void {
+  /** Reads the file now, even if it seems unchanged. */
+  reload(): void {
     this.stamp = '';
     this.pause.abort();
   }
@@ -73,7 +73,7 @@ export class ConfigFile {
   }
 }
 
-/** Another one for another content, also where an editor puts a new file in its place. */
+/** Returns a value that changes with the content, also if an editor replaces the file. */
 function readStamp(file: string | undefined): string {
   if (file === undefined) return '';
   try {

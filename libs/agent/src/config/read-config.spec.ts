@@ -1,4 +1,4 @@
-import { problemLines, readConfig } from './read-config';
+import { formatProblems, readConfig } from './read-config';
 
 const GOOD = `controlPlanes: ["10.0.0.1:5678"]
 dataplanes:
@@ -10,7 +10,7 @@ dataplanes:
 
 function linesOf(text: string, flags: Readonly<Record<string, unknown>> = {}): readonly string[] {
   const result = readConfig(text, flags);
-  return result.ok ? [] : problemLines('agent.yaml', result.problems);
+  return result.ok ? [] : formatProblems('agent.yaml', result.problems);
 }
 
 describe('the configuration of an agent', () => {

@@ -11,9 +11,9 @@ import {
   type Violation,
 } from '@causeway/resources';
 import { parseDialRules } from '@causeway/ipam';
-import { listCatchers } from './clients';
+import { listCapturingDataplanes } from './clients';
 import { parseTrustedRanges } from '../direct/direct-endpoints';
-import { qualifiedName } from './qualified-name';
+import { formatQualifiedName } from './qualified-name';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
 
 /** Maximum length of a file, in characters. */
@@ -24,7 +24,7 @@ const MAX_VALUES = 100_000;
 const schema = compileSchema(AgentSchema);
 const TOP = FieldPath.at();
 
-/** A violation, and where in the file it stands; without a place it comes of a flag, or of the file as a whole. */
+/** Violation with its position in the file; absent if it comes from a flag or concerns the whole file. */
 export interface ConfigProblem extends Violation {
   readonly at?: TextPosition;
 }
@@ -56,24 +56,24 @@ export function readConfig(text: string, flags: Readonly<Record<string, unknown>
   }
 }
 
-/** As `readConfig`, of a value that is no file. */
+/** Like `readConfig`, for a parsed value. */
 export function checkConfig(value: unknown): ConfigResult {
   const found = new Violations();
   const filled = schema.withDefaults(value);
   schema.check(filled, TOP, found);
-  if (!schema.fits(filled)) return refused(found.first.map(saidElsewhere));
+  if (!schema.fits(filled)) return refused(found.first.map(explainIngressField));
   const problems = [...checkRules(filled)];
   return problems.length > 0 ? refused(problems) : { ok: true, config: filled };
 }
 
 /** The address of an ingress is configured in its ZoneIngress, not in its agent. */
-function saidElsewhere(violation: Violation): Violation {
+function explainIngressField(violation: Violation): Violation {
   if (!/^ingress\.(address|port|advertisedAddress|advertisedPort)$/.test(violation.field)) return violation;
   return { ...violation, reason: 'is not set here but in its ZoneIngress: spec.networking' };
 }
 
-/** One line for each problem: `agent.yaml:4:7: dataplanes[0].address: …`. */
-export function problemLines(file: string, problems: readonly ConfigProblem[]): readonly string[] {
+/** Formats one line per problem: `agent.yaml:4:7: dataplanes[0].address: …`. */
+export function formatProblems(file: string, problems: readonly ConfigProblem[]): readonly string[] {
   return problems.map(({ field, reason, at }) =>
     [at ? `${file}:${at.line}:${at.column}` : file, field, reason].filter((part) => part !== '').join(': '),
   );
@@ -115,7 +115,7 @@ function* dialRules({ mayDial }: AgentConfig): Iterable<Violation> {
   }
 }
 
-/** Users are distinguished by kernel rules that lead to one of several Envoys. */
+/** Users are distinguished by kernel rules that redirect to one of several Envoys. */
 function* clientRules(config: AgentConfig): Iterable<Violation> {
   const { dataplanes, capture, plane } = config;
   const users = new Set<string>();
@@ -132,7 +132,7 @@ function* clientRules(config: AgentConfig): Iterable<Violation> {
     }
   }
   if (capture !== 'redirect') return;
-  const ports = listCatchers(config).flatMap(({ port, reentryPort }) => [port, reentryPort]);
+  const ports = listCapturingDataplanes(config).flatMap(({ port, reentryPort }) => [port, reentryPort]);
   const wrong = ports.find((port, i) => port > 65_535 || ports.indexOf(port) !== i);
   if (ports.length > 2 && wrong !== undefined)
     yield TOP.field('redirect').violation(
@@ -141,7 +141,7 @@ function* clientRules(config: AgentConfig): Iterable<Violation> {
     );
 }
 
-/** The plane `direct` has no proxy and no identity: what needs one is refused, and nothing of it is a preset. */
+/** Mode `direct` has no proxy and no identity: fields that need one are refused, and `trustedNetworks` is required. */
 function* directRules(config: AgentConfig): Iterable<Violation> {
   const { plane, trustedNetworks, capture, ingress, dataplanes } = config;
   for (const [i, range] of (trustedNetworks ?? []).entries())
@@ -165,7 +165,7 @@ function* directRules(config: AgentConfig): Iterable<Violation> {
   yield* unproxiedRules(config, why);
 }
 
-/** With the plane `grpc` programs speak to each other without a proxy. */
+/** In mode `grpc`, programs communicate without a proxy. */
 function* grpcRules(config: AgentConfig): Iterable<Violation> {
   const { plane, capture, ingress } = config;
   if (plane !== 'grpc') return;
@@ -176,7 +176,7 @@ function* grpcRules(config: AgentConfig): Iterable<Violation> {
   yield* unproxiedRules(config, why);
 }
 
-/** Processes take the connections of the mesh themselves. */
+/** Processes accept mesh connections themselves. */
 function* unproxiedRules({ dataplanes }: AgentConfig, why: string): Iterable<Violation> {
   for (const [i, { services, outbounds }] of dataplanes.entries()) {
     const at = TOP.field('dataplanes').index(i);
@@ -206,14 +206,14 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
     const at = TOP.field('dataplanes').index(i);
     yield* checkName(name, at.field('name'));
     yield* checkNamespace(namespace, at.field('namespace'));
-    const qualified = qualifiedName({ name, namespace });
+    const qualified = formatQualifiedName({ name, namespace });
     if (names.has(qualified))
       yield at.field('name').violation(`is the name of another one: ${JSON.stringify(qualified)}`, 'not-unique');
     names.add(qualified);
     yield* checkAddress(address, at.field('address'));
     for (const [j, service] of services.entries()) {
       const inner = at.field('services').index(j);
-      yield* taken(places, `${address}:${service.port}`, inner.field('port'));
+      yield* checkUnusedAddress(places, `${address}:${service.port}`, inner.field('port'));
       yield* checkAddress(service.serviceAddress, inner.field('serviceAddress'));
       if (
         plane !== 'direct' &&
@@ -228,7 +228,7 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
     }
     for (const [j, outbound] of outbounds.entries()) {
       const inner = at.field('outbounds').index(j);
-      yield* taken(places, `${outbound.address}:${outbound.port}`, inner.field('port'));
+      yield* checkUnusedAddress(places, `${outbound.address}:${outbound.port}`, inner.field('port'));
       yield* checkAddress(outbound.address, inner.field('address'));
       if ((outbound.backend.name === undefined) === (outbound.backend.labels === undefined))
         yield inner.field('backend').violation('must have either name or labels', 'required');
@@ -254,7 +254,7 @@ function* healthRules(health: HealthCheckConfig, at: FieldPath): Iterable<Violat
     yield at.field('timeout').violation(`must be 10ms to 5m; got ${health.timeout}`, 'out-of-range');
 }
 
-function* taken(places: Set<string>, place: string, at: FieldPath): Iterable<Violation> {
+function* checkUnusedAddress(places: Set<string>, place: string, at: FieldPath): Iterable<Violation> {
   if (places.has(place)) yield at.violation(`is listened at by another service or outbound: ${place}`, 'not-unique');
   places.add(place);
 }
@@ -273,7 +273,7 @@ function* checkRange(range: string, at: FieldPath, example: string): Iterable<Vi
     yield at.violation(`must be a range such as ${example}; got ${JSON.stringify(range)}`, 'wrong-form');
 }
 
-/** An IP address and the length of a prefix: at least 4 bits, since more than a sixteenth of all addresses is a mistake. */
+/** Returns whether a text is an IP address with a prefix length of at least 4 bits; a larger range is a mistake. */
 export function isRange(text: string): boolean {
   const [address = '', length = '', ...more] = text.split('/');
   const family = isIP(address);

@@ -30,9 +30,7 @@ const HostPort = Type.String({
 
 const HealthCheck = Type.Object(
   {
-    tcp: Type.Optional(
-      Type.Object({}, { ...strict, description: 'Up while a connection to the service can be made.' }),
-    ),
+    tcp: Type.Optional(Type.Object({}, { ...strict, description: 'Passes if a connection can be made.' })),
     http: Type.Optional(
       Type.Object(
         {
@@ -41,11 +39,11 @@ const HealthCheck = Type.Object(
             Type.Array(Type.Integer({ minimum: 100, maximum: 599 }), {
               minItems: 1,
               maxItems: 64,
-              description: 'Statuses that are up; 200 to 299 where it is left out.',
+              description: 'Accepted status codes; default: 200 to 299.',
             }),
           ),
           body: Type.Optional(
-            Type.String({ maxLength: 1_024, description: 'A text that the first 64 KiB of the answer must contain.' }),
+            Type.String({ maxLength: 1_024, description: 'Text that the first 64 KiB of the body must contain.' }),
           ),
         },
         strict,
@@ -57,7 +55,7 @@ const HealthCheck = Type.Object(
           service: Type.String({
             maxLength: 253,
             default: '',
-            description: 'The service asked about by `grpc.health.v1`; empty: the server.',
+            description: 'Service name for `grpc.health.v1`; empty: the whole server.',
           }),
         },
         strict,
@@ -67,18 +65,18 @@ const HealthCheck = Type.Object(
       Type.Array(Type.String({ maxLength: 4_096 }), {
         minItems: 1,
         maxItems: 64,
-        description: 'Program and arguments, started without a shell; up where it ends with 0.',
+        description: 'Program and arguments, run without a shell; passes if it exits with 0.',
       }),
     ),
     user: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 32, description: 'Who runs `command`; needs an agent that is root.' }),
+      Type.String({ minLength: 1, maxLength: 32, description: 'User that runs `command`; the agent must be root.' }),
     ),
     interval: Type.String({ ...DURATION, default: '10s' }),
     timeout: Type.String({ ...DURATION, default: '2s' }),
     healthyThreshold: Type.Integer({ minimum: 1, maximum: 100, default: 1 }),
     unhealthyThreshold: Type.Integer({ minimum: 1, maximum: 100, default: 2 }),
   },
-  { ...strict, description: 'How it is found out whether the service works: one of tcp, http, grpc, command.' },
+  { ...strict, description: 'Health check of the service: one of tcp, http, grpc, command.' },
 );
 
 const Service = Type.Object(
@@ -87,14 +85,12 @@ const Service = Type.Object(
       ...NAME,
       description: 'The service that this process is an instance of (tag `kuma.io/service`).',
     }),
-    port: Type.Integer({ ...PORT, description: 'Where the proxy takes connections of the mesh.' }),
-    servicePort: Type.Optional(
-      Type.Integer({ ...PORT, description: 'Where the process listens; as `port` where it is left out.' }),
-    ),
+    port: Type.Integer({ ...PORT, description: 'Port at which the proxy accepts connections of the mesh.' }),
+    servicePort: Type.Optional(Type.Integer({ ...PORT, description: 'Port of the process; default: `port`.' })),
     serviceAddress: Type.String({
       ...NAME,
       default: '127.0.0.1',
-      description: 'Where the process listens: an IP address of this machine.',
+      description: 'Address of the process: an IP address of this machine.',
     }),
     protocol: Type.Enum(['tcp', 'http', 'http2', 'grpc', 'kafka'], { default: 'tcp' }),
     portName: Type.Optional(Type.String({ ...NAME, description: 'The name of the port in the MeshService.' })),
@@ -148,24 +144,24 @@ const Clients = Type.Object(
         pattern: '^([0-9]{1,10}|[A-Za-z_][A-Za-z0-9_.-]*)$',
         title: 'a user name or number',
       }),
-      { minItems: 1, maxItems: 64, description: 'What their processes dial is dialled as this Dataplane.' },
+      { minItems: 1, maxItems: 64, description: 'Users whose processes call as this Dataplane.' },
     ),
   },
   {
     ...strict,
     description:
-      'Whose programs call as this Dataplane, where `capture` is redirect and Envoy carries it; left out: of the first Dataplane, those of everybody else.',
+      'Users whose programs call as this Dataplane, if `capture` is redirect and the plane is Envoy; default for the first Dataplane: all other users.',
   },
 );
 
 const AgentDataplane = Type.Object(
   {
-    name: Type.String({ ...NAME, description: 'Of the Dataplane; other machines have other ones.' }),
+    name: Type.String({ ...NAME, description: 'Name of the Dataplane, unique among machines.' }),
     namespace: Type.String({
       minLength: 1,
       maxLength: 63,
       default: 'default',
-      description: 'Of the Dataplane: the one that its token grants (`causeway tokens dataplane --namespace`).',
+      description: 'Namespace of the Dataplane, as granted by its token (`causeway tokens dataplane --namespace`).',
     }),
     address: Type.String({ ...NAME, description: 'The IP address at which other machines reach this one.' }),
     labels: Type.Optional(Labels),
@@ -175,7 +171,7 @@ const AgentDataplane = Type.Object(
       Type.Array(Backend, {
         maxItems: MAX_OUTBOUNDS,
         description:
-          'Services that it calls, configured in its proxy beforehand; with `bind` the proxy listens at these addresses only.',
+          'Services that it calls, configured in its proxy in advance; with `bind` the proxy listens at their addresses only.',
       }),
     ),
     clients: Type.Optional(Clients),
@@ -183,7 +179,7 @@ const AgentDataplane = Type.Object(
       Type.String({
         ...PATH,
         description:
-          'A token of its own: one that names a Dataplane or a workload is good for the identity of that alone.',
+          'Token of this Dataplane only: a token that names a Dataplane or a workload is valid for that identity only.',
       }),
     ),
   },
@@ -191,29 +187,29 @@ const AgentDataplane = Type.Object(
 );
 
 const Ingress = Type.Object(
-  { name: Type.String({ ...NAME, description: 'Of the ZoneIngress, which says where it listens.' }) },
+  { name: Type.String({ ...NAME, description: 'Name of the ZoneIngress, which has its address.' }) },
   { ...strict, description: "Runs the zone's ingress instead of Dataplanes." },
 );
 
-/** The configuration file of an agent (docs/reference/agent.md, which is made of it). */
+/** Schema of the agent's configuration file, from which docs/reference/agent.md is generated. */
 export const AgentSchema = Type.Object(
   {
     controlPlanes: Type.Optional(
       Type.Array(HostPort, {
         minItems: 1,
         maxItems: MAX_CONTROL_PLANES,
-        description: "xDS ports of the zone's replicas, the preferred one first; else those of the bundle.",
+        description: "xDS ports of the zone's replicas, the preferred one first; default: those of the bundle.",
       }),
     ),
     bundle: Type.Optional(
       Type.String({
         ...PATH,
         description:
-          'What `causeway tokens dataplane --bundle` printed, of an ingress `causeway tokens zone --bundle`.',
+          'Output of `causeway tokens dataplane --bundle`; for an ingress, of `causeway tokens zone --bundle`.',
       }),
     ),
     tokenFile: Type.Optional(
-      Type.String({ ...PATH, description: 'A token instead of that of the bundle; of an ingress, a zone token.' }),
+      Type.String({ ...PATH, description: 'Token instead of that of the bundle; for an ingress, a zone token.' }),
     ),
     authorityFile: Type.Optional(
       Type.String({ ...PATH, description: 'Certificates (PEM) that verify the control planes, without a bundle.' }),
@@ -221,7 +217,7 @@ export const AgentSchema = Type.Object(
     mesh: Type.String({ ...NAME, default: 'default' }),
     plane: Type.Optional(
       Type.Enum(['envoy', 'builtin', 'direct', 'grpc'], {
-        description: 'What carries the traffic; `envoy` where it is found, else `builtin`.',
+        description: 'Dataplane mode; default: `envoy` if it is found, else `builtin`.',
       }),
     ),
     trustedNetworks: Type.Optional(
@@ -238,14 +234,16 @@ export const AgentSchema = Type.Object(
         {
           maxItems: 1_000,
           description:
-            'Where its proxies dial, whatever the zone says; its own services always. Left out: `default`, all but loopback, link-local and metadata addresses ([below](#where-an-agent-dials)).',
+            'Addresses that its proxies may dial, whatever the zone sends; its own services are always allowed. Default: `default`, all but loopback, link-local and metadata addresses ([below](#where-an-agent-dials)).',
         },
       ),
     ),
     envoy: Type.Optional(
       Type.Object(
         {
-          path: Type.Optional(Type.String({ ...PATH, description: 'Else CAUSEWAY_ENVOY, else `envoy` of the PATH.' })),
+          path: Type.Optional(
+            Type.String({ ...PATH, description: 'Path of Envoy; default: CAUSEWAY_ENVOY, else `envoy` on the PATH.' }),
+          ),
           concurrency: Type.Integer({ minimum: 1, maximum: 256, default: 2, description: 'Threads of each Envoy.' }),
         },
         strict,
@@ -258,7 +256,7 @@ export const AgentSchema = Type.Object(
             minimum: 1,
             maximum: 64,
             default: 1,
-            description: 'Processes that carry the traffic, for as many cores; 1: that of the agent.',
+            description: 'Number of processes that carry the traffic, one per core; 1: the agent itself.',
           }),
         },
         { ...strict, description: 'The builtin plane.' },
@@ -277,7 +275,7 @@ export const AgentSchema = Type.Object(
             Type.Array(Type.String({ maxLength: 49, title: 'a range such as 241.0.0.0/8' }), {
               minItems: 1,
               maxItems: 64,
-              description: 'Instead of the ranges that the zone tells.',
+              description: 'Ranges to use instead of those that the zone sends.',
             }),
           ),
         },
@@ -289,20 +287,19 @@ export const AgentSchema = Type.Object(
     dns: Type.Optional(
       Type.Object(
         {
-          address: Type.String({ ...NAME, default: '127.0.0.1', description: 'Of loopback.' }),
+          address: Type.String({ ...NAME, default: '127.0.0.1', description: 'Address of loopback.' }),
           port: Type.Integer({ ...PORT, default: 5_300 }),
           suffixes: Type.Optional(
             Type.Array(Type.String(NAME), {
               minItems: 1,
               maxItems: 64,
-              description:
-                "Names under these are the mesh's; left out: those that the zone tells, `mesh.local` before it has.",
+              description: "Suffixes of the mesh's names; default: those that the zone sends, until then `mesh.local`.",
             }),
           ),
           upstream: Type.Array(HostPort, {
             maxItems: 8,
             default: [],
-            description: 'Servers that are asked for names outside the mesh; none: those are refused.',
+            description: 'DNS servers for names outside the mesh; empty: those names are refused.',
           }),
         },
         { ...strict, description: "Answers the mesh's names on loopback; left out: no DNS." },
@@ -315,7 +312,7 @@ export const AgentSchema = Type.Object(
             ...NAME,
             default: '127.0.0.1',
             description:
-              'That of a Dataplane, 0.0.0.0 or ::: the zone then tells Prometheus, and others can read them.',
+              'With the address of a Dataplane, 0.0.0.0 or ::, other machines can read the metrics and the zone announces them to Prometheus.',
           }),
           port: Type.Integer({ ...PORT, default: 9_902 }),
         },
@@ -325,13 +322,13 @@ export const AgentSchema = Type.Object(
     state: Type.Optional(
       Type.String({
         ...PATH,
-        description: 'The folder of keys, certificates, sockets and cached resources; of this agent alone.',
+        description: 'Folder of keys, certificates, sockets and cached resources, for this agent only.',
       }),
     ),
     drainTime: Type.String({
       ...DURATION,
       default: '30s',
-      description: 'How long open connections have when the agent is asked to end.',
+      description: 'Maximum time for open connections to end when the agent stops.',
     }),
     logLevel: Type.Enum(['debug', 'info', 'warn', 'error'], { default: 'info' }),
   },

@@ -2,38 +2,38 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
 
-/** Interval at which a name is resolved again, and timeout of an answer, ms. */
-const REFRESH = 5_000;
+/** Interval at which names are resolved again, and timeout of the first resolution, ms. */
+const REFRESH_INTERVAL = 5_000;
 const MAX_WAIT = 5_000;
 
 interface ResolvedHost {
   addresses: readonly string[];
-  /** Settles with the first answer, or without one when it takes too long. */
+  /** Settles with the first answer, or after the timeout. */
   readonly first: Promise<void>;
 }
 
-/** Asks the DNS of this machine for host names, again and again while they are in use; keeps what it knew while none answers. */
+/** Resolves host names periodically while they are in use; keeps the last addresses while DNS fails. */
 export class AddressResolver {
   private readonly names = new Map<string, ResolvedHost>();
   private readonly timers = new Set<Timer>();
 
   constructor(
     private readonly clock: Clock,
-    /** The addresses of a name are others now. */
+    /** Called when the addresses of a name have changed. */
     private readonly onChange: (name: string) => void,
   ) {}
 
-  /** The addresses of a host: itself where it is one; none while they are not known. */
+  /** Returns the addresses of a host, or itself if it is an address; empty while unknown. */
   addresses(host: string): readonly string[] {
-    return isIP(host) === 0 ? this.of(host).addresses : [host];
+    return isIP(host) === 0 ? this.getOrResolve(host).addresses : [host];
   }
 
-  /** Resolves when each of these was answered once. */
+  /** Resolves when each host was resolved once, or timed out. */
   async ready(hosts: readonly string[]): Promise<void> {
-    await Promise.all(hosts.filter((host) => isIP(host) === 0).map((host) => this.of(host).first));
+    await Promise.all(hosts.filter((host) => isIP(host) === 0).map((host) => this.getOrResolve(host).first));
   }
 
-  /** Only these names are in use. */
+  /** Stops resolving all other names. */
   keep(hosts: ReadonlySet<string>): void {
     for (const name of this.names.keys()) if (!hosts.has(name)) this.names.delete(name);
   }
@@ -43,15 +43,18 @@ export class AddressResolver {
     for (const timer of this.timers) timer.cancel();
   }
 
-  private of(host: string): ResolvedHost {
+  private getOrResolve(host: string): ResolvedHost {
     const known = this.names.get(host);
     if (known) return known;
-    const asked: ResolvedHost = { addresses: [], first: Promise.race([this.ask(host), this.clock.sleep(MAX_WAIT)]) };
+    const asked: ResolvedHost = {
+      addresses: [],
+      first: Promise.race([this.resolve(host), this.clock.sleep(MAX_WAIT)]),
+    };
     this.names.set(host, asked);
     return asked;
   }
 
-  private async ask(host: string): Promise<void> {
+  private async resolve(host: string): Promise<void> {
     const found = await listAddresses(host);
     const name = this.names.get(host);
     if (!name) return;
@@ -59,15 +62,15 @@ export class AddressResolver {
       name.addresses = found;
       this.onChange(host);
     }
-    const timer = this.clock.after(REFRESH, () => {
+    const timer = this.clock.after(REFRESH_INTERVAL, () => {
       this.timers.delete(timer);
-      void this.ask(host);
+      void this.resolve(host);
     });
     this.timers.add(timer);
   }
 }
 
-/** IPv4 addresses, or those of IPv6 where there are no others; none where the name is not known. */
+/** Returns IPv4 addresses, or IPv6 ones if there are no others; empty if the name does not resolve. */
 async function listAddresses(host: string): Promise<readonly string[]> {
   try {
     const found = await lookup(host, { all: true });

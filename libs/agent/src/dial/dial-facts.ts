@@ -1,9 +1,9 @@
 import { DEFAULT_DIAL_RULES, mayDial, parseAddress, parseDialRules, type DialRules } from '@causeway/ipam';
 import type { LocalAddress } from '../capture/ruleset';
-import { qualifiedName } from '../config/qualified-name';
+import { formatQualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 
-/** A service of a Dataplane: where its proxy takes connections, and its process. */
+/** Service of a Dataplane: where its proxy listens, and its process. */
 export interface OwnService {
   readonly at: LocalAddress;
   readonly process: LocalAddress;
@@ -14,30 +14,28 @@ export interface OwnService {
  * (docs/reference/agent.md, Where an agent dials). The configuration that a zone sends is applied only within them.
  */
 export interface DialFacts {
-  /** The address of the Dataplane; undefined for an ingress. */
+  /** Address of the Dataplane; undefined for an ingress. */
   readonly address: string | undefined;
   readonly services: readonly OwnService[];
   /** Further addresses at which its proxy listens: explicit outbounds, and the ports for redirected connections. */
   readonly listens: readonly LocalAddress[];
-  /**
-   * Addresses that are always allowed: services of this machine, and the proxy itself where connections enter it again.
-   */
+  /** Addresses that are always allowed: services of this machine, and the proxy's re-entry ports. */
   readonly own: readonly LocalAddress[];
   readonly rules: DialRules;
   /** Files that a resource may name, besides that of the proxy's own key. */
   readonly files: readonly string[];
 }
 
-/** The parts of a configuration that decide where its proxies dial. */
+/** Parts of a configuration that decide where its proxies dial. */
 export type DialConfig = Pick<AgentConfig, 'dataplanes' | 'mayDial'>;
 
-/** The rules of a configuration that was checked. */
+/** Returns the dial rules of a valid configuration. */
 function readDialRules({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRules {
   const parsed = texts && parseDialRules(texts);
   return parsed?.ok ? parsed.rules : DEFAULT_DIAL_RULES;
 }
 
-/** `dataplane`: the `qualifiedName` of the proxy's own; undefined for an ingress. */
+/** Reads the facts of one proxy. `dataplane`: its qualified name; undefined for an ingress. */
 export function readDialFacts(
   config: DialConfig,
   {
@@ -50,7 +48,7 @@ export function readDialFacts(
     readonly authoritiesFile: string | undefined;
   },
 ): DialFacts {
-  const dataplane = config.dataplanes.find((one) => qualifiedName(one) === name);
+  const dataplane = config.dataplanes.find((one) => formatQualifiedName(one) === name);
   const onLoopback = (port: number): readonly LocalAddress[] =>
     ['127.0.0.1', '::1'].map((address) => ({ address, port }));
   const reentry = redirect ? onLoopback(redirect.reentryPort) : [];
@@ -76,15 +74,15 @@ function listServices({ address, services }: AgentConfig['dataplanes'][number]):
 }
 
 /**
- * The process of a service as the zone names it. One at the very place of its inbound is registered without an address, and the zone takes
- * it to be on loopback; no proxy stands before it (plane direct), so nothing dials what is named.
+ * Returns the process address of a service as the zone knows it. A process at the address of its inbound (mode
+ * `direct`) is registered without an address, which the zone reads as loopback; nothing dials it.
  */
-export function processAsNamed({ at, process }: OwnService): LocalAddress {
-  return isSamePlace(at, process) ? { address: '127.0.0.1', port: process.port } : process;
+export function processAddress({ at, process }: OwnService): LocalAddress {
+  return isSameSocketAddress(at, process) ? { address: '127.0.0.1', port: process.port } : process;
 }
 
-/** Whether two places are one, however their addresses are written. */
-export function isSamePlace(a: LocalAddress, b: LocalAddress): boolean {
+/** Compares addresses by value, not by their text. */
+export function isSameSocketAddress(a: LocalAddress, b: LocalAddress): boolean {
   return a.port === b.port && isSameAddress(a.address, b.address);
 }
 
@@ -93,7 +91,7 @@ export function isSameAddress(a: string, b: string): boolean {
   return first !== undefined && first.family === second?.family && first.value === second.value;
 }
 
-/** Whether connections to a place may be made. A host name may not: what it means is known after a resolution only. */
-export function isDialled({ own, rules }: Pick<DialFacts, 'own' | 'rules'>, at: LocalAddress): boolean {
-  return mayDial(rules, at.address) || own.some((one) => isSamePlace(one, at));
+/** Returns whether an address may be dialled; host names must be resolved before. */
+export function mayDialAddress({ own, rules }: Pick<DialFacts, 'own' | 'rules'>, at: LocalAddress): boolean {
+  return mayDial(rules, at.address) || own.some((one) => isSameSocketAddress(one, at));
 }

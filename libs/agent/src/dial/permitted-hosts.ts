@@ -2,83 +2,83 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ApiVersion, Cluster, Cluster_DiscoveryType, ClusterLoadAssignment, ConfigSource } from '@causeway/proto-gen';
 import { encodeMessage, RESOURCE_TYPES, type EncodedResource, type MessageCodec } from '@causeway/xds-server';
-import { isDialled, type DialFacts } from './dial-facts';
+import { mayDialAddress, type DialFacts } from './dial-facts';
 import { readSocketAddress, formatAddress } from './resource-rules';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
-/** The name of the endpoints of a cluster whose hosts have names. */
+/** Prefix in the endpoint names of clusters with host names. */
 const RESOLVED = 'resolved:';
 
 type LocalityEndpoints = ClusterLoadAssignment['endpoints'][number];
 type PermittedHost = LocalityEndpoints['lbEndpoints'][number];
 
-/** Host names to addresses, as they are known now. */
+/** Returns the addresses of a host name, as last resolved. */
 export type AddressLookup = (host: string) => readonly string[];
 
-/** A resource as a plane gets it, and what it was left out of it. */
+/** Resource as a dataplane gets it, and the hosts removed from it. */
 export interface PermittedHosts {
   readonly resource: EncodedResource;
-  /** `host:port`, with the address where the host is a name; not sorted. */
+  /** `host:port`, with the address of a host name; not sorted. */
   readonly dropped: readonly string[];
 }
 
-/** The endpoints that a cluster with this name gets when its hosts are resolved. */
-export function resolvedEndpointsName(clusterName: string): string {
+/** Returns the endpoints name of a cluster with host names. */
+export function formatResolvedEndpointsName(clusterName: string): string {
   return RESOLVED + clusterName;
 }
 
-/** The cluster of endpoints named by `resolvedEndpointsName`; undefined for other endpoints. */
-export function clusterOfResolved(endpointsName: string): string | undefined {
+/** Returns the cluster of such an endpoints name; undefined for other endpoints. */
+export function parseResolvedEndpointsName(endpointsName: string): string | undefined {
   return endpointsName.startsWith(RESOLVED) ? endpointsName.slice(RESOLVED.length) : undefined;
 }
 
 /**
- * A cluster or its endpoints without the hosts that this machine does not dial; one without any stays, and is empty. A cluster whose hosts
- * have names gets endpoints of its own (`resolvedEndpoints`): the plane resolves nothing itself. Other resources are as they are.
+ * Removes hosts that this machine may not dial from a cluster or its endpoints. A cluster with host names refers to
+ * separate endpoints (`buildResolvedEndpoints`). Other resources are unchanged.
  */
-export function permittedHosts(resource: EncodedResource, facts: DialFacts): PermittedHosts {
+export function removeForbiddenHosts(resource: EncodedResource, facts: DialFacts): PermittedHosts {
   if (resource.type === endpoints) {
     const found = ClusterLoadAssignment.decode(resource.bytes);
-    const { assignment, dropped } = permittedAssignment(found, facts);
+    const { assignment, dropped } = filterAssignment(found, facts);
     return dropped.length === 0
       ? { resource, dropped }
-      : { resource: encoded(resource, ClusterLoadAssignment, assignment), dropped };
+      : { resource: encodeResource(resource, ClusterLoadAssignment, assignment), dropped };
   }
   const found = resource.type === cluster ? Cluster.decode(resource.bytes) : undefined;
   if (!found?.loadAssignment) return { resource, dropped: [] };
-  if (hostNamesIn(found).length > 0) {
+  if (listHostNames(found).length > 0) {
     const plain = { ...found, clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.EDS } };
     const { loadAssignment: _, ...others } = { ...plain, dnsRefreshRate: undefined, respectDnsTtl: false };
-    const serviceName = resolvedEndpointsName(found.name);
+    const serviceName = formatResolvedEndpointsName(found.name);
     const edsClusterConfig = { edsConfig: FROM_AGENT, serviceName };
-    const made = encoded(resource, Cluster, { ...others, edsClusterConfig });
+    const made = encodeResource(resource, Cluster, { ...others, edsClusterConfig });
     return { resource: { ...made, endpointsName: serviceName }, dropped: [] };
   }
-  const { assignment, dropped } = permittedAssignment(found.loadAssignment, facts);
+  const { assignment, dropped } = filterAssignment(found.loadAssignment, facts);
   if (dropped.length === 0) return { resource, dropped };
-  return { resource: encoded(resource, Cluster, { ...found, loadAssignment: assignment }), dropped };
+  return { resource: encodeResource(resource, Cluster, { ...found, loadAssignment: assignment }), dropped };
 }
 
-/** The endpoints of a cluster whose hosts have names: each address that is dialled of each name. Undefined for other clusters. */
-export function resolvedEndpoints(
+/** Builds endpoints with all permitted addresses of a cluster's host names; undefined if it has none. */
+export function buildResolvedEndpoints(
   resource: EncodedResource,
   facts: DialFacts,
   addresses: AddressLookup,
 ): PermittedHosts | undefined {
   const found = Cluster.decode(resource.bytes);
-  if (!found.loadAssignment || hostNamesIn(found).length === 0) return undefined;
+  if (!found.loadAssignment || listHostNames(found).length === 0) return undefined;
   const expanded = found.loadAssignment.endpoints.map((locality) => ({
     ...locality,
     lbEndpoints: locality.lbEndpoints.flatMap((host) => withAddresses(host, addresses)),
   }));
-  const { assignment, dropped } = permittedAssignment({ ...found.loadAssignment, endpoints: expanded }, facts);
-  const clusterName = resolvedEndpointsName(found.name);
+  const { assignment, dropped } = filterAssignment({ ...found.loadAssignment, endpoints: expanded }, facts);
+  const clusterName = formatResolvedEndpointsName(found.name);
   const base = { ...resource, type: endpoints, name: clusterName };
-  return { resource: encoded(base, ClusterLoadAssignment, { ...assignment, clusterName }), dropped };
+  return { resource: encodeResource(base, ClusterLoadAssignment, { ...assignment, clusterName }), dropped };
 }
 
-/** The names among the hosts of a cluster that resolves them. */
-export function hostNamesIn({ clusterDiscoveryType: discovery, loadAssignment }: Cluster): readonly string[] {
+/** Returns the host names of a cluster that resolves them. */
+export function listHostNames({ clusterDiscoveryType: discovery, loadAssignment }: Cluster): readonly string[] {
   const isResolved = discovery?.$case === 'type' && discovery.value === Cluster_DiscoveryType.STRICT_DNS;
   if (!isResolved || !loadAssignment) return [];
   const hosts = loadAssignment.endpoints.flatMap(({ lbEndpoints }) =>
@@ -93,15 +93,15 @@ const FROM_AGENT = ConfigSource.fromPartial({
   resourceApiVersion: ApiVersion.V3,
 });
 
-/** Priorities have no gap afterwards: gRPC refuses one. */
-function permittedAssignment(assignment: ClusterLoadAssignment, facts: DialFacts) {
+/** Closes gaps between priorities: gRPC rejects them. */
+function filterAssignment(assignment: ClusterLoadAssignment, facts: DialFacts) {
   const dropped: string[] = [];
   const left = assignment.endpoints.map((locality) => ({
     ...locality,
     lbEndpoints: locality.lbEndpoints.filter((host) => {
       const socket = findSocket(host);
       const at = socket && readSocketAddress(socket);
-      if (at && isDialled(facts, at)) return true;
+      if (at && mayDialAddress(facts, at)) return true;
       dropped.push(formatLabel(host));
       return false;
     }),
@@ -146,8 +146,8 @@ function formatLabel(host: PermittedHost): string {
   return name === '' ? place : `${place} (${name})`;
 }
 
-/** Another content of a resource, with another version. */
-function encoded<T, P>(base: EncodedResource, type: MessageCodec<T, P>, message: P): EncodedResource {
+/** Encodes changed content, with a new version. */
+function encodeResource<T, P>(base: EncodedResource, type: MessageCodec<T, P>, message: P): EncodedResource {
   const { type: of, name, endpointsName } = base;
   const bytes = encodeMessage(type, message);
   const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

@@ -95,7 +95,7 @@ describe('what a machine permits of what it receives', () => {
   it('refuses a resource by its name with the reason; the others, and what was good before, stay', async () => {
     const permitted = await open();
     const taken: CacheChange[] = [];
-    permitted.useTaker((change) => {
+    permitted.useApplier((change) => {
       taken.push(change);
       return Promise.resolve(undefined);
     });

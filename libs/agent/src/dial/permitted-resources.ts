@@ -3,23 +3,23 @@ import { Cluster } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
 import type { Clock, Logger, Timer } from '@causeway/runtime';
 import { RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
-import type { CacheChange, ResourceCache, ResourceReader, Taker } from '../resources/resource-cache';
+import type { CacheChange, ResourceCache, ResourceReader, ChangeApplier } from '../resources/resource-cache';
 import { AddressResolver } from './address-resolver';
 import type { DialFacts } from './dial-facts';
 import {
-  clusterOfResolved,
-  hostNamesIn,
-  permittedHosts,
-  resolvedEndpoints,
-  resolvedEndpointsName,
+  parseResolvedEndpointsName,
+  listHostNames,
+  removeForbiddenHosts,
+  buildResolvedEndpoints,
+  formatResolvedEndpointsName,
 } from './permitted-hosts';
 import { findRefusal } from './resource-rules';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 
-/** A resource, or a host of one, that this machine refuses. */
+/** Resource that this machine refuses, or resource with hosts that it does not dial. */
 export interface RefusedPart {
-  /** Of the cluster, its endpoints or the listener. */
+  /** Name of the cluster, its endpoints or the listener. */
   readonly name: string;
   readonly what: string;
 }
@@ -36,11 +36,11 @@ interface KnownResource {
   readonly resource: EncodedResource;
 }
 
-/** Hosts of one resource that are named; the others are counted. */
+/** Maximum number of listed hosts of one resource; the others are counted. */
 const MAX_HOSTS = 8;
 /** Maximum length of the reason of a refused resource, in characters. */
 const MAX_REASON_LENGTH = 400;
-/** Maximum number of remembered refused resources, and of resources with hosts that are left out. */
+/** Maximum number of recorded refused resources, and of resources with removed hosts. */
 const MAX_REFUSED = 1_000;
 
 /**
@@ -54,36 +54,36 @@ export class PermittedResources implements ResourceReader {
   private readonly listeners = new Set<(change: CacheChange) => void>();
   private readonly resolver: AddressResolver;
   private readonly permitted = new WeakMap<EncodedResource, KnownResource>();
-  /** By type and name: hosts that are left out, and why resources are not taken. */
+  /** By type and name: resources with removed hosts, and refused resources. */
   private readonly dropped = new Map<string, RefusedPart>();
   private readonly refusals = new Map<string, RefusedPart>();
-  /** By name of the cluster: its endpoints, of the addresses that were known then, and the names of its hosts. */
+  /** By cluster: its endpoints with the addresses last resolved, and its host names. */
   private readonly resolved = new Map<
     string,
     { readonly endpoints: EncodedResource; readonly hosts: readonly string[] }
   >();
   /** Facts of the current configuration. */
   private configured: DialFacts;
-  /** Facts in force: those of the configuration, and services that were removed a moment ago. */
+  /** Facts in force: those of the configuration, and recently removed services. */
   private facts: DialFacts;
   private retirement: Timer | undefined;
-  private taker: Taker = () => Promise.resolve(undefined);
+  private applier: ChangeApplier = () => Promise.resolve(undefined);
 
   private constructor(private readonly options: PermittedResourcesOptions) {
     this.configured = options.facts;
     this.facts = options.facts;
-    this.resolver = new AddressResolver(options.clock, (host) => this.resolvedAnew(host));
+    this.resolver = new AddressResolver(options.clock, (host) => this.updateResolvedHost(host));
   }
 
   /** Checks cached resources too: the facts may have changed since they arrived. */
   static async open(options: PermittedResourcesOptions): Promise<PermittedResources> {
     const made = new PermittedResources(options);
-    await made.review();
+    await made.recheckAll();
     return made;
   }
 
   get(type: string, name: string): EncodedResource | 'pending' | undefined {
-    const ofCluster = type === endpoints ? clusterOfResolved(name) : undefined;
+    const ofCluster = type === endpoints ? parseResolvedEndpointsName(name) : undefined;
     if (ofCluster !== undefined) return this.resolved.get(ofCluster)?.endpoints;
     const held = this.options.cache.get(type, name);
     return held === undefined || held === 'pending' ? held : this.permit(held);
@@ -94,11 +94,11 @@ export class PermittedResources implements ResourceReader {
   }
 
   want(type: string, names: readonly string[]): void {
-    this.options.cache.want(type, ofZone(type, names));
+    this.options.cache.want(type, selectZoneResources(type, names));
   }
 
   release(type: string, names: readonly string[]): void {
-    this.options.cache.release(type, ofZone(type, names));
+    this.options.cache.release(type, selectZoneResources(type, names));
   }
 
   subscribe(listener: (change: CacheChange) => void): () => void {
@@ -110,17 +110,17 @@ export class PermittedResources implements ResourceReader {
     };
   }
 
-  takenVersion(type: string, name: string): string | undefined {
-    return this.options.cache.takenVersion(type, name);
+  appliedVersion(type: string, name: string): string | undefined {
+    return this.options.cache.appliedVersion(type, name);
   }
 
-  /** As of the cache. */
-  useTaker(taker: Taker): void {
-    this.taker = taker;
-    this.options.cache.useTaker(taker);
+  /** Like `ResourceCache.useApplier`. */
+  useApplier(applier: ChangeApplier): void {
+    this.applier = applier;
+    this.options.cache.useApplier(applier);
   }
 
-  /** As of the cache; of what is refused the reason has a line each. */
+  /** Like `ResourceCache.receive`; the result has one line per refused resource. */
   async receive({ type, resources, removed }: ResourceUpdate): Promise<string | undefined> {
     const { cache } = this.options;
     const taken: EncodedResource[] = [];
@@ -133,7 +133,7 @@ export class PermittedResources implements ResourceReader {
     for (const name of removed) this.forget(type, name);
     const changed = await this.prepare(taken);
     const kept = new Set(taken.map(({ name }) => name));
-    // // A reader that waits for a refused resource has its answer: there is none.
+    // Readers that wait for a refused resource learn that there is none.
     const absent = resources.flatMap(({ name }) => (kept.has(name) || cache.names(type).has(name) ? [] : [name]));
     const gone = [...removed, ...absent];
     if (taken.length + gone.length > 0 || resources.length === 0) {
@@ -145,8 +145,8 @@ export class PermittedResources implements ResourceReader {
   }
 
   /**
-   * The facts of the machine are these from now on; a service that is gone has its last requests for so long, ms. Resolves with whether
-   * they are others: what was refused before may be taken then, when the zone tells it again.
+   * Replaces the facts; a removed service stays permitted for `drainMs`. Resolves with whether they changed: refused
+   * resources may then be accepted when the zone sends them again.
    */
   async update(facts: DialFacts, drainMs: number): Promise<boolean> {
     const before = this.configured;
@@ -154,12 +154,12 @@ export class PermittedResources implements ResourceReader {
     this.configured = facts;
     this.retirement?.cancel();
     const gone = before.services.filter((old) => !facts.services.some((one) => isDeepStrictEqual(one, old)));
-    if (gone.length > 0) this.retirement = this.options.clock.after(drainMs, () => void this.become(facts));
-    await this.become({ ...facts, services: [...facts.services, ...gone] });
+    if (gone.length > 0) this.retirement = this.options.clock.after(drainMs, () => void this.applyFacts(facts));
+    await this.applyFacts({ ...facts, services: [...facts.services, ...gone] });
     return true;
   }
 
-  /** Refused parts: resources first. */
+  /** Refused resources, then resources with removed hosts. */
   get refused(): readonly RefusedPart[] {
     return [...this.refusals.values(), ...this.dropped.values()];
   }
@@ -169,13 +169,13 @@ export class PermittedResources implements ResourceReader {
     this.resolver.close();
   }
 
-  private async become(facts: DialFacts): Promise<void> {
+  private async applyFacts(facts: DialFacts): Promise<void> {
     this.facts = facts;
-    await this.review();
+    await this.recheckAll();
   }
 
-  /** Brings what is held to the facts. */
-  private async review(): Promise<void> {
+  /** Checks all cached resources against the facts. */
+  private async recheckAll(): Promise<void> {
     const { cache } = this.options;
     for (const type of Object.values(RESOURCE_TYPES)) {
       const held = [...cache.names(type)].flatMap((name) => {
@@ -196,7 +196,7 @@ export class PermittedResources implements ResourceReader {
     }
   }
 
-  /** Returns why a resource is refused. */
+  /** Returns why a resource is refused; undefined if it is not. */
   private findRefusalReason(resource: EncodedResource): string | undefined {
     const { type, name } = resource;
     const key = formatKey(type, name);
@@ -213,13 +213,10 @@ export class PermittedResources implements ResourceReader {
     return what;
   }
 
-  /**
-   * Resolves host names and records which hosts are left out. Resolves with the endpoints whose resolved hosts have
-   * changed.
-   */
+  /** Resolves host names and records removed hosts. Resolves with the endpoints whose resolved hosts have changed. */
   private async prepare(resources: readonly EncodedResource[]): Promise<readonly string[]> {
     const named = resources.flatMap((resource) => {
-      const hosts = resource.type === cluster ? hostNamesIn(Cluster.decode(resource.bytes)) : [];
+      const hosts = resource.type === cluster ? listHostNames(Cluster.decode(resource.bytes)) : [];
       if (resource.type === cluster && hosts.length === 0) this.dropResolved(resource.name, cluster);
       return hosts.length === 0 ? [] : [{ resource, hosts }];
     });
@@ -227,12 +224,12 @@ export class PermittedResources implements ResourceReader {
     const changed = named.filter(({ resource, hosts }) => this.setResolved(resource, hosts));
     this.resolver.keep(new Set([...this.resolved.values()].flatMap(({ hosts }) => hosts)));
     for (const resource of resources) this.permit(resource);
-    return changed.map(({ resource: { name } }) => resolvedEndpointsName(name));
+    return changed.map(({ resource: { name } }) => formatResolvedEndpointsName(name));
   }
 
-  /** Whether the endpoints of a cluster whose hosts have names are others than before. */
+  /** Updates the resolved endpoints of a cluster; returns whether they changed. */
   private setResolved(resource: EncodedResource, hosts: readonly string[]): boolean {
-    const made = resolvedEndpoints(resource, this.facts, (host) => this.resolver.addresses(host));
+    const made = buildResolvedEndpoints(resource, this.facts, (host) => this.resolver.addresses(host));
     if (!made) return false;
     const before = this.resolved.get(resource.name)?.endpoints;
     const isSame = before?.version === made.resource.version;
@@ -241,23 +238,23 @@ export class PermittedResources implements ResourceReader {
     return !isSame;
   }
 
-  private resolvedAnew(host: string): void {
+  private updateResolvedHost(host: string): void {
     const { cache } = this.options;
     const changed = [...this.resolved].flatMap(([name, { hosts }]) => {
       const held = hosts.includes(host) ? cache.get(cluster, name) : undefined;
       if (held === undefined || held === 'pending' || !this.setResolved(held, hosts)) return [];
-      return [resolvedEndpointsName(name)];
+      return [formatResolvedEndpointsName(name)];
     });
     this.announce({ type: endpoints, names: changed });
   }
 
-  /** Returns a stored resource as dataplanes get it; computed once for each state of the facts. */
+  /** Returns a stored resource as dataplanes get it; computed once per state of the facts. */
   private permit(held: EncodedResource): EncodedResource {
     if (held.type !== cluster && held.type !== endpoints) return held;
     const { facts } = this;
     const known = this.permitted.get(held);
     if (known?.facts === facts) return known.resource;
-    const { resource, dropped } = permittedHosts(held, facts);
+    const { resource, dropped } = removeForbiddenHosts(held, facts);
     this.permitted.set(held, { facts, resource });
     if (held.type === endpoints || !this.resolved.has(held.name)) this.noteDropped(held.type, held.name, dropped);
     return resource;
@@ -288,7 +285,7 @@ export class PermittedResources implements ResourceReader {
   private announce(change: CacheChange): void {
     if (change.names.length === 0) return;
     for (const each of this.listeners) each(change);
-    void this.taker(change);
+    void this.applier(change);
   }
 }
 
@@ -296,7 +293,7 @@ function formatKey(type: string, name: string): string {
   return `${type} ${name}`;
 }
 
-/** The endpoints of hosts with names are made here. */
-function ofZone(type: string, names: readonly string[]): readonly string[] {
-  return type === endpoints ? names.filter((name) => clusterOfResolved(name) === undefined) : names;
+/** Resolved endpoints are built here, not requested from the zone. */
+function selectZoneResources(type: string, names: readonly string[]): readonly string[] {
+  return type === endpoints ? names.filter((name) => parseResolvedEndpointsName(name) === undefined) : names;
 }

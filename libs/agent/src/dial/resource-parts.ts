@@ -2,11 +2,11 @@ import { RESOURCE_TYPES, type MessageVisitor } from '@causeway/xds-server';
 
 type VisitedFields = Parameters<MessageVisitor>[1];
 
-/** The number of the field that has the name of a resource, by type. */
+/** Field number of a resource's name, by type; default: 1. */
 const NAME_FIELD: Readonly<Record<string, number>> = { [RESOURCE_TYPES.filterChain]: 7 };
 
-/** Parts by which a proxy would dial, read or write something that is no host of a cluster. */
-const REFUSED: Readonly<Record<string, string>> = {
+/** Messages that would make a proxy dial, read or write something other than hosts of a cluster. */
+const REFUSED_MESSAGES: Readonly<Record<string, string>> = {
   'envoy.config.core.v3.Pipe': 'a unix socket is neither dialled nor listened at',
   'envoy.config.core.v3.EnvoyInternalAddress': 'an internal listener is not dialled',
   'envoy.config.core.v3.ApiConfigSource': 'resources come from the agent only',
@@ -21,7 +21,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'envoy.config.endpoint.v3.LocalityLbEndpoints.LbEndpointList': 'hosts stand in their localities',
 };
 
-/** Fields that refuse a message, by its name: as parts do. */
+/** Fields that are refused for the same reason, by message. */
 const REFUSED_FIELDS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   'envoy.config.cluster.v3.Cluster': {
     42: 'lrs_server: load is not reported',
@@ -39,7 +39,7 @@ const REFUSED_FIELDS: Readonly<Record<string, Readonly<Record<number, string>>>>
 const DATA_SOURCE = 'envoy.config.core.v3.DataSource';
 const SOCKET_ADDRESS = 'envoy.config.core.v3.SocketAddress';
 
-/** Fields with the name of a cluster. */
+/** Field number of a cluster name, by message. */
 const CLUSTER_FIELDS: Readonly<Record<string, number>> = {
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy': 2,
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight': 1,
@@ -48,8 +48,8 @@ const CLUSTER_FIELDS: Readonly<Record<string, number>> = {
   'envoy.config.route.v3.RouteAction.RequestMirrorPolicy': 1,
 };
 
-/** Parts by which it is decided for each connection or request where it is led. */
-const LOOSE: ReadonlySet<string> = new Set([
+/** Messages that select the target of each connection or request dynamically. */
+const DYNAMIC_MESSAGES: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand',
   'envoy.extensions.filters.network.sni_cluster.v3.SniCluster',
   'envoy.extensions.filters.network.set_filter_state.v3.Config',
@@ -57,21 +57,21 @@ const LOOSE: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.http_connection_manager.v3.Rds',
   'envoy.config.listener.v3.Listener.FcdsConfig',
 ]);
-const LOOSE_FIELDS: Readonly<Record<string, readonly number[]>> = {
+const DYNAMIC_FIELDS: Readonly<Record<string, readonly number[]>> = {
   'envoy.config.route.v3.RouteAction': [2, 37],
   'envoy.config.route.v3.WeightedCluster.ClusterWeight': [12],
   'envoy.config.route.v3.RouteAction.RequestMirrorPolicy': [4, 5],
 };
 
 /**
- * Reads all messages of one resource: refuses those that no resource may contain, and records the addresses to which it
- * connects.
+ * Visits all messages of one resource: refuses those that no resource may contain, and records the clusters that it
+ * names.
  */
 export class ResourceParts {
-  /** The clusters that it names. */
+  /** Clusters that the resource names. */
   readonly clusters = new Set<string>();
-  /** A part by which connections go where each of them says, if there is one. */
-  loose: string | undefined;
+  /** First message that selects targets dynamically. */
+  dynamicPart: string | undefined;
   private isFirst = true;
 
   constructor(
@@ -83,30 +83,30 @@ export class ResourceParts {
   readonly visit: MessageVisitor = (message, fields) => {
     if (this.isFirst) {
       this.isFirst = false;
-      const inner = textIn(fields, NAME_FIELD[this.type] ?? 1);
+      const inner = readText(fields, NAME_FIELD[this.type] ?? 1);
       if (inner !== this.name) return `is of another name: ${JSON.stringify(inner.slice(0, 100))}`;
     }
-    const cluster = textIn(fields, CLUSTER_FIELDS[message] ?? 0);
+    const cluster = readText(fields, CLUSTER_FIELDS[message] ?? 0);
     if (cluster !== '') this.clusters.add(cluster);
-    if (LOOSE.has(message) || LOOSE_FIELDS[message]?.some((number) => fields.has(number)) === true)
-      this.loose ??= message.slice(message.lastIndexOf('.') + 1);
-    return this.refusal(message, fields);
+    if (DYNAMIC_MESSAGES.has(message) || DYNAMIC_FIELDS[message]?.some((number) => fields.has(number)) === true)
+      this.dynamicPart ??= message.slice(message.lastIndexOf('.') + 1);
+    return this.findRefusal(message, fields);
   };
 
-  private refusal(message: string, fields: VisitedFields): string | undefined {
-    const refused = REFUSED[message];
+  private findRefusal(message: string, fields: VisitedFields): string | undefined {
+    const refused = REFUSED_MESSAGES[message];
     if (refused !== undefined) return refused;
     for (const [number, reason] of Object.entries(REFUSED_FIELDS[message] ?? {}))
       if (fields.has(Number(number))) return reason;
     if (message === SOCKET_ADDRESS && fields.get(1)?.some((protocol) => protocol !== 0) === true)
       return 'protocol: must be TCP';
-    const file = message === DATA_SOURCE ? textIn(fields, 1) : '';
+    const file = message === DATA_SOURCE ? readText(fields, 1) : '';
     if (file !== '' && !this.files.includes(file)) return `filename: ${JSON.stringify(file.slice(0, 200))} is not read`;
     return undefined;
   }
 }
 
-function textIn(fields: VisitedFields, number: number): string {
+function readText(fields: VisitedFields, number: number): string {
   const value = fields.get(number)?.[0];
   return typeof value === 'string' ? value : '';
 }

@@ -3,7 +3,7 @@ import { Cluster, Cluster_DiscoveryType, Listener, TrafficDirection } from '@cau
 import { checkMessage, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { isProcessCluster, NO_CLUSTER, parseXdsName, processClusterName } from '@causeway/xds-translation';
 import type { LocalAddress } from '../capture/ruleset';
-import { isSameAddress, isSamePlace, processAsNamed, type DialFacts, type OwnService } from './dial-facts';
+import { isSameAddress, isSameSocketAddress, processAddress, type DialFacts, type OwnService } from './dial-facts';
 import { ResourceParts } from './resource-parts';
 
 const { cluster, hostName, listener } = RESOURCE_TYPES;
@@ -11,22 +11,22 @@ const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 const AGGREGATE = 'envoy.extensions.clusters.aggregate.v3.ClusterConfig';
 
 /**
- * Returns why this machine refuses a resource, whatever the zone says; undefined if it accepts it. Linear in its bytes.
- * Only known forms of addresses are accepted, so an unknown form is refused. An inbound connects to the process of its
- * own service only. Single hosts of other clusters are removed by `permittedHosts`.
+ * Returns why this machine refuses a resource; undefined if it accepts it. Linear in its size. Only known forms of
+ * addresses are accepted. An inbound may connect only to the process of its own service. Forbidden hosts of other
+ * clusters are removed by `removeForbiddenHosts`.
  */
 export function findRefusal(resource: EncodedResource, facts: DialFacts): string | undefined {
   const { type, name, bytes } = resource;
-  // It leads nowhere.
+  // A host name contains no targets.
   if (type === hostName) return undefined;
   const parts = new ResourceParts(type, name, facts.files);
   const [problem] = checkMessage(type, bytes, parts.visit);
   if (problem) return `${problem.field}: ${problem.reason}`;
-  if (type === cluster) return clusterProblem(Cluster.decode(bytes), facts);
-  return type === listener ? listenerProblem(Listener.decode(bytes), parts, facts) : undefined;
+  if (type === cluster) return findClusterRefusal(Cluster.decode(bytes), facts);
+  return type === listener ? findListenerRefusal(Listener.decode(bytes), parts, facts) : undefined;
 }
 
-function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
+function findClusterRefusal(found: Cluster, facts: DialFacts): string | undefined {
   const { name, clusterDiscoveryType: discovery, edsClusterConfig, loadAssignment } = found;
   if (discovery?.$case === 'clusterType') {
     const { typeUrl = '' } = discovery.value.typedConfig ?? {};
@@ -40,53 +40,53 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
   if (edsClusterConfig && source !== undefined && source !== 'ads' && source !== 'self')
     return 'eds_cluster_config: endpoints must come from the agent';
   if (!isProcessCluster(name)) return undefined;
-  const places = loadAssignment ? placesIn(loadAssignment) : [];
+  const places = loadAssignment ? listAddresses(loadAssignment) : [];
   const isProcess = (service: OwnService): boolean => {
-    const process = processAsNamed(service);
+    const process = processAddress(service);
     const isNamed = [false, true].some((isHttp2) => processClusterName(process, isHttp2) === name);
-    return isNamed && places.every((at) => at !== undefined && isSamePlace(at, process));
+    return isNamed && places.every((at) => at !== undefined && isSameSocketAddress(at, process));
   };
   if (type === STATIC && facts.services.some(isProcess)) return undefined;
   return `agent.yaml names no service with the process ${places.map(formatAddress).join(', ') || name}: inbounds lead to ${describeProcesses(facts)}`;
 }
 
-function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts): string | undefined {
-  // An ingress has no inbound: it leads to hosts of the zone, each of which is checked.
+function findListenerRefusal(found: Listener, parts: ResourceParts, facts: DialFacts): string | undefined {
+  // An ingress has no inbound: it forwards to hosts of the zone, each of which is checked.
   if (facts.address === undefined) return undefined;
   const { name, trafficDirection, address, additionalAddresses, useOriginalDst } = found;
   const places = [address, ...additionalAddresses.map((each) => each.address)].flatMap((each) =>
     each?.address?.$case === 'socketAddress' ? [readSocketAddress(each.address.value)] : [],
   );
-  const own = places.map((at) => facts.services.find((one) => at !== undefined && isSamePlace(one.at, at)));
+  const own = places.map((at) => facts.services.find((one) => at !== undefined && isSameSocketAddress(one.at, at)));
   const claims = parseXdsName(name)?.prefix === 'inbound' || trafficDirection === TrafficDirection.INBOUND;
-  if (!claims && own.every((one) => one === undefined)) return foreignPlace(places, facts);
+  if (!claims && own.every((one) => one === undefined)) return findUnknownAddress(places, facts);
   const [service] = own;
   if (!service || own.length > 1)
     return `address: agent.yaml names no service at ${places.map(formatAddress).join(', ')}: inbounds are ${facts.services.map((one) => formatAddress(one.at)).join(', ') || 'none'}`;
   const allowed: readonly string[] = [false, true].map((isHttp2) =>
-    processClusterName(processAsNamed(service), isHttp2),
+    processClusterName(processAddress(service), isHttp2),
   );
   const other = [...parts.clusters].find((one) => one !== NO_CLUSTER && !allowed.includes(one));
   if (other !== undefined)
     return `leads to the cluster ${JSON.stringify(other.slice(0, 100))}: the inbound at ${formatAddress(service.at)} leads to ${formatAddress(service.process)} (agent.yaml)`;
-  const loose = parts.loose ?? (useOriginalDst === true ? 'use_original_dst' : undefined);
+  const loose = parts.dynamicPart ?? (useOriginalDst === true ? 'use_original_dst' : undefined);
   return loose && `${loose}: an inbound leads to ${formatAddress(service.process)} only (agent.yaml)`;
 }
 
-/** Others reach this machine at the address of the Dataplane: there nothing listens that its file does not name. */
-function foreignPlace(places: readonly (LocalAddress | undefined)[], facts: DialFacts): string | undefined {
+/** Refuses listeners at the address of the Dataplane that agent.yaml does not name: other machines reach them. */
+function findUnknownAddress(places: readonly (LocalAddress | undefined)[], facts: DialFacts): string | undefined {
   const { address: own, listens } = facts;
   if (own === undefined) return undefined;
   for (const at of places) {
     if (!at) return 'address: its port must be a number';
-    if (listens.some((one) => isSamePlace(one, at))) continue;
+    if (listens.some((one) => isSameSocketAddress(one, at))) continue;
     if (ANY_ADDRESS.includes(at.address) || isSameAddress(at.address, own))
       return `address: nothing of agent.yaml listens at ${formatAddress(at)}`;
   }
   return undefined;
 }
 
-function placesIn({ endpoints }: NonNullable<Cluster['loadAssignment']>): readonly (LocalAddress | undefined)[] {
+function listAddresses({ endpoints }: NonNullable<Cluster['loadAssignment']>): readonly (LocalAddress | undefined)[] {
   return endpoints.flatMap(({ lbEndpoints }) =>
     lbEndpoints.map(({ hostIdentifier }) => {
       const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
@@ -100,7 +100,7 @@ interface WireAddress {
   readonly portSpecifier: { readonly $case: string; readonly value: string | number } | undefined;
 }
 
-/** The address of a socket; undefined where it has no port of a number. */
+/** Converts a socket address; undefined if it has no numeric port. */
 export function readSocketAddress({ address, portSpecifier }: WireAddress): LocalAddress | undefined {
   const port = portSpecifier?.$case === 'portValue' ? portSpecifier.value : undefined;
   return typeof port === 'number' ? { address, port } : undefined;
@@ -110,7 +110,7 @@ function describeProcesses({ services }: DialFacts): string {
   return services.map(({ process }) => formatAddress(process)).join(', ') || 'nothing, it names none';
 }
 
-/** `address:port`, for people. */
+/** Formats `address:port`. */
 export function formatAddress(at: LocalAddress | undefined): string {
   if (!at) return 'no place';
   return `${isIPv6(at.address) ? `[${at.address}]` : at.address}:${at.port}`;

@@ -1,7 +1,7 @@
 import type { DecodedCluster } from '../builtin/decode/clusters';
 import type { UpstreamEndpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import type { ClientTls } from '../builtin/decode/tls-settings';
-import { directEndpoints, parseTrustedRanges } from './direct-endpoints';
+import { selectDirectEndpoints, parseTrustedRanges } from './direct-endpoints';
 
 const AT = { address: '241.0.0.1', port: 80 };
 const TLS = {} as ClientTls;
@@ -76,7 +76,7 @@ describe('directEndpoints', () => {
       '1 endpoint with a host name; 2 endpoints outside trustedNetworks; 1 endpoint of the other IP family; 1 endpoint of zone east for callers with an identity only (mTLS)',
     ],
   ])('%s', (_, localities, endpoints, lost) => {
-    expect(directEndpoints(AT, plan(), localities, isTrusted)).toEqual({ endpoints, lost });
+    expect(selectDirectEndpoints(AT, plan(), localities, isTrusted)).toEqual({ endpoints, lost });
   });
 
   it('shares by zones where the cluster does, each zone by its instances', () => {
@@ -84,17 +84,19 @@ describe('directEndpoints', () => {
       locality([plain('10.0.0.1'), plain('10.0.0.2', 8080, false)], { weight: 2 }),
       locality([plain('10.1.0.1'), plain('10.1.0.2')], { weight: 1, zone: 'east' }),
     ];
-    const shares = directEndpoints(AT, plan({ isWeighted: true }), localities, isTrusted).endpoints;
+    const shares = selectDirectEndpoints(AT, plan({ isWeighted: true }), localities, isTrusted).endpoints;
     expect(shares).toEqual([place('10.0.0.1', 2_000), place('10.1.0.1', 500), place('10.1.0.2', 500)]);
-    expect(directEndpoints(AT, plan(), localities, isTrusted).endpoints.map(({ weight }) => weight)).toEqual([1, 1, 1]);
+    expect(selectDirectEndpoints(AT, plan(), localities, isTrusted).endpoints.map(({ weight }) => weight)).toEqual([
+      1, 1, 1,
+    ]);
   });
 
   it('leads a virtual IP to endpoints of its family, and none of loopback', () => {
     const both = [locality([plain('10.0.0.1'), plain('fd00::1')])];
-    expect(directEndpoints({ address: 'fd00:fd::1', port: 80 }, plan(), both, isTrusted).endpoints).toEqual([
+    expect(selectDirectEndpoints({ address: 'fd00:fd::1', port: 80 }, plan(), both, isTrusted).endpoints).toEqual([
       place('fd00::1'),
     ]);
-    expect(directEndpoints({ address: '127.5.0.1', port: 80 }, plan(), both, isTrusted)).toEqual({
+    expect(selectDirectEndpoints({ address: '127.5.0.1', port: 80 }, plan(), both, isTrusted)).toEqual({
       endpoints: [],
       lost: 'a virtual IP of loopback cannot be led elsewhere',
     });

@@ -1,6 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { DecodedCluster } from '../builtin/decode/clusters';
 import type { UpstreamEndpoint, EndpointLocality } from '../builtin/decode/endpoints';
+import { isLoopback } from '../capture/plaintext-reachable';
 import type { LocalAddress } from '../capture/ruleset';
 import type { WeightedEndpoint } from '../capture/service-maps';
 
@@ -9,21 +10,21 @@ import type { WeightedEndpoint } from '../capture/service-maps';
  * apply.
  */
 export interface DirectEndpoints {
-  /** None: connections are refused. */
+  /** Empty: connections are refused. */
   readonly endpoints: readonly WeightedEndpoint[];
-  /** For people; undefined where all is done that the service asks for. */
-  readonly lost: string | undefined;
+  /** Why endpoints are left out; undefined if none is. */
+  readonly unsupported: string | undefined;
 }
 
-/** Whether an IP address is in one of the ranges in which the operator trusts everybody. */
+/** Returns whether an IP address is in a range that the operator trusts. */
 export type IsTrusted = (address: string) => boolean;
 
-/** The scale of weights that are not whole: of the instances of one zone each has the share of its zone by their number. */
+/** Scale for fractional weights: a locality's weight is divided by its number of endpoints. */
 const WEIGHT_SCALE = 1_000;
-/** Maximum weight of an endpoint: larger ones count as this. */
-const LARGEST_WEIGHT = 1_000_000;
+/** Maximum weight of an endpoint. */
+const MAX_WEIGHT = 1_000_000;
 
-/** @throws where a range is none: the configuration was checked. */
+/** @throws if a range is invalid; the configuration is validated before */
 export function parseTrustedRanges(ranges: readonly string[]): IsTrusted {
   const list = new BlockList();
   for (const range of ranges) {
@@ -34,17 +35,17 @@ export function parseTrustedRanges(ranges: readonly string[]): IsTrusted {
 }
 
 /**
- * The endpoints of the first priority in which one can be used: healthy, an IP address of the family of the virtual one and of a trusted
- * network, that takes plain text. The kernel has no identity, so what takes callers with one only (mTLS Strict, the ingress of another
- * zone, an egress) is left out. Linear in the endpoints.
+ * Selects the usable endpoints of the first priority that has any: healthy, plaintext, in a trusted network, and of the
+ * virtual IP's address family. The kernel has no identity, so endpoints that need one (mTLS Strict, other zones'
+ * ingresses, egresses) are left out. Linear in the endpoints.
  */
-export function directEndpoints(
+export function selectDirectEndpoints(
   at: LocalAddress,
   plan: DecodedCluster,
   localities: readonly EndpointLocality[],
   isTrusted: IsTrusted,
 ): DirectEndpoints {
-  if (isLoopback(at.address)) return { endpoints: [], lost: 'a virtual IP of loopback cannot be led elsewhere' };
+  if (isLoopback(at.address)) return { endpoints: [], unsupported: 'a virtual IP of loopback cannot be led elsewhere' };
   const reasons = new Map<string, number>();
   const priorities = [...new Set(localities.map(({ priority }) => priority))].sort((a, b) => a - b);
   for (const priority of priorities) {
@@ -54,15 +55,16 @@ export function directEndpoints(
         weight,
         endpoints: endpoints.filter((each) => {
           if (!each.isHealthy) return false;
-          const reason = reasonAgainst(each, { at, plan, zone, isTrusted });
+          const reason = findObstacle(each, { at, plan, zone, isTrusted });
           if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
           return reason === undefined;
         }),
       }))
       .filter(({ endpoints }) => endpoints.length > 0);
-    if (usable.length > 0) return { endpoints: weighted(usable, plan.isWeighted), lost: lostText(reasons) };
+    if (usable.length > 0)
+      return { endpoints: weightEndpoints(usable, plan.isWeighted), unsupported: formatReasons(reasons) };
   }
-  return { endpoints: [], lost: lostText(reasons) };
+  return { endpoints: [], unsupported: formatReasons(reasons) };
 }
 
 interface Facts {
@@ -72,7 +74,7 @@ interface Facts {
   readonly isTrusted: IsTrusted;
 }
 
-function reasonAgainst({ address, match }: UpstreamEndpoint, { at, plan, zone, isTrusted }: Facts): string | undefined {
+function findObstacle({ address, match }: UpstreamEndpoint, { at, plan, zone, isTrusted }: Facts): string | undefined {
   const found = plan.transports.find((each) =>
     Object.entries(each.match).every(([key, value]) => match[key] === value),
   );
@@ -83,15 +85,15 @@ function reasonAgainst({ address, match }: UpstreamEndpoint, { at, plan, zone, i
   return isTrusted(address) ? undefined : 'outside trustedNetworks';
 }
 
-function weighted(
+function weightEndpoints(
   localities: readonly { readonly weight: number; readonly endpoints: readonly UpstreamEndpoint[] }[],
   isWeighted: boolean,
 ): readonly WeightedEndpoint[] {
   const found = new Map<string, WeightedEndpoint>();
   for (const { weight, endpoints } of localities) {
     const share = Math.round((WEIGHT_SCALE * weight) / endpoints.length);
-    const each = isWeighted ? Math.min(LARGEST_WEIGHT, Math.max(1, share)) : 1;
-    // Of two endpoints of one place the first counts.
+    const each = isWeighted ? Math.min(MAX_WEIGHT, Math.max(1, share)) : 1;
+    // Of two endpoints with the same address, the first counts.
     for (const { address, port } of endpoints) {
       const key = `${address} ${port}`;
       if (!found.has(key)) found.set(key, { address, port, weight: each });
@@ -100,14 +102,10 @@ function weighted(
   return [...found.values()];
 }
 
-function lostText(reasons: ReadonlyMap<string, number>): string | undefined {
+function formatReasons(reasons: ReadonlyMap<string, number>): string | undefined {
   if (reasons.size === 0) return undefined;
   const parts = [...reasons]
     .slice(0, 4)
     .map(([reason, count]) => `${count} endpoint${count === 1 ? '' : 's'} ${reason}`);
   return parts.join('; ');
-}
-
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1';
 }

@@ -6,27 +6,27 @@ import { ResourceNeeds } from '../builtin/resource-needs';
 import type { LocalAddress } from '../capture/ruleset';
 import type { Plane, PlaneRules, PlaneState, UnsupportedFeature } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
-import { directEndpoints, parseTrustedRanges, type IsTrusted } from './direct-endpoints';
-import { KernelMaps, openConnections, type KernelMapsOptions } from './kernel-maps';
-import { serviceKey, type DirectService } from '../capture/service-maps';
+import { selectDirectEndpoints, parseTrustedRanges, type IsTrusted } from './direct-endpoints';
+import { KernelMaps, countOpenConnections, type KernelMapsOptions } from './kernel-maps';
+import { formatServiceKey, type DirectService } from '../capture/service-maps';
 
 export interface DirectPlaneOptions extends KernelMapsOptions {
-  /** Whether the virtual IPs of this machine are led by this plane; otherwise it only serves. */
-  readonly isLeading: boolean;
+  /** Whether this plane captures the machine's virtual IPs; otherwise it only serves inbounds. */
+  readonly capturesVirtualIps: boolean;
   /** Ranges of IP addresses in which the operator trusts every machine and the network between them. */
   readonly trustedNetworks: readonly string[];
 }
 
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
-/** Interval at which its rules are checked, ms. */
-const CHECK = 5_000;
-/** Interval at which open connections are counted while it drains, ms. */
-const COUNT = 200;
+/** Interval at which the rules are checked, ms. */
+const CHECK_INTERVAL = 5_000;
+/** Interval at which open connections are counted while draining, ms. */
+const DRAIN_POLL_INTERVAL = 200;
 
 /**
- * The dataplane without a proxy: the kernel replaces each virtual IP by the address of an endpoint, for each new
- * connection. Nothing is encrypted or authenticated, so it connects only to endpoints that accept plain text, in
+ * Dataplane without a proxy: the kernel replaces each virtual IP by the address of an endpoint, for each new
+ * connection. Nothing is encrypted or authenticated, so it connects only to endpoints that accept plaintext, in
  * networks that the operator trusts, and serves only services whose callers need no identity
  * (docs/reference/direct-plane.md).
  */
@@ -37,12 +37,12 @@ export class DirectPlane implements Plane {
   private readonly needs: ResourceNeeds;
   private readonly maps: KernelMaps | undefined;
   private readonly isTrusted: IsTrusted;
-  /** The clusters whose endpoints a resource holds. */
+  /** Clusters by the name of their endpoints resource. */
   private readonly byEndpoints = new Map<string, Set<string>>();
   private readonly endpointsOf = new Map<string, string>();
-  /** By cluster or listener: what of it this plane cannot do. */
+  /** Unsupported features, by cluster. */
   private readonly lost = new Map<string, string>();
-  /** By `address:port`: why an inbound cannot be served. */
+  /** Why an inbound cannot be served, by `address:port`. */
   private readonly refused = new Map<string, string>();
   private checking: Timer | undefined;
 
@@ -52,7 +52,7 @@ export class DirectPlane implements Plane {
   ) {
     this.decoded = new DecodedResources(resources);
     this.needs = new ResourceNeeds(resources);
-    this.maps = options.isLeading ? new KernelMaps(options) : undefined;
+    this.maps = options.capturesVirtualIps ? new KernelMaps(options) : undefined;
     this.isTrusted = parseTrustedRanges(options.trustedNetworks);
     this.current = { type: 'starting', since: options.clock.now() };
   }
@@ -65,7 +65,7 @@ export class DirectPlane implements Plane {
     return this.maps && { ...this.maps.state, lost: this.lost.size };
   }
 
-  /** By `address:port` of the Dataplane's inbounds: why they cannot be served. */
+  /** Why inbounds cannot be served, by `address:port`. */
   get refusedInbounds(): ReadonlyMap<string, string> {
     return this.refused;
   }
@@ -74,7 +74,7 @@ export class DirectPlane implements Plane {
     for (const name of this.resources.names(listener)) this.readInbound(name);
     const services = new Map<string, DirectService>();
     for (const name of this.resources.names(cluster)) {
-      const [key, service] = this.read(name) ?? [];
+      const [key, service] = this.readService(name) ?? [];
       if (key !== undefined && service) services.set(key, service);
     }
     await this.maps?.begin(services);
@@ -85,8 +85,8 @@ export class DirectPlane implements Plane {
   async take({ type, names }: CacheChange): Promise<string | undefined> {
     if (this.isEnding) return undefined;
     if (type === listener) for (const name of names) this.readInbound(name);
-    const clusters = type === cluster ? names : type === endpoints ? this.clustersWith(names) : [];
-    const services = new Map(clusters.map((name) => this.read(name)).filter((each) => each !== undefined));
+    const clusters = type === cluster ? names : type === endpoints ? this.listClustersWith(names) : [];
+    const services = new Map(clusters.map((name) => this.readService(name)).filter((each) => each !== undefined));
     const failure = services.size === 0 ? undefined : await this.maps?.change(services);
     this.updateState();
     return failure;
@@ -100,7 +100,7 @@ export class DirectPlane implements Plane {
     if (this.maps?.state.loadedAt !== undefined) {
       const { keys } = this.maps;
       await this.maps.refuseNew();
-      await this.drained(keys, clock.elapsed() + drainMs);
+      await this.waitForDrain(keys, clock.elapsed() + drainMs);
     }
     await this.maps?.remove();
     this.become({ type: 'stopped' });
@@ -115,25 +115,25 @@ export class DirectPlane implements Plane {
     return this.current.type === 'draining' || this.current.type === 'stopped';
   }
 
-  /** A change of the content of endpoints concerns the clusters that have them. */
-  private clustersWith(names: readonly string[]): readonly string[] {
+  /** Returns the clusters that use these endpoints. */
+  private listClustersWith(names: readonly string[]): readonly string[] {
     return [...new Set(names.flatMap((name) => [...(this.byEndpoints.get(name) ?? [])]))];
   }
 
   /** Returns the current endpoints of a virtual IP; undefined for a cluster without a virtual IP. */
-  private read(name: string): readonly [key: string, service: DirectService | undefined] | undefined {
-    const at = virtualAddress(name);
+  private readService(name: string): readonly [key: string, service: DirectService | undefined] | undefined {
+    const at = parseVirtualAddress(name);
     if (!at || !this.maps) return undefined;
-    const key = serviceKey(at);
+    const key = formatServiceKey(at);
     const plan = this.decoded.cluster(name);
     this.follow(name, plan && 'name' in plan.endpoints ? plan.endpoints.name : undefined);
     if (!plan) {
-      this.note(name, this.decoded.problem(cluster, name));
+      this.setUnsupported(name, this.decoded.problem(cluster, name));
       return [key, undefined];
     }
     const localities = this.decoded.listEndpoints(plan);
-    const { endpoints: found, lost } = directEndpoints(at, plan, localities, this.isTrusted);
-    this.note(name, lost);
+    const { endpoints: found, unsupported } = selectDirectEndpoints(at, plan, localities, this.isTrusted);
+    this.setUnsupported(name, unsupported);
     return [key, found.length === 0 ? undefined : { at, endpoints: found }];
   }
 
@@ -162,7 +162,7 @@ export class DirectPlane implements Plane {
     else this.refused.set(at, reason);
   }
 
-  private note(name: string, what: string | undefined): void {
+  private setUnsupported(name: string, what: string | undefined): void {
     if (what === undefined) this.lost.delete(name);
     else this.lost.set(name, what);
   }
@@ -179,7 +179,7 @@ export class DirectPlane implements Plane {
 
   private checkLater(maps: KernelMaps): void {
     const { clock, logger } = this.options;
-    this.checking = clock.after(CHECK, () => {
+    this.checking = clock.after(CHECK_INTERVAL, () => {
       void maps
         .check()
         .then((wasMissing) => {
@@ -193,11 +193,11 @@ export class DirectPlane implements Plane {
     });
   }
 
-  /** Connections need the rules as long as they are open. */
-  private async drained(keys: ReadonlySet<string>, until: number): Promise<void> {
+  /** Waits for connections to end: they need the rules while they are open. */
+  private async waitForDrain(keys: ReadonlySet<string>, until: number): Promise<void> {
     const { clock } = this.options;
-    while (clock.elapsed() < until && (await openConnections(keys)) > 0)
-      await clock.sleep(Math.min(COUNT, Math.max(1, until - clock.elapsed())));
+    while (clock.elapsed() < until && (await countOpenConnections(keys)) > 0)
+      await clock.sleep(Math.min(DRAIN_POLL_INTERVAL, Math.max(1, until - clock.elapsed())));
   }
 
   private become(state: Omit<PlaneState, 'since'>): void {
@@ -205,8 +205,8 @@ export class DirectPlane implements Plane {
   }
 }
 
-/** The virtual IP and port that a cluster `vip:<address>:<port>` stands for. */
-function virtualAddress(name: string): LocalAddress | undefined {
+/** Parses the virtual IP and port of a cluster name `vip:<address>:<port>`. */
+function parseVirtualAddress(name: string): LocalAddress | undefined {
   const [, address, port] = /^vip:\[?([0-9a-f.:]+?)\]?:(\d+)$/i.exec(name) ?? [];
   return address === undefined ? undefined : { address, port: Number(port) };
 }

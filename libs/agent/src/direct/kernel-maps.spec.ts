@@ -1,12 +1,12 @@
 import { silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { NetworkFailure } from '../capture/network-tools';
-import { connectionsIn, KernelMaps } from './kernel-maps';
-import { serviceKey, type DirectService } from '../capture/service-maps';
+import { countConnections, KernelMaps } from './kernel-maps';
+import { formatServiceKey, type DirectService } from '../capture/service-maps';
 
 const service = (last: number, to = '10.0.0.1'): readonly [string, DirectService] => {
   const at = { address: `241.0.0.${last}`, port: 80 };
-  return [serviceKey(at), { at, endpoints: [{ address: to, port: 8080, weight: 1 }] }];
+  return [formatServiceKey(at), { at, endpoints: [{ address: to, port: 8080, weight: 1 }] }];
 };
 
 /** A kernel that records transactions, and takes them when it is let. */
@@ -141,6 +141,6 @@ it('counts open connections to addresses, in the tables of the kernel', () => {
     '   4: 0107070A:9003 010000F1:0050 08',
     '',
   ].join('\n');
-  expect(connectionsIn(table, new Set(['241.0.0.1 . 80']))).toBe(2);
-  expect(connectionsIn('', new Set(['241.0.0.1 . 80']))).toBe(0);
+  expect(countConnections(table, new Set(['241.0.0.1 . 80']))).toBe(2);
+  expect(countConnections('', new Set(['241.0.0.1 . 80']))).toBe(0);
 });

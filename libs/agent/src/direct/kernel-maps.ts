@@ -2,31 +2,31 @@ import { readFile } from 'node:fs/promises';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { MachineNetwork } from '../capture/machine-network';
 import { NetworkFailure } from '../capture/network-tools';
-import { readableAddress } from '../health/listening-sockets';
+import { parseKernelAddress } from '../health/listening-sockets';
 import type { PlaneRules } from '../plane';
-import { DIRECT_TABLE, serviceKey, ServiceMaps, type DirectService } from '../capture/service-maps';
+import { DIRECT_TABLE, formatServiceKey, ServiceMaps, type DirectService } from '../capture/service-maps';
 
 export interface KernelMapsOptions {
   readonly network: Pick<MachineNetwork, 'claim' | 'tools'>;
-  /** Of the agent. */
+  /** Id of the agent. */
   readonly instance: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const SOCKETS = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-/** States of a socket, as the kernel prints them, in which bytes may still come or go. */
-const OPEN: ReadonlySet<string> = new Set(['01', '04', '05', '08']);
+/** Socket states, as the kernel prints them, in which data may still flow. */
+const OPEN_STATES: ReadonlySet<string> = new Set(['01', '04', '05', '08']);
 
-/** Pauses before a change that the kernel has refused is tried again, ms. */
+/** Backoff before a refused change is retried, ms. */
 const RETRY = { first: 1_000, longest: 30_000 };
 
 /**
- * The maps of this machine in its kernel. One transaction runs at a time; changes meanwhile go into the next one. If a
+ * nftables maps of this machine. One transaction runs at a time; changes meanwhile go into the next one. If a
  * transaction fails, for instance because the table was flushed, everything is written again.
  */
 export class KernelMaps {
-  /** Wanted content of the kernel, by `serviceKey`. */
+  /** Wanted content of the kernel, by `formatServiceKey`. */
   private readonly wanted = new Map<string, DirectService>();
   private dirty = new Set<string>();
   /** Content of the kernel; undefined: unknown. */
@@ -40,7 +40,7 @@ export class KernelMaps {
   private transactions = 0;
   /** Number of transactions that the kernel refused. */
   private refusals = 0;
-  /** It was noticed that rules are missing, and they are not put back yet. */
+  /** Rules were found missing and are not yet restored. */
   private isLost = false;
   private restored = 0;
   private restoredAt: number | undefined;
@@ -54,14 +54,14 @@ export class KernelMaps {
     return { addresses, slots, loadedAt, failure, refusals, restored, restoredAt };
   }
 
-  /** Makes the table, in the place of one that an earlier run has left, with these services. Rejects where that is not possible. */
+  /** Creates the table with these services, replacing one of an earlier run. Rejects if that fails. */
   async begin(services: ReadonlyMap<string, DirectService>): Promise<void> {
     for (const [key, service] of services) this.wanted.set(key, service);
-    this.loading = this.writeAnew().finally(() => (this.loading = undefined));
+    this.loading = this.rewriteAll().finally(() => (this.loading = undefined));
     await this.loading;
   }
 
-  /** Brings services to what is given, undefined: gone. Resolves when the kernel does so: with why not, where it does not. */
+  /** Sets services; undefined removes one. Resolves when the kernel has the change, or with why it does not. */
   async change(services: ReadonlyMap<string, DirectService | undefined>): Promise<string | undefined> {
     for (const [key, service] of services) {
       if (service) this.wanted.set(key, service);
@@ -76,8 +76,8 @@ export class KernelMaps {
   async check(): Promise<boolean> {
     const { maps, transactions } = this;
     if (this.isRemoved || this.loading || !maps) return false;
-    const stands = await this.stands(maps);
-    // // The missing part may have been removed by another transaction meanwhile, or one is about to do so.
+    const stands = await this.isInstalled(maps);
+    // A transaction in the meantime may have removed the part, or is about to restore it.
     if (stands || transactions !== this.transactions || this.loading || this.isRemoved) return false;
     this.isLost = true;
     this.maps = undefined;
@@ -85,22 +85,22 @@ export class KernelMaps {
     return true;
   }
 
-  /** Services with endpoints, by `serviceKey`. */
+  /** Services with endpoints, by `formatServiceKey`. */
   get keys(): ReadonlySet<string> {
     return new Set(this.wanted.keys());
   }
 
-  /** New connections are refused from now on; open ones go on. */
+  /** Refuses new connections; open ones continue. */
   async refuseNew(): Promise<void> {
     await this.change(new Map([...this.wanted.keys()].map((key) => [key, undefined])));
   }
 
-  /** The table is gone. Idempotent. */
+  /** Removes the table. Idempotent. */
   async remove(): Promise<void> {
     this.isRemoved = true;
     await this.loading;
     if (this.loadedAt === undefined) return;
-    // // A table that was already removed is no error.
+    // `delete` succeeds even if the table was already removed.
     const lines = `table inet ${DIRECT_TABLE}\ndelete table inet ${DIRECT_TABLE}\n`;
     await this.options.network.tools.run('nft', ['-f', '-'], lines);
     [this.maps, this.loadedAt] = [undefined, undefined];
@@ -125,7 +125,7 @@ export class KernelMaps {
     const { logger, clock } = this.options;
     try {
       if (this.maps) await this.writeChange(this.maps).catch((error: unknown) => this.recover(error));
-      else await this.writeAnew();
+      else await this.rewriteAll();
       [this.failure, this.failures] = [undefined, 0];
       this.countRestored();
     } catch (error) {
@@ -142,7 +142,7 @@ export class KernelMaps {
     this.options.logger.warn('the maps of the kernel are written anew', { reason: errorText(error) });
     this.refusals += 1;
     if (isMissing(error)) this.isLost = true;
-    await this.writeAnew();
+    await this.rewriteAll();
   }
 
   private countRestored(): void {
@@ -152,30 +152,30 @@ export class KernelMaps {
     this.restoredAt = this.options.clock.now();
   }
 
-  private async stands(maps: ServiceMaps): Promise<boolean> {
-    const { text, used } = maps.trial();
+  private async isInstalled(maps: ServiceMaps): Promise<boolean> {
+    const { text, used } = maps.renderCheck();
     try {
       await this.options.network.tools.run('nft', ['-c', '-f', '-'], text);
       return false;
     } catch (error) {
       if (isMissing(error)) return false;
-      const refused = error instanceof NetworkFailure ? (error.said.match(/resource busy/gi)?.length ?? 0) : 0;
+      const refused = error instanceof NetworkFailure ? (error.output.match(/resource busy/gi)?.length ?? 0) : 0;
       if (refused === 0) throw error;
       return refused === used;
     }
   }
 
   private async writeChange(maps: ServiceMaps): Promise<void> {
-    const keys = this.take();
-    await this.run(maps.change(new Map(keys.map((key) => [key, this.wanted.get(key)]))));
+    const keys = this.takeDirtyKeys();
+    await this.run(maps.renderChange(new Map(keys.map((key) => [key, this.wanted.get(key)]))));
   }
 
-  private async writeAnew(): Promise<void> {
+  private async rewriteAll(): Promise<void> {
     this.maps = undefined;
-    this.take();
+    this.takeDirtyKeys();
     await this.options.network.claim(DIRECT_TABLE);
     const maps = new ServiceMaps(this.options.instance);
-    await this.run(maps.begin() + maps.change(this.wanted));
+    await this.run(maps.createTable() + maps.renderChange(this.wanted));
     this.maps = maps;
   }
 
@@ -186,35 +186,35 @@ export class KernelMaps {
     this.loadedAt = this.options.clock.now();
   }
 
-  private take(): readonly string[] {
+  private takeDirtyKeys(): readonly string[] {
     const keys = [...this.dirty];
     this.dirty = new Set();
     return keys;
   }
 }
 
-/** Somebody has removed what a transaction is about. */
+/** Returns whether a transaction failed because another program removed its table or map. */
 function isMissing(error: unknown): boolean {
-  return error instanceof NetworkFailure && /No such file or directory/.test(error.said);
+  return error instanceof NetworkFailure && /No such file or directory/.test(error.output);
 }
 
 /**
- * Counts the open connections of this network namespace that were made to these addresses (`serviceKey`). Linear in its
- * sockets.
+ * Counts the open connections of this network namespace to these addresses (`formatServiceKey`). Linear in its sockets.
  */
-export async function openConnections(keys: ReadonlySet<string>): Promise<number> {
+export async function countOpenConnections(keys: ReadonlySet<string>): Promise<number> {
   const tables = await Promise.all(SOCKETS.map((path) => readFile(path, 'latin1').catch(() => '')));
-  return tables.reduce((sum, table) => sum + connectionsIn(table, keys), 0);
+  return tables.reduce((sum, table) => sum + countConnections(table, keys), 0);
 }
 
-/** The same, of a table of the kernel. */
-export function connectionsIn(table: string, keys: ReadonlySet<string>): number {
+/** Counts them in a socket table of the kernel. */
+export function countConnections(table: string, keys: ReadonlySet<string>): number {
   let open = 0;
   for (const line of table.split('\n').slice(1)) {
     const [, , remote = '', state = ''] = line.trim().split(/\s+/);
     const [address = '', port = ''] = remote.split(':');
-    if (!OPEN.has(state)) continue;
-    if (keys.has(serviceKey({ address: readableAddress(address), port: Number.parseInt(port, 16) }))) open += 1;
+    if (!OPEN_STATES.has(state)) continue;
+    if (keys.has(formatServiceKey({ address: parseKernelAddress(address), port: Number.parseInt(port, 16) })))
+      open += 1;
   }
   return open;
 }

@@ -15,10 +15,10 @@ export interface EnvoyPlaneOptions {
   readonly concurrency: number;
   /** Maximum number of simultaneous connections; unbounded if absent. */
   readonly connections?: number;
-  /** The node id and the cluster of its proxy. */
+  /** Node id and cluster of its proxy. */
   readonly id: string;
   readonly cluster: string;
-  /** Of this plane alone, and of this user: it holds the admin socket. */
+  /** Folder with the admin socket: used by this plane only, accessible to this user only. */
   readonly folder: string;
   readonly cache: ResourceReader;
   readonly xds: LocalXdsServer;
@@ -27,11 +27,11 @@ export interface EnvoyPlaneOptions {
 }
 
 const RESTART = { base: 200, cap: 30_000 };
-/** An Envoy that has lived so long has started: the next one comes at once, ms. */
-const SETTLED = 60_000;
-/** Timeout for Envoy to end when asked to, and to answer, ms. */
+/** After this run time the restart backoff starts over, ms. */
+const STABLE_RUN_TIME = 60_000;
+/** Timeout for Envoy to end after SIGTERM, ms. */
 const TIMEOUT = 5_000;
-const ADMIN_DEADLINE = 2_000;
+const ADMIN_TIMEOUT = 2_000;
 const DRAIN_POLL_INTERVAL = 100;
 const READY_POLL_INTERVAL = 250;
 
@@ -51,7 +51,7 @@ export class EnvoyPlane implements Plane {
     return this.current;
   }
 
-  /** The process, for status; undefined while none runs. */
+  /** Process id, for status; undefined while Envoy does not run. */
   get pid(): number | undefined {
     return this.process?.isAlive === true ? this.process.pid : undefined;
   }
@@ -63,10 +63,10 @@ export class EnvoyPlane implements Plane {
     this.supervision = this.supervise();
   }
 
-  /** While no Envoy runs nothing carries traffic: the next one begins with what the cache holds then. */
+  /** Resolves at once while Envoy does not run: it starts with the current content of the cache. */
   take(change: CacheChange): Promise<string | undefined> {
     const { id, xds } = this.options;
-    return this.process?.isAlive === true ? xds.taken(id, change) : Promise.resolve(undefined);
+    return this.process?.isAlive === true ? xds.waitForAck(id, change) : Promise.resolve(undefined);
   }
 
   async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
@@ -107,7 +107,7 @@ export class EnvoyPlane implements Plane {
       this.process = undefined;
       xds.release(id);
       if (signal.aborted) return;
-      if (clock.elapsed() - began > SETTLED) backoff.reset();
+      if (clock.elapsed() - began > STABLE_RUN_TIME) backoff.reset();
       this.become('failed', reason);
       logger.error('the proxy has ended and is started again', { proxy: id, reason });
       await clock.sleep(backoff.next(), signal);
@@ -145,34 +145,34 @@ export class EnvoyPlane implements Plane {
     }
   }
 
-  /** New connections are refused; resolves when the open ones have ended, or after `drainMs`. */
+  /** Refuses new connections; resolves when the open ones have ended, or after `drainMs`. */
   private async drain(drainMs: number): Promise<void> {
     const { clock, logger, id } = this.options;
     const end = clock.elapsed() + drainMs;
     try {
       await this.ask('POST', '/healthcheck/fail');
       await this.ask('POST', '/drain_listeners?graceful');
-      while (clock.elapsed() < end && (await this.connections()) > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
+      while (clock.elapsed() < end && (await this.countConnections()) > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
     } catch (error) {
       logger.warn('the proxy cannot be drained', { proxy: id, reason: errorText(error) });
     }
   }
 
-  /** Open connections from others, those to its admin interface apart. */
-  private async connections(): Promise<number> {
+  /** Counts open connections except those to the admin interface. */
+  private async countConnections(): Promise<number> {
     const text = await this.ask('GET', '/stats?filter=^listener\\..*downstream_cx_active$');
     const active = [...text.matchAll(/^(.+): (\d+)$/gm)].filter(([, name]) => !name?.startsWith('listener.admin'));
     return active.reduce((sum, [, , count]) => sum + Number(count), 0);
   }
 
-  /** Metrics as Envoy writes them for Prometheus; rejects where it does not answer. */
+  /** Returns Envoy's Prometheus metrics; rejects if it does not answer. */
   metrics(): Promise<string> {
     return this.ask('GET', '/stats/prometheus?usedonly');
   }
 
   private ask(method: 'GET' | 'POST', path: string): Promise<string> {
     return new Promise((resolve, reject) => {
-      const asked = request({ socketPath: this.adminPath, method, path, timeout: ADMIN_DEADLINE }, (answer) => {
+      const asked = request({ socketPath: this.adminPath, method, path, timeout: ADMIN_TIMEOUT }, (answer) => {
         let text = '';
         answer.setEncoding('utf8').on('data', (part: string) => (text += part));
         answer.on('end', () => resolve(text));

@@ -3,33 +3,33 @@ import { access, constants } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** An Envoy that can be started. */
+/** Executable Envoy. */
 export interface EnvoyProgram {
   readonly path: string;
-  /** As `1.40.0`. */
+  /** For example `1.40.0`. */
   readonly version: string;
 }
 
-/** Places where an Envoy is looked for; the first one that is set counts. */
+/** Where Envoy is looked for; the first value that is set counts. */
 export interface EnvoyPlaces {
-  /** Of the configuration. */
+  /** `envoy.path` of the configuration. */
   readonly path?: string | undefined;
-  /** Of CAUSEWAY_ENVOY. */
+  /** CAUSEWAY_ENVOY. */
   readonly setting?: string | undefined;
-  /** The PATH of the environment. */
+  /** PATH of the environment. */
   readonly searched?: string | undefined;
 }
 
 export type FoundEnvoy =
   | { readonly ok: true; readonly program: EnvoyProgram }
-  /** `isMissing`: none was configured. */
+  /** `isMissing`: no path was configured. */
   | { readonly ok: false; readonly isMissing: boolean; readonly reason: string };
 
 /** Timeout for a program to print its version, ms. */
-const DEADLINE = 10_000;
+const VERSION_TIMEOUT = 10_000;
 const run = promisify(execFile);
 
-/** Finds Envoy and asks it for its version. Never rejects. */
+/** Finds Envoy and reads its version. Never rejects. */
 export async function findEnvoy({ path, setting, searched = '' }: EnvoyPlaces): Promise<FoundEnvoy> {
   const said = path ?? (setting === '' ? undefined : setting);
   if (said !== undefined) return readVersion(said);
@@ -44,7 +44,7 @@ async function readVersion(path: string): Promise<FoundEnvoy> {
   const refuse = (reason: string): FoundEnvoy => ({ ok: false, isMissing: false, reason: `${path}: ${reason}` });
   if (!(await isExecutable(path))) return refuse('there is no program that may be run');
   try {
-    const { stdout } = await run(path, ['--version'], { timeout: DEADLINE, maxBuffer: 64 * 1024 });
+    const { stdout } = await run(path, ['--version'], { timeout: VERSION_TIMEOUT, maxBuffer: 64 * 1024 });
     const version = /\/(\d+\.\d+\.\d+)[^/]*\//.exec(stdout)?.[1];
     return version === undefined
       ? refuse('it does not say a version of Envoy')

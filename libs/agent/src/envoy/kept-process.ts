@@ -9,21 +9,21 @@ export interface KeptProcessOptions {
   readonly args: readonly string[];
   /** File that records the process, so that the next run of the agent finds it. */
   readonly file: string;
-  /** File of its log; a pipe would end it together with the agent. */
+  /** Log file; a pipe would end the process together with the agent. */
   readonly log: string;
-  /** Differs where a process that was started before must not be kept. */
+  /** A running process with another fingerprint is not kept. */
   readonly fingerprint: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A log that has grown larger is begun anew, bytes. */
+/** Size above which the log is truncated, bytes. */
 const MAX_LOG_BYTES = 4 * 1024 * 1024;
-const LOG_PERIOD = 10_000;
+const LOG_CHECK_INTERVAL = 10_000;
 
-interface Noted {
+interface ProcessRecord {
   readonly pid: number;
-  /** Start time of the process, in ticks of the kernel: process ids are reused. */
+  /** Start time of the process, in kernel ticks: process ids are reused. */
   readonly began: string;
   readonly fingerprint: string;
 }
@@ -32,15 +32,15 @@ const POLL_INTERVAL = 250;
 const MAX_LINE_LENGTH = 1_000;
 
 /**
- * A process that outlives the one who started it: an agent that was killed finds its proxy again, which has carried traffic meanwhile.
- * Where a process of another fingerprint is found, it is ended first.
+ * Process that outlives its agent: after a crash, the next agent finds the proxy, which has carried traffic meanwhile.
+ * A process with another fingerprint is ended first.
  */
 export class KeptProcess {
   private constructor(
-    private readonly noted: Noted,
+    private readonly noted: ProcessRecord,
     /** Resolves with how it ended. */
     readonly ended: Promise<string>,
-    /** It was found, and not started. */
+    /** Whether it was found running, not started. */
     readonly isFound: boolean,
     private readonly options: KeptProcessOptions,
   ) {
@@ -51,10 +51,10 @@ export class KeptProcess {
     return this.noted.pid;
   }
 
-  /** The process of before where it fits, else a new one. Rejects where it cannot be started. */
+  /** Returns the running process if its fingerprint matches, else starts one. Rejects if it cannot be started. */
   static async start(options: KeptProcessOptions): Promise<KeptProcess> {
-    const noted = await readNote(options.file);
-    if (noted && beganAt(noted.pid) === noted.began) {
+    const noted = await readRecord(options.file);
+    if (noted && readStartTime(noted.pid) === noted.began) {
       const found = new KeptProcess(noted, waitForEnd(noted, options), true, options);
       if (noted.fingerprint === options.fingerprint) return found;
       options.logger.info('a process of an earlier configuration is ended', { pid: noted.pid });
@@ -62,16 +62,16 @@ export class KeptProcess {
     }
     await rm(options.log, { force: true });
     const pid = await launch(options);
-    const note: Noted = { pid, began: beganAt(pid) ?? '', fingerprint: options.fingerprint };
+    const note: ProcessRecord = { pid, began: readStartTime(pid) ?? '', fingerprint: options.fingerprint };
     await writeFile(options.file, JSON.stringify(note), { mode: 0o600 });
     return new KeptProcess(note, waitForEnd(note, options), false, options);
   }
 
   get isAlive(): boolean {
-    return beganAt(this.pid) === this.noted.began;
+    return readStartTime(this.pid) === this.noted.began;
   }
 
-  /** Asks it to end, and kills it after `timeout` ms. Resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after `timeout` ms. Resolves when the process is gone. */
   async end(timeout: number): Promise<void> {
     this.signal('SIGTERM');
     const over = new AbortController();
@@ -87,7 +87,7 @@ export class KeptProcess {
     const over = new AbortController();
     void this.ended.then(() => over.abort());
     while (!over.signal.aborted) {
-      await clock.sleep(LOG_PERIOD, over.signal);
+      await clock.sleep(LOG_CHECK_INTERVAL, over.signal);
       const { size } = await stat(log).catch(() => ({ size: 0 }));
       if (size > MAX_LOG_BYTES) await truncate(log).catch(() => undefined);
     }
@@ -98,28 +98,28 @@ export class KeptProcess {
     try {
       process.kill(this.pid, name);
     } catch {
-      // It has ended meanwhile.
+      // It has already ended.
     }
   }
 }
 
-/** Ends a process that is noted in a file, where it still runs. */
-export async function endKept(
+/** Ends the process recorded in a file, if it still runs. */
+export async function endRecordedProcess(
   file: string,
   timeout: number,
   options: Pick<KeptProcessOptions, 'clock' | 'logger'>,
 ): Promise<void> {
-  const noted = await readNote(file);
-  if (!noted || beganAt(noted.pid) !== noted.began) return;
+  const noted = await readRecord(file);
+  if (!noted || readStartTime(noted.pid) !== noted.began) return;
   const found = await KeptProcess.start({ ...options, ...noted, file, log: `${file}.log`, command: '', args: [] });
   await found.end(timeout);
 }
 
-/** The start of a process by the kernel; undefined where there is none, or it has ended and waits for its parent. */
-function beganAt(pid: number): string | undefined {
+/** Returns the start time of a process; undefined if it does not exist or is a zombie. */
+function readStartTime(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // After the name, which may hold anything: state, parent, … and as the 20th the start.
+    // The fields after the command name, which may contain anything: state, parent, … and the start time as the 20th.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
@@ -127,7 +127,7 @@ function beganAt(pid: number): string | undefined {
   }
 }
 
-async function readNote(file: string): Promise<Noted | undefined> {
+async function readRecord(file: string): Promise<ProcessRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
     if (!isJsonObject(value)) return undefined;
@@ -139,19 +139,19 @@ async function readNote(file: string): Promise<Noted | undefined> {
   }
 }
 
-/** Resolves with the last output of a process, when it has ended: it is no child, so its end must be polled. */
+/** Resolves with the last log line when the process has ended. It is no child of the agent, so its end is polled. */
 async function waitForEnd(
-  { pid, began }: Noted,
+  { pid, began }: ProcessRecord,
   { clock, log }: Pick<KeptProcessOptions, 'clock' | 'log'>,
 ): Promise<string> {
-  while (began !== '' && beganAt(pid) === began) await clock.sleep(POLL_INTERVAL);
+  while (began !== '' && readStartTime(pid) === began) await clock.sleep(POLL_INTERVAL);
   const line = await lastLine(log);
   return line === '' ? 'it has ended' : `it has ended: ${line}`;
 }
 
 /**
- * Starts a program detached from its parent, and prints its process id. Envoy ends with its parent (it asks the kernel
- * for that at its start), so its parent, the shell in between, must be gone by then.
+ * Starts a program as an orphan and prints its process id. Envoy asks the kernel to end it with its parent, so the
+ * shell in between must have ended before Envoy starts.
  */
 const ORPHAN = '(exec >&2; while kill -0 $$ 2>/dev/null; do sleep 0.01; done; exec "$@") & echo $!';
 
@@ -176,7 +176,7 @@ async function launch({ command, args, log }: KeptProcessOptions): Promise<numbe
   }
 }
 
-/** Returns the last output of a program; empty if there was none. */
+/** Returns the last line of a log; empty if there is none. */
 async function lastLine(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   const lines = text

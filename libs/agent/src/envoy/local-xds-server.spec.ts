@@ -31,7 +31,7 @@ describe('the server of a machine for its proxies', () => {
     server = new LocalXdsServer(join(folder, 'xds.sock'), tools);
     await server.listen();
     server.serve(PROXY, cache);
-    cache.useTaker((change) => server.taken(PROXY, change));
+    cache.useApplier((change) => server.waitForAck(PROXY, change));
     proxy = deltaClient(`unix:${server.path}`, PROXY);
     acked = 0;
   });

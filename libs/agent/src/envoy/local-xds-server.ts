@@ -5,7 +5,7 @@ import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus }
 import { LocalSource } from '../resources/local-source';
 import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 
-/** A change that a proxy has not acked yet. */
+/** Change that a proxy has not acked yet. */
 interface UnackedChange {
   readonly proxy: string;
   readonly change: CacheChange;
@@ -14,16 +14,16 @@ interface UnackedChange {
 }
 
 /**
- * Serves the caches of this machine to its proxies, at a unix socket in a folder that only the agent can enter. A zone that is away
- * changes nothing: the agent is a server with its state on disk, no relay (I14).
+ * Serves the agent's caches to the proxies of this machine, at a unix socket in a folder that only the agent can enter.
+ * It does not depend on the zone: the agent is a server with its state on disk, no relay (I14).
  */
 export class LocalXdsServer {
   private readonly caches = new Map<string, ResourceReader>();
   private readonly stops = new Map<string, () => void>();
-  private readonly source = new LocalSource((proxy) => this.review(proxy));
+  private readonly source = new LocalSource((proxy) => this.checkAcks(proxy));
   private readonly server: XdsServer<ResourceReader>;
   private readonly waiting = new Set<UnackedChange>();
-  /** Proxies that are leaving: nothing waits for them. */
+  /** Proxies that may disconnect for good: nothing waits for them. */
   private readonly leaving = new Set<string>();
 
   constructor(
@@ -32,16 +32,16 @@ export class LocalXdsServer {
   ) {
     const auth = { admit: (caller: ProxyCaller) => this.admit(caller) };
     this.server = new XdsServer({ source: this.source, auth, clock, logger });
-    this.server.onLeaving(({ id }) => queueMicrotask(() => this.left(id)));
+    this.server.onLeaving(({ id }) => queueMicrotask(() => this.handleLeaving(id)));
   }
 
-  /** Rejects where it cannot listen. */
+  /** Rejects if it cannot listen. */
   async listen(): Promise<void> {
     await rm(this.path, { force: true });
     await this.server.listenPath(this.path);
   }
 
-  /** Serves the proxy with this node id from a cache; `leaves`: it may go for good without a word. */
+  /** Serves the proxy with this node id from a cache. `leaves`: it may disconnect for good without notice. */
   serve(proxy: string, cache: ResourceReader, { leaves = false }: { readonly leaves?: boolean } = {}): void {
     if (leaves) this.leaving.add(proxy);
     this.caches.set(proxy, cache);
@@ -56,21 +56,21 @@ export class LocalXdsServer {
     this.release(proxy);
   }
 
-  /** Whether a stream of a proxy is there. */
+  /** Returns whether a proxy has an open stream. */
   isConnected(proxy: string): boolean {
     return this.server.proxies().some(({ id }) => id === proxy);
   }
 
   /**
-   * Resolves when a proxy has answered the latest change of its cache, or has nothing to answer because it already has
-   * that state: undefined, or its text if it rejects one of the resources. Must be called in the turn of the change.
-   * Waits while the proxy is not connected, until `release`.
+   * Resolves when a proxy has answered the latest change of its cache, or already has that state: undefined, or its
+   * error text if it rejects one of the resources. Must be called in the same turn as the change. Waits while the proxy
+   * is not connected, until `release`.
    */
-  taken(proxy: string, change: CacheChange): Promise<string | undefined> {
+  waitForAck(proxy: string, change: CacheChange): Promise<string | undefined> {
     return new Promise((settle) => {
       const waiting = { proxy, change, revision: this.source.revision, settle };
       this.waiting.add(waiting);
-      this.reviewOne(waiting, this.findTypes(proxy));
+      this.checkAck(waiting, this.findTypes(proxy));
     });
   }
 
@@ -91,17 +91,17 @@ export class LocalXdsServer {
     return { proxy: { id: node, view } };
   }
 
-  private left(proxy: string): void {
+  private handleLeaving(proxy: string): void {
     if (this.leaving.has(proxy) && !this.isConnected(proxy)) this.release(proxy);
-    else this.review(proxy);
+    else this.checkAcks(proxy);
   }
 
-  private review(proxy: string): void {
+  private checkAcks(proxy: string): void {
     const types = this.findTypes(proxy);
-    for (const each of this.waiting) if (each.proxy === proxy) this.reviewOne(each, types);
+    for (const each of this.waiting) if (each.proxy === proxy) this.checkAck(each, types);
   }
 
-  private reviewOne(waiting: UnackedChange, types: readonly ProxyTypeStatus[] | undefined): void {
+  private checkAck(waiting: UnackedChange, types: readonly ProxyTypeStatus[] | undefined): void {
     if (!types) return;
     const { change, revision } = waiting;
     const known = types.find(({ type }) => type === change.type);
@@ -116,7 +116,7 @@ export class LocalXdsServer {
     waiting.settle(refusal);
   }
 
-  /** Of the newest stream of a proxy; undefined while there is none. */
+  /** Returns the types of a proxy's newest stream; undefined while there is none. */
   private findTypes(proxy: string): readonly ProxyTypeStatus[] | undefined {
     return this.server
       .proxies()

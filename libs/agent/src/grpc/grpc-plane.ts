@@ -10,12 +10,12 @@ import type { Plane, PlaneState } from '../plane';
 import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 
 export interface GrpcPlaneOptions {
-  /** The node id and the cluster of its Dataplane. */
+  /** Node id and cluster of its Dataplane. */
   readonly id: string;
   readonly cluster: string;
-  /** Of this Dataplane alone. */
+  /** Folder of this Dataplane only. */
   readonly folder: string;
-  /** The private key of the workload, PEM, in the folder. */
+  /** Private key of the workload, PEM, in the folder. */
   readonly keyFile: string;
   readonly zone: string | undefined;
   readonly cache: ResourceReader;
@@ -24,15 +24,15 @@ export interface GrpcPlaneOptions {
   readonly logger: Logger;
 }
 
-/** The certificate provider that the clusters of a zone name (docs/reference/xds-translation.md, gRPC). */
+/** Certificate provider that the zone's clusters refer to (docs/reference/xds-translation.md, gRPC). */
 const PROVIDER = 'mesh';
-const REFRESH = '10s';
+const REFRESH_INTERVAL = '10s';
 const FILES = { bootstrap: 'grpc.json', certificate: 'certificate.pem', authorities: 'authorities.pem' } as const;
 
 /**
  * Mode without a proxy: programs of this machine use gRPC's own xDS support. The local xDS server sends them the
- * resources that the agent received, and they find their certificate and the authorities of the mesh in files that are
- * replaced when those change. Several programs may belong to one Dataplane.
+ * resources that the agent received; their certificate and the authorities of the mesh are in files that are replaced
+ * when those change. Several programs may belong to one Dataplane.
  */
 export class GrpcPlane implements Plane {
   readonly type = 'grpc';
@@ -55,14 +55,11 @@ export class GrpcPlane implements Plane {
     xds.serve(id, cache, { leaves: true });
   }
 
-  /**
-   * While no program is connected there is nothing to wait for: the next one starts with the current content of the
-   * cache.
-   */
+  /** Resolves at once while no program is connected: the next one starts with the current content of the cache. */
   async take(change: CacheChange): Promise<string | undefined> {
     const { id, xds } = this.options;
     if (change.type !== RESOURCE_TYPES.secret)
-      return xds.isConnected(id) ? xds.taken(id, change) : Promise.resolve(undefined);
+      return xds.isConnected(id) ? xds.waitForAck(id, change) : Promise.resolve(undefined);
     this.writing = this.writing.then(() => this.writeSecrets());
     await this.writing;
     return this.current.type === 'failed' ? this.current.reason : undefined;
@@ -90,7 +87,7 @@ export class GrpcPlane implements Plane {
             certificate_file: join(folder, FILES.certificate),
             private_key_file: keyFile,
             ca_certificate_file: join(folder, FILES.authorities),
-            refresh_interval: REFRESH,
+            refresh_interval: REFRESH_INTERVAL,
           },
         },
       },
@@ -116,7 +113,7 @@ export class GrpcPlane implements Plane {
     return found === undefined || found === 'pending' ? undefined : decodeSecret(found.bytes);
   }
 
-  /** A program may read the file at any moment: it is whole. */
+  /** Replaces the file atomically: a program may read it at any moment. */
   private async replace(file: keyof typeof FILES, text: string): Promise<void> {
     const path = join(this.options.folder, FILES[file]);
     await writeFile(`${path}.new`, text, { mode: 0o600 });

@@ -7,7 +7,7 @@ import { failure } from './probes';
 export interface CommandProbe {
   /** Program and arguments; no shell. */
   readonly command: readonly string[];
-  /** User that runs it, by name; undefined: the user of the agent. */
+  /** Name of the user that runs it; undefined: the user of the agent. */
   readonly user: string | undefined;
 }
 
@@ -21,8 +21,8 @@ interface UserIds {
 }
 
 /**
- * Up where the command ends with 0. It runs in `/` with a bare environment, in a process group of its own that is killed when the command
- * has ended or `signal` aborts: it leaves nothing behind.
+ * Runs a command; it passes if the command exits with 0. The command runs in `/` with a minimal environment, in its own
+ * process group, which is killed when the command has ended or `signal` aborts.
  */
 export async function probeCommand({ command, user }: CommandProbe, signal: AbortSignal): Promise<CheckResult> {
   const ids = user === undefined ? undefined : await findIds(user).catch(() => undefined);
@@ -49,11 +49,11 @@ function run(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // The group has ended.
+        // The group has already ended.
       }
     };
     const finish = (result: CheckResult): void => {
-      // // Processes started by the command may hold its output open.
+      // Processes started by the command may hold its output open.
       killAll();
       child.stdout.destroy();
       child.stderr.destroy();
@@ -64,7 +64,7 @@ function run(
     child.once('exit', (code, killedBy) => {
       const how = code === null ? `was killed by ${killedBy ?? 'a signal'}` : `ended with ${code}`;
       ended = code === 0 ? { ok: true } : failure(how);
-      // Then its output ends too, unless a part of it has left the group: that one is not waited for.
+      // Closes the output too, unless a process has left the group: that one is not waited for.
       killAll();
       if (signal.aborted) finish(failure('did not end in time'));
     });
@@ -82,7 +82,7 @@ function firstLine(text: string): string {
   return (text.split('\n').find((line) => line.trim() !== '') ?? '').trim();
 }
 
-/** Of the machine's own user table. */
+/** Returns the ids of a user from /etc/passwd. */
 async function findIds(user: string): Promise<UserIds | undefined> {
   const table = await readFile('/etc/passwd', 'utf8');
   for (const line of table.split('\n')) {

@@ -16,7 +16,7 @@ import type { HealthCheckConfig } from '../config/schema';
 import { until } from '../../../../test/support/until';
 import { probeCommand } from './command-probe';
 import { HealthChecks, type CheckedService } from './health-checks';
-import { isListening, listeningByPort, readTable } from './listening-sockets';
+import { isListening, listListeningByPort, parseSocketTable } from './listening-sockets';
 import { probeGrpc, probeHttp, probeTcp } from './probes';
 
 const address = '127.0.0.1';
@@ -149,7 +149,7 @@ describe('health checks', () => {
   const checks = new HealthChecks({
     clock: systemClock,
     listening: async () => {
-      const found = await listeningByPort();
+      const found = await listListeningByPort();
       looks += 1;
       return found;
     },
@@ -194,7 +194,7 @@ describe('health checks', () => {
       const child = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
       // Another service has the same port, at another address of the machine.
       await listen(createServer(), port, '127.77.0.1');
-      await until('it listens', async () => isListening((await listeningByPort()) ?? new Map(), { address, port }));
+      await until('it listens', async () => isListening((await listListeningByPort()) ?? new Map(), { address, port }));
       checks.set([service(port, check)]);
       await until('it is up', () => received.at(-1)?.ready === true);
       // A look that began before this was said has ended, and another one.
@@ -230,7 +230,7 @@ describe('health checks', () => {
     const text = [head, line('0100007F:18EB', '0A'), line('00000000:0016', '0A'), line('0100007F:1F90', '01')].join(
       '\n',
     );
-    expect(readTable(text)).toEqual([
+    expect(parseSocketTable(text)).toEqual([
       { address: '0100007F', port: 6379, uid: 1000 },
       { address: '00000000', port: 22, uid: 1000 },
     ]);

@@ -3,66 +3,66 @@ import { errorText, underSignals, type Clock } from '@causeway/runtime';
 import type { HealthCheckConfig } from '../config/schema';
 import type { InboundReadiness } from '../lease/lease-holder';
 import { probeCommand } from './command-probe';
-import { initialHealth, nextHealth, type CheckResult, type HealthState } from './health-state';
-import { isAddressHere, isListening, listeningByPort, type SocketsByPort } from './listening-sockets';
+import { createHealthState, applyCheckResult, type CheckResult, type HealthState } from './health-state';
+import { isLocalAddress, isListening, listListeningByPort, type SocketsByPort } from './listening-sockets';
 import { failure, probeGrpc, probeHttp, probeTcp, type ProbeTarget } from './probes';
 
-/** A service of a Dataplane that is looked after. */
+/** Service of a Dataplane whose readiness is checked. */
 export interface CheckedService {
   /** `mesh/name` of the Dataplane. */
   readonly dataplane: string;
-  /** Its place in `networking.inbound`. */
+  /** Index in `networking.inbound`. */
   readonly inbound: number;
   /** Address of the process. */
   readonly target: ProbeTarget;
-  /** Undefined: nothing is asked; it is not ready while nothing listens where something has listened before. */
+  /** Undefined: the service counts as ready, except while its port has no listening socket after it had one. */
   readonly check: HealthCheckConfig | undefined;
 }
 
 export interface HealthChecksOptions {
   readonly clock: Clock;
-  /** The readiness of a Dataplane's services has changed. */
+  /** Called when the readiness of a Dataplane's services has changed. */
   readonly changed: (dataplane: string, health: readonly InboundReadiness[]) => void;
-  /** A mistake of ours. */
+  /** Called with an unexpected error. */
   readonly failed: (error: unknown) => void;
-  /** See `listeningByPort`; of this machine unless a test says otherwise. */
+  /** Reads listening sockets; default: `listListeningByPort`. */
   readonly listening?: () => Promise<SocketsByPort | undefined>;
-  /** 0 ≤ x < 1; Math.random unless a test says otherwise. */
+  /** Returns a number in [0, 1); default: Math.random. */
   readonly random?: () => number;
 }
 
-interface Watched {
+interface CheckState {
   service: CheckedService;
   state: HealthState;
   /** Time of the next check, by `Clock.elapsed`. */
   dueAt: number;
   isRunning: boolean;
-  /** It listens at an address of this machine. */
+  /** Whether the address is one of this machine. */
   readonly isHere: boolean;
-  /** Something has listened at its address and port. */
+  /** Whether a socket listened at the address at the last look. */
   wasListening: boolean;
 }
 
-/** Interval at which due checks and listening sockets are looked for, ms. */
-const TICK = 250;
+/** Interval at which due checks and listening sockets are polled, ms. */
+const POLL_INTERVAL = 250;
 /** Maximum number of concurrent checks: each is a connection or a process. */
 const MAX_CONCURRENT = 16;
-/** Checks are spread over this share of their interval. */
+/** Share of the interval by which checks are randomly spread. */
 const JITTER = 0.1;
-const INTERVAL = 10_000;
-const TIMEOUT = 2_000;
+const DEFAULT_INTERVAL = 10_000;
+const DEFAULT_TIMEOUT = 2_000;
 
 /**
- * Looks after the services of a machine: each is checked every interval, one check of a service at a time, 16 of all. Besides, the sockets
- * that listen are read four times a second: a process that dies is not ready at once, whatever its interval is.
+ * Checks the services of a machine periodically: at most one check per service at a time, and 16 in total. Listening
+ * sockets are read four times a second, so that a service whose process dies becomes not ready at once.
  */
 export class HealthChecks {
-  private readonly all = new Map<string, Watched>();
+  private readonly all = new Map<string, CheckState>();
   private running = 0;
 
   constructor(private readonly options: HealthChecksOptions) {}
 
-  /** From now on these are looked after. One that is as before keeps what is known of it. */
+  /** Replaces the checked services. An unchanged service keeps its state. */
   set(services: readonly CheckedService[]): void {
     const { clock, random = Math.random } = this.options;
     const wanted = new Map(services.map((service) => [formatKey(service), service]));
@@ -74,19 +74,19 @@ export class HealthChecks {
     }
     for (const [key, service] of wanted) {
       if (this.all.has(key)) continue;
-      const state = initialHealth(clock.now());
+      const state = createHealthState(clock.now());
       const unchecked = { ...state, ready: true, reason: '' };
-      const dueAt = clock.elapsed() + random() * TICK;
+      const dueAt = clock.elapsed() + random() * POLL_INTERVAL;
       this.all.set(key, {
         service,
         dueAt,
         isRunning: false,
-        isHere: isAddressHere(service.target.address),
+        isHere: isLocalAddress(service.target.address),
         wasListening: false,
         state: service.check ? state : unchecked,
       });
     }
-    for (const dataplane of changed) this.tell(dataplane);
+    for (const dataplane of changed) this.reportReadiness(dataplane);
   }
 
   /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */
@@ -108,19 +108,19 @@ export class HealthChecks {
     const { clock } = this.options;
     const checks = new Set<Promise<void>>();
     while (!signal.aborted) {
-      await this.lookAtSockets();
-      for (const one of this.due()) {
+      await this.checkSockets();
+      for (const one of this.selectDue()) {
         const check = this.check(one, signal);
         checks.add(check);
         void check.then(() => checks.delete(check));
       }
-      await clock.sleep(TICK, signal);
+      await clock.sleep(POLL_INTERVAL, signal);
     }
     await Promise.all(checks);
   }
 
-  /** The services whose checks may begin now, those first that have waited longest. */
-  private due(): readonly Watched[] {
+  /** Returns the services whose checks may begin now, the longest overdue first. */
+  private selectDue(): readonly CheckState[] {
     const now = this.options.clock.elapsed();
     const due = [...this.all.values()].filter(
       ({ service, isRunning, dueAt }) => service.check && !isRunning && dueAt <= now,
@@ -128,7 +128,7 @@ export class HealthChecks {
     return due.sort((a, b) => a.dueAt - b.dueAt).slice(0, Math.max(0, MAX_CONCURRENT - this.running));
   }
 
-  private async check(one: Watched, signal: AbortSignal): Promise<void> {
+  private async check(one: CheckState, signal: AbortSignal): Promise<void> {
     const { clock, failed, random = Math.random } = this.options;
     const { service } = one;
     const { interval, timeout, thresholds } = readTimes(service.check);
@@ -141,7 +141,7 @@ export class HealthChecks {
         return failure(errorText(error));
       });
       if (signal.aborted || this.all.get(formatKey(service)) !== one) return;
-      this.take(one, nextHealth(one.state, result, thresholds, clock.now()));
+      this.setState(one, applyCheckResult(one.state, result, thresholds, clock.now()));
     } finally {
       this.running -= 1;
       one.isRunning = false;
@@ -149,9 +149,9 @@ export class HealthChecks {
     }
   }
 
-  /** Checks services whose socket appeared or disappeared at once. */
-  private async lookAtSockets(): Promise<void> {
-    const { listening = listeningByPort, clock } = this.options;
+  /** Updates services whose listening socket appeared or disappeared, without waiting for their next check. */
+  private async checkSockets(): Promise<void> {
+    const { listening = listListeningByPort, clock } = this.options;
     const sockets = await listening();
     if (!sockets) return;
     for (const one of this.all.values()) {
@@ -163,19 +163,19 @@ export class HealthChecks {
       const result: CheckResult = isThere
         ? { ok: true }
         : failure(`nothing listens at port ${one.service.target.port} any more`, true);
-      // // A listening socket does not prove that the service works.
+      // A listening socket does not prove that the service works.
       if (isThere && one.service.check) continue;
-      this.take(one, nextHealth(one.state, result, { healthy: 1, unhealthy: 1 }, clock.now()));
+      this.setState(one, applyCheckResult(one.state, result, { healthy: 1, unhealthy: 1 }, clock.now()));
     }
   }
 
-  private take(one: Watched, state: HealthState): void {
+  private setState(one: CheckState, state: HealthState): void {
     const { ready, reason } = one.state;
     one.state = state;
-    if (state.ready !== ready || (!state.ready && state.reason !== reason)) this.tell(one.service.dataplane);
+    if (state.ready !== ready || (!state.ready && state.reason !== reason)) this.reportReadiness(one.service.dataplane);
   }
 
-  private tell(dataplane: string): void {
+  private reportReadiness(dataplane: string): void {
     this.options.changed(dataplane, this.readiness(dataplane));
   }
 }
@@ -186,8 +186,8 @@ function formatKey({ dataplane, inbound }: CheckedService): string {
 
 function readTimes(check: HealthCheckConfig | undefined) {
   return {
-    interval: durationMs(check?.interval ?? '') ?? INTERVAL,
-    timeout: durationMs(check?.timeout ?? '') ?? TIMEOUT,
+    interval: durationMs(check?.interval ?? '') ?? DEFAULT_INTERVAL,
+    timeout: durationMs(check?.timeout ?? '') ?? DEFAULT_TIMEOUT,
     thresholds: { healthy: check?.healthyThreshold ?? 1, unhealthy: check?.unhealthyThreshold ?? 2 },
   };
 }
@@ -202,7 +202,6 @@ function probe({ check, target }: CheckedService, signal: AbortSignal): Promise<
   return probeTcp(target, signal);
 }
 
-/** Describes a check in a few words. */
 function describeCheck(check: HealthCheckConfig | undefined, { address, port }: ProbeTarget): string {
   const at = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   if (!check) return `listening at ${at}`;

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { initialHealth, nextHealth, type CheckResult, type HealthState, type HealthThresholds } from './health-state';
+import {
+  createHealthState,
+  applyCheckResult,
+  type CheckResult,
+  type HealthState,
+  type HealthThresholds,
+} from './health-state';
 
 const up: CheckResult = { ok: true };
 const down: CheckResult = { ok: false, reason: 'no answer', isDefinite: false };
@@ -11,10 +17,10 @@ interface Step {
 }
 
 function run(steps: readonly Step[], thresholds: HealthThresholds): readonly { at: number; state: HealthState }[] {
-  let [at, state] = [0, initialHealth(0)];
+  let [at, state] = [0, createHealthState(0)];
   return steps.map(({ after, result }) => {
     at += after;
-    state = nextHealth(state, result, thresholds, at);
+    state = applyCheckResult(state, result, thresholds, at);
     return { at, state };
   });
 }
@@ -67,7 +73,7 @@ describe('the health of a service', () => {
       fc.property(steps, thresholds, (random, limits) => {
         const states = run(random, limits);
         for (const [i, { at, state }] of states.entries()) {
-          const before = states[i - 1]?.state ?? initialHealth(0);
+          const before = states[i - 1]?.state ?? createHealthState(0);
           const recent = (count: number): readonly Step[] => random.slice(Math.max(0, i + 1 - count), i + 1);
           if (state.ready && !before.ready) {
             expect(recent(limits.healthy)).toHaveLength(limits.healthy);
@@ -85,7 +91,7 @@ describe('the health of a service', () => {
         const last = states.at(-1);
         if (!last) return;
         let [at, state] = [last.at, last.state];
-        for (let i = 0; i < 70; i++) state = nextHealth(state, up, limits, (at += 1_000));
+        for (let i = 0; i < 70; i++) state = applyCheckResult(state, up, limits, (at += 1_000));
         expect(state.ready).toBe(true);
       }),
     );

@@ -1,4 +1,4 @@
-/** Number of equal results before a check counts. */
+/** Number of equal consecutive results that change the state. */
 export interface HealthThresholds {
   readonly healthy: number;
   readonly unhealthy: number;
@@ -7,46 +7,46 @@ export interface HealthThresholds {
 /** Result of one check. */
 export type CheckResult =
   | { readonly ok: true }
-  /** `isDefinite`: nothing listens where the service is. No further check is waited for. */
+  /** `isDefinite`: nothing listens at the address, so one failure is enough. */
   | { readonly ok: false; readonly reason: string; readonly isDefinite: boolean };
 
-/** Whether a service is ready, and what is needed to decide that anew. */
+/** Readiness of a service, and what the next decision depends on. */
 export interface HealthState {
   readonly ready: boolean;
   /** Why it is not ready. */
   readonly reason: string;
   /** Time of the last change of `ready`, ms. */
   readonly since: number;
-  /** Checks in a row that passed, or that failed. */
+  /** Consecutive checks that passed or failed. */
   readonly passed: number;
   readonly failed: number;
   /** Penalty for recent failures: halves every 30 s. */
   readonly penalty: number;
   /** Time at which `penalty` was computed, ms. */
   readonly penaltyAt: number;
-  /** It flaps: it stays down until the penalty has fallen. */
+  /** The service flaps: it stays not ready until the penalty has decayed. */
   readonly isDamped: boolean;
 }
 
 const HALF_LIFE = 30_000;
-/** Above this much a service is damped, until it is below the other. */
+/** A service is damped above this penalty, until its penalty is below REUSE_BELOW. */
 const DAMP_ABOVE = 3;
 const REUSE_BELOW = 1.5;
-/** So damping ends 60 s after the last fall at the latest. */
+/** Limits damping to 60 s after the last failure. */
 const MAX_PENALTY = 6;
 
 /** Returns the state of a service before its first check: not ready. */
-export function initialHealth(now: number): HealthState {
+export function createHealthState(now: number): HealthState {
   const counts = { passed: 0, failed: 0, penalty: 0, penaltyAt: now, isDamped: false };
   return { ready: false, reason: 'not checked yet', since: now, ...counts };
 }
 
 /**
- * The state after one more check. A service gets ready after `healthy` checks in a row that pass, and stops being so after `unhealthy` that
- * fail, or a definite failure. One that falls more than three times within about half a minute is damped: it stays down until it
- * has stood still for up to a minute.
+ * Returns the state after one more check. A service becomes ready after `healthy` consecutive passes, and not ready
+ * after `unhealthy` consecutive failures or one definite failure. If it fails more than three times within about 30 s
+ * it is damped: it stays not ready for up to a minute.
  */
-export function nextHealth(
+export function applyCheckResult(
   state: HealthState,
   result: CheckResult,
   { healthy, unhealthy }: HealthThresholds,

@@ -1,42 +1,41 @@
 import { open } from 'node:fs/promises';
 import { endianness, networkInterfaces } from 'node:os';
 
-/** Linux lists sockets that listen first, so the beginning is enough for so many of them, bytes. */
+/** Maximum bytes read of a socket table. Linux lists listening sockets first. */
 const MAX_READ = 1024 * 1024;
 const LISTENING = '0A';
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 
-/** A socket of this machine that listens. */
+/** Listening TCP socket of this machine. */
 export interface ListeningSocket {
   /** As in the table: hexadecimal, in the byte order of the machine. */
   readonly address: string;
   readonly port: number;
-  /** The user who made it. */
+  /** User who opened it. */
   readonly uid: number;
 }
 
 /**
- * The TCP sockets that listen on this machine, in the network namespace of this process; undefined where the system does not tell.
- * A process that dies is missed here at once, without a connection to it.
+ * Lists the listening TCP sockets in the network namespace of this process; undefined if the system has no such table.
+ * Detects a dead process without connecting to it.
  */
-export async function listeningSockets(): Promise<readonly ListeningSocket[] | undefined> {
+export async function listListeningSockets(): Promise<readonly ListeningSocket[] | undefined> {
   const found: ListeningSocket[] = [];
   let tables = 0;
   for (const table of TABLES) {
-    const text = await readStartTime(table).catch(() => undefined);
+    const text = await readTableStart(table).catch(() => undefined);
     if (text === undefined) continue;
     tables += 1;
-    found.push(...readTable(text));
+    found.push(...parseSocketTable(text));
   }
   return tables > 0 ? found : undefined;
 }
 
-/** Sockets that listen, by port. */
+/** Listening sockets by port. */
 export type SocketsByPort = ReadonlyMap<number, readonly ListeningSocket[]>;
 
-/** Such sockets by port. */
-export async function listeningByPort(): Promise<SocketsByPort | undefined> {
-  const sockets = await listeningSockets();
+export async function listListeningByPort(): Promise<SocketsByPort | undefined> {
+  const sockets = await listListeningSockets();
   if (!sockets) return undefined;
   const byPort = new Map<number, ListeningSocket[]>();
   for (const socket of sockets) {
@@ -47,31 +46,31 @@ export async function listeningByPort(): Promise<SocketsByPort | undefined> {
   return byPort;
 }
 
-/** Whether a connection to this IP address and port would find a socket that listens there, or at all addresses. */
+/** Returns whether a socket listens at this IP address and port, or at the wildcard address. */
 export function isListening(sockets: SocketsByPort, { address, port }: { address: string; port: number }): boolean {
-  const wanted = shortestAddress(address);
+  const wanted = normalizeAddress(address);
   const everywhere = wanted.includes(':') ? ['::'] : ['0.0.0.0', '::'];
   return (sockets.get(port) ?? []).some((one) => {
-    const found = readableAddress(one.address);
+    const found = parseKernelAddress(one.address);
     return found === wanted || everywhere.includes(found);
   });
 }
 
-/** An IP address as `readableAddress` writes it. */
-export function shortestAddress(address: string): string {
+/** Returns an IP address in the form of `parseKernelAddress`. */
+export function normalizeAddress(address: string): string {
   return address.includes(':') ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 }
 
-/** Whether an address is one of this machine. */
-export function isAddressHere(address: string): boolean {
+/** Returns whether an address belongs to this machine. */
+export function isLocalAddress(address: string): boolean {
   if (address.startsWith('127.') || address === '::1') return true;
   return Object.values(networkInterfaces()).some((own = []) => own.some((one) => one.address === address));
 }
 
-/** An address of the kernel's tables, such as `0100007F`, as people write it; an IPv4 address in an IPv6 one as the former. */
-export function readableAddress(hex: string): string {
+/** Parses an address of the kernel's tables, such as `0100007F`. IPv4-mapped IPv6 addresses are returned as IPv4. */
+export function parseKernelAddress(hex: string): string {
   const words = hex.match(/.{8}/g) ?? [];
-  // Each word of four bytes is printed as a number of the machine.
+  // Each 4-byte word is printed in the machine's byte order.
   const bytes = words.flatMap((word) => {
     const four = [...Buffer.from(word, 'hex')];
     return endianness() === 'LE' ? four.reverse() : four;
@@ -80,11 +79,11 @@ export function readableAddress(hex: string): string {
   const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
   if (isMapped) return bytes.slice(12).join('.');
   const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0));
-  return shortestAddress(groups.map((group) => group.toString(16)).join(':'));
+  return normalizeAddress(groups.map((group) => group.toString(16)).join(':'));
 }
 
-/** The listening sockets at the beginning of a table of the kernel. */
-export function readTable(text: string): readonly ListeningSocket[] {
+/** Parses the listening sockets at the beginning of a socket table. */
+export function parseSocketTable(text: string): readonly ListeningSocket[] {
   const found: ListeningSocket[] = [];
   for (const line of text.split('\n').slice(1)) {
     const [, local = '', , state = '', , , , uid = ''] = line.trim().split(/\s+/);
@@ -96,7 +95,7 @@ export function readTable(text: string): readonly ListeningSocket[] {
   return found;
 }
 
-async function readStartTime(path: string): Promise<string> {
+async function readTableStart(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
     const chunks: Buffer[] = [];
@@ -107,7 +106,7 @@ async function readStartTime(path: string): Promise<string> {
       const chunk = buffer.subarray(0, bytesRead);
       chunks.push(chunk);
       size += bytesRead;
-      // A line of a connection: those that listen are over.
+      // The first line of a connection: listening sockets are listed before.
       if (/ (01|06|08) /.test(chunk.toString('latin1'))) break;
     }
     return Buffer.concat(chunks).toString('latin1');

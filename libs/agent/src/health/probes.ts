@@ -15,9 +15,9 @@ export interface ProbeTarget {
 
 export interface HttpProbe {
   readonly path: string;
-  /** Statuses that are up; none: 200 to 299. */
+  /** Accepted status codes; empty: 200 to 299. */
   readonly status: readonly number[];
-  /** A text that the answer must contain; empty: any. */
+  /** Text that the body must contain; empty: any body. */
   readonly body: string;
 }
 
@@ -27,12 +27,12 @@ const MAX_REASON_LENGTH = 300;
 
 const UP: CheckResult = { ok: true };
 
-/** Returns a failed result with a reason. */
+/** Returns a failed result; truncates long reasons. */
 export function failure(reason: string, isDefinite = false): CheckResult {
   return { ok: false, reason: shortened(reason, MAX_REASON_LENGTH, '…'), isDefinite };
 }
 
-/** Up while a connection can be made. Ends when `signal` aborts. */
+/** Passes if a connection can be made. Ends when `signal` aborts. */
 export function probeTcp({ address: host, port }: ProbeTarget, signal: AbortSignal): Promise<CheckResult> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, signal });
@@ -47,7 +47,7 @@ export function probeTcp({ address: host, port }: ProbeTarget, signal: AbortSign
   });
 }
 
-/** Up where the answer has one of the statuses, and the text in its first 64 KiB. */
+/** Passes if the response has an accepted status, and the text in its first 64 KiB. */
 export function probeHttp(
   { address: host, port }: ProbeTarget,
   { path, status: statuses, body }: HttpProbe,
@@ -79,7 +79,7 @@ export function probeHttp(
   });
 }
 
-/** Up where `grpc.health.v1` says that the service is serving; an empty name asks for the server. */
+/** Passes if `grpc.health.v1` reports SERVING; an empty service name means the whole server. */
 export function probeGrpc({ address, port }: ProbeTarget, service: string, signal: AbortSignal): Promise<CheckResult> {
   return new Promise((resolve) => {
     const host = address.includes(':') ? `[${address}]` : address;

@@ -6,32 +6,32 @@ import { TlsSecret } from '@causeway/proto-gen';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { ResourceReader } from '../resources/resource-cache';
 
-/** The secret with a workload's certificate, as the zone calls it. */
+/** Name of the secret with a workload's certificate. */
 export const IDENTITY_SECRET = 'identity';
-/** The secret with the authorities of the mesh. */
+/** Name of the secret with the authorities of the mesh. */
 export const TRUST_SECRET = 'trust';
 
-/** A certificate that the zone has signed for the key of this machine. */
+/** Certificate that the zone has signed for the key of this machine. */
 export interface HeldCertificate {
   /** PEM. */
   readonly chain: string;
-  /** The SPIFFE id. */
+  /** SPIFFE id. */
   readonly uri: string;
   /** ms since 1970. */
   readonly notAfter: number;
 }
 
-/** The private key of one Dataplane: made on this machine, readable by its owner only, sent nowhere (I13). */
+/** Private key of one Dataplane: created on this machine, readable by its owner only, sent nowhere (I13). */
 export class WorkloadKeyFile {
   private constructor(
     readonly path: string,
     /** PEM. */
     readonly privateKey: string,
-    /** PEM; a CSR for the key. */
+    /** CSR for the key, PEM. */
     readonly csr: string,
   ) {}
 
-  /** The key in a folder; it is made where there is none. Rejects where the folder cannot be written, or holds no key in the file. */
+  /** Reads or creates the key. Rejects if the folder cannot be written, or the file contains no key. */
   static async open(folder: string): Promise<WorkloadKeyFile> {
     const path = join(folder, 'key.pem');
     const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -43,17 +43,14 @@ export class WorkloadKeyFile {
       return new WorkloadKeyFile(path, kept, await createCsr(kept));
     }
     const { privateKey, csr } = await createWorkloadKey();
-    // A key that is half written would be none.
+    // Written to a new file first, so that a crash leaves no partial key.
     await writeFile(`${path}.new`, privateKey, { mode: 0o600 });
     await rename(`${path}.new`, path);
     return new WorkloadKeyFile(path, privateKey, csr);
   }
 
-  /**
-   * Returns the certificate for this key among the resources of the zone, even if it has expired; undefined if there is
-   * none.
-   */
-  certificateIn(cache: Pick<ResourceReader, 'get'>): HeldCertificate | undefined {
+  /** Returns the zone's certificate for this key, even if it has expired; undefined if there is none. */
+  findCertificate(cache: Pick<ResourceReader, 'get'>): HeldCertificate | undefined {
     const resource = cache.get(RESOURCE_TYPES.secret, IDENTITY_SECRET);
     if (!resource || resource === 'pending') return undefined;
     const { type } = TlsSecret.decode(resource.bytes);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import { silentLogger } from '@causeway/runtime';
 import { KnownZone } from '../machine/zone-facts';
 import { ZoneClientAccess } from './zone-access';
@@ -16,7 +16,7 @@ describe('how an agent reaches its zone', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const place = { controlPlanes: ['10.0.0.1:5678'], zone: 'east', authority: 'PEM' };
-  const bundle = (token: string): void => writeFileSync(file, joinBundleText({ ...place, mesh: 'default', token }));
+  const bundle = (token: string): void => writeFileSync(file, formatJoinBundle({ ...place, mesh: 'default', token }));
   const access = (fields: object = { bundle: file }): ZoneClientAccess =>
     new ZoneClientAccess(fields, folder, silentLogger);
 
@@ -64,7 +64,7 @@ describe('how an agent reaches its zone', () => {
     const zone = await KnownZone.open(folder);
     access().current();
     const facts = { virtualRanges: ['244.7.0.0/16'], dnsSuffixes: ['mesh.local'] };
-    await zone.learn(facts);
+    await zone.update(facts);
     expect((await KnownZone.open(folder)).facts).toEqual(facts);
     const kept = join(folder, 'control-planes.json');
     expect(readFileSync(kept, 'utf8')).not.toContain('secret');

@@ -7,19 +7,19 @@ import type { AgentConfig } from '../config/schema';
 
 /** Credentials of a connection to a control plane. */
 export interface ZoneCredentials {
-  /** `host:port`, the preferred one first; empty while nothing can be read. */
+  /** `host:port`, the preferred one first; empty if none is known. */
   readonly addresses: readonly string[];
-  /** PEM; absent: plain text. */
+  /** Certificates of the authority, PEM; absent: plaintext. */
   readonly authority?: string;
-  /** The zone's name, where a bundle says it. */
+  /** Name of the zone, if a bundle contains it. */
   readonly zone?: string;
-  /** For joining, and where no certificate holds. */
+  /** For joining, and while no certificate is valid. */
   readonly token?: string;
 }
 
 type ZoneSources = Pick<AgentConfig, 'controlPlanes' | 'bundle' | 'tokenFile' | 'authorityFile'>;
 
-/** The file in the state folder that keeps where the zone is: what is known of it without the token. */
+/** File in the state folder that caches the zone's addresses and authority, without the token. */
 const KEPT_FILE = 'control-planes.json';
 
 /**
@@ -30,7 +30,7 @@ const KEPT_FILE = 'control-planes.json';
 export class ZoneClientAccess {
   private last: ZoneCredentials;
   private kept: string | undefined;
-  /** Tokens in files of their own, as they were read last, and why the newest could not be read. */
+  /** Tokens by file, as last read, and why the newest could not be read. */
   private readonly tokens = new Map<string, { readonly token?: string | undefined; readonly problem?: string }>();
   /** Why the newest files could not be read; undefined if they could. */
   problem: string | undefined;
@@ -43,7 +43,7 @@ export class ZoneClientAccess {
     this.last = this.readKept();
   }
 
-  /** Never throws. Has no addresses where nothing can be read and nothing was kept. */
+  /** Returns the current, else the cached credentials; without addresses if there are none. Never throws. */
   current(): ZoneCredentials {
     try {
       this.last = this.read();
@@ -58,14 +58,14 @@ export class ZoneClientAccess {
   }
 
   /**
-   * The token in a file of its own, else that of all. One that cannot be read is logged once and is as it was before, undefined where
-   * there was none. Never throws.
+   * Returns the token in `file`, or that of the agent. If it cannot be read, that is logged once and the former token
+   * is returned, if any. Never throws.
    */
   token(file: string | undefined): string | undefined {
     if (file === undefined) return this.current().token;
     const before = this.tokens.get(file);
     try {
-      const token = tokenIn(file);
+      const token = readToken(file);
       this.tokens.set(file, { token });
       return token;
     } catch (error) {
@@ -76,7 +76,7 @@ export class ZoneClientAccess {
     }
   }
 
-  /** Reads what connections are made with, and these files of tokens: one that is wrong is logged before it is needed. */
+  /** Reads credentials and token files, so that an invalid one is logged before it is needed. */
   readTokens(files: readonly string[]): void {
     this.current();
     for (const file of files) this.token(file);
@@ -84,8 +84,8 @@ export class ZoneClientAccess {
 
   private read(): ZoneCredentials {
     const { controlPlanes, bundle: file, tokenFile, authorityFile } = this.config;
-    const bundle = file === undefined ? undefined : bundleIn(file);
-    const token = tokenFile === undefined ? bundle?.token : tokenIn(tokenFile);
+    const bundle = file === undefined ? undefined : readBundle(file);
+    const token = tokenFile === undefined ? bundle?.token : readToken(tokenFile);
     const authority = authorityFile === undefined ? bundle?.authority : readSourceFile(authorityFile, 'authorityFile');
     return {
       addresses: controlPlanes ?? bundle?.controlPlanes ?? [],
@@ -109,13 +109,10 @@ export class ZoneClientAccess {
     }
   }
 
-  /**
-   * Returns the content stored before for the same fields of the configuration: content of another configuration does
-   * not count.
-   */
+  /** Returns the cached content if it belongs to the same fields of the configuration. */
   private readKept(): ZoneCredentials {
-    const text = textIfThere(join(this.folder, KEPT_FILE));
-    const value = parsed(text);
+    const text = readTextIfPresent(join(this.folder, KEPT_FILE));
+    const value = parseJson(text);
     if (!isJsonObject(value) || value['source'] !== this.source()) return { addresses: [] };
     this.kept = text;
     const { addresses, authority, zone } = value;
@@ -132,15 +129,15 @@ export class ZoneClientAccess {
   }
 }
 
-/** Returns why files that these fields name cannot be read, a line each with the field. */
-export function unreadable({
+/** Returns why configured files cannot be read, one line each, with the field. */
+export function listUnreadable({
   bundle,
   tokenFile,
   authorityFile,
 }: Omit<ZoneSources, 'controlPlanes'>): readonly string[] {
   const reads: readonly (() => unknown)[] = [
-    () => bundle !== undefined && bundleIn(bundle),
-    () => tokenFile !== undefined && tokenIn(tokenFile),
+    () => bundle !== undefined && readBundle(bundle),
+    () => tokenFile !== undefined && readToken(tokenFile),
     () => authorityFile !== undefined && readSourceFile(authorityFile, 'authorityFile'),
   ];
   return reads.flatMap((read) => {
@@ -153,7 +150,7 @@ export function unreadable({
   });
 }
 
-function textIfThere(file: string): string {
+function readTextIfPresent(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -161,7 +158,7 @@ function textIfThere(file: string): string {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -169,14 +166,14 @@ function parsed(text: string): unknown {
   }
 }
 
-function bundleIn(file: string): JoinBundle {
+function readBundle(file: string): JoinBundle {
   const read = readJoinBundle(readSourceFile(file, 'bundle'));
   if (!read.ok) throw new Error(`bundle: ${file} ${read.violation.reason}`);
   return read.bundle;
 }
 
-/** Throws with the field where the file holds no bearer token (RFC 6750 §2.1). */
-function tokenIn(file: string): string {
+/** Reads a bearer token (RFC 6750 §2.1). Throws with the field if the file contains none. */
+function readToken(file: string): string {
   const token = readSourceFile(file, 'tokenFile').trim();
   if (token === '') throw new Error(`tokenFile: ${file} is empty`);
   if (!/^[\w.~+/-]+=*$/.test(token)) throw new Error(`tokenFile: ${file} must hold one token and nothing else`);

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A text that is made once and kept in the state folder over restarts. */
+/** Text that is created once and kept in the state folder across restarts. */
 interface KeptText {
   readonly file: string;
   readonly form: RegExp;
@@ -21,20 +21,20 @@ const OWNER_ONLY = 0o600;
  * Returns the id of this agent: created once, kept in the state folder across restarts. The zone detects a machine that
  * was copied together with its folder. Rejects if the folder cannot be written.
  */
-export function agentInstance(stateFolder: string): Promise<string> {
-  return keptText(stateFolder, INSTANCE);
+export function readAgentInstance(stateFolder: string): Promise<string> {
+  return readOrCreate(stateFolder, INSTANCE);
 }
 
 /**
- * Returns the secret that proves ownership of this agent's leases: unlike `agentInstance`, which is in a label, only
+ * Returns the secret that proves ownership of this agent's leases: unlike the instance id, which is in a label, only
  * the owner of the state folder can read it. An agent that lost it waits until its former leases have ended. Rejects if
  * the folder cannot be written.
  */
-export function leaseSecret(stateFolder: string): Promise<string> {
-  return keptText(stateFolder, SECRET);
+export function readLeaseSecret(stateFolder: string): Promise<string> {
+  return readOrCreate(stateFolder, SECRET);
 }
 
-async function keptText(folder: string, { file, form, make }: KeptText): Promise<string> {
+async function readOrCreate(folder: string, { file, form, make }: KeptText): Promise<string> {
   const path = join(folder, file);
   const kept = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
@@ -45,7 +45,7 @@ async function keptText(folder: string, { file, form, make }: KeptText): Promise
     return kept.trim();
   }
   const made = make();
-  // Another process never reads a part of it, nor does the next run after the machine has lost its power.
+  // Written and synced before the rename, so that neither another process nor a run after a power failure reads a part.
   const draft = `${path}.${process.pid}`;
   await rm(draft, { force: true });
   const handle = await open(draft, 'wx', OWNER_ONLY);

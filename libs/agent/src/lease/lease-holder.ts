@@ -12,25 +12,25 @@ import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } fr
 import type { Clock, Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
 import type { UnsupportedFeature } from '../plane';
-import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
+import { DEFAULT_NAMESPACE, formatQualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
 
-/** A Dataplane of this machine as it is to be registered. */
+/** Dataplane of this machine to be registered. */
 export interface LeasedDataplane {
   readonly mesh: string;
   readonly name: string;
   /** Absent: `default`. */
   readonly namespace?: string;
   readonly labels: Labels;
-  /** Its spec, without the states of what is checked. */
+  /** Spec without the states of health checks. */
   readonly spec: JsonObject;
-  /** The `qualifiedName` of the Dataplane of this agent as which programs of the machine call, where that is another one. */
+  /** Qualified name of another Dataplane of this agent, whose identity the machine's programs use as clients. */
   readonly clientDataplane?: string;
 }
 
 /** Readiness of one inbound. */
 export interface InboundReadiness {
-  /** Its place in `networking.inbound`. */
+  /** Index in `networking.inbound`. */
   readonly inbound: number;
   readonly ready: boolean;
   /** Description of the check, such as `tcp 127.0.0.1:6379`. */
@@ -47,7 +47,7 @@ export interface InboundReadiness {
 export type LeaseState =
   | { readonly type: 'waiting' }
   | { readonly type: 'held'; readonly since: number }
-  /** `other`: another agent has it, or a proxy brought it along. */
+  /** `other`: another agent holds the lease, or a proxy registered the Dataplane itself. */
   | { readonly type: 'refused' | 'other'; readonly reason: string; readonly violations: readonly LeaseViolation[] }
   | { readonly type: 'withdrawn' };
 
@@ -63,56 +63,55 @@ export type AttachmentState =
   | { readonly type: 'detached'; readonly failure?: string };
 
 export interface LeaseHolderOptions extends LeaseEndpoint {
-  /** See `agentInstance`. */
+  /** See `readAgentInstance`. */
   readonly instance: string;
-  /** See `leaseSecret`; absent: leases go by what others can say too. */
+  /** See `readLeaseSecret`; absent: leases are identified by the public instance id only. */
   readonly secret?: string;
   /** Host name of the machine, for operators. */
   readonly machine: string;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** 0 ≤ x < 1; Math.random unless a test says otherwise. */
+  /** Returns a number in [0, 1); default: Math.random. */
   readonly random?: () => number;
   /** Called when the zone has sent its facts. */
   readonly onZoneFacts?: (facts: ZoneFacts) => void;
 }
 
-/** Identifies a Dataplane. */
 type LeasedKey = Pick<LeasedDataplane, 'mesh' | 'namespace' | 'name'>;
 
-interface Registered {
+interface RegistrationState {
   readonly key: LeasedKey;
-  /** Undefined: it is given up. */
+  /** Undefined: to be withdrawn. */
   wanted: LeasedDataplane | undefined;
   health: readonly InboundReadiness[];
   unsupported: readonly UnsupportedFeature[];
-  /** Counts states. */
+  /** Version of the wanted state. */
   version: number;
-  /** The state that waits for an answer on this stream; 0: none. */
+  /** Version sent on this stream and not yet answered; 0: none. */
   sent: number;
   /** The last message was a withdrawal. */
   isLeaving: boolean;
-  /** The last state that was answered on this stream. */
+  /** Version answered last on this stream. */
   answered: number;
   state: LeaseState;
 }
 
-/** Pauses between tries, ms: a control plane waits for the longest before it ends leases (docs/reference/leases.md). */
+/** Backoff, ms; control planes wait longer than its cap before they end leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
-/** Bounds of what the zone takes (proto/causeway/agent/v1). */
+/** Limits of the zone (proto/causeway/agent/v1). */
 const [MAX_UNSUPPORTED, MAX_NAME_LENGTH, MAX_PART_LENGTH, MAX_CLIENT_LENGTH] = [64, 256, 512, 253];
-/** An agent whose heartbeats are not confirmed for this share of the lease turns to another control plane. */
-const UNCONFIRMED = 0.7;
-/** Interval at which due registrations are looked for, ms. */
+/** If heartbeats are not confirmed for this share of the lease, the agent connects to another control plane. */
+const UNCONFIRMED_SHARE = 0.7;
+/** Interval at which heartbeats and reconnects are checked, ms. */
 const POLL_INTERVAL = 100;
 
 /**
- * Registers the Dataplanes of a machine and holds their leases: a stream to one control plane after the other, on which the newest state
- * of each Dataplane is sent until it is answered, and heartbeats. What is not confirmed is sent again on the next stream.
+ * Registers the Dataplanes of a machine and holds their leases. Keeps a stream to one control plane, sends the newest
+ * state of each Dataplane until it is answered, and heartbeats. Unanswered states are sent again on the next stream.
  */
 export class LeaseHolder {
-  private readonly all = new Map<string, Registered>();
+  private readonly all = new Map<string, RegistrationState>();
   private readonly rounds: ConnectRounds;
   private readonly connections: ClientConnections;
   private readonly listeners = new Set<() => void>();
@@ -136,7 +135,7 @@ export class LeaseHolder {
     return this.current;
   }
 
-  /** State of each Dataplane, by mesh and `qualifiedName`: `mesh/name`, `mesh/name.namespace`. */
+  /** Returns the state of each Dataplane, by `mesh/name` or `mesh/name.namespace`. */
   states(): ReadonlyMap<string, LeaseState> {
     return new Map([...this.all].map(([name, { state }]) => [name, state]));
   }
@@ -147,20 +146,20 @@ export class LeaseHolder {
     return () => void this.listeners.delete(listener);
   }
 
-  /** From now on these are registered; those that are not among them any more are removed at once. */
-  want(dataplanes: readonly LeasedDataplane[]): void {
+  /** Sets the registered Dataplanes; all others are withdrawn. */
+  setDataplanes(dataplanes: readonly LeasedDataplane[]): void {
     const wanted = new Map(dataplanes.map((one) => [formatLeaseName(one), one]));
     for (const [name, { key }] of this.all) if (!wanted.has(name)) this.change(key, { wanted: undefined });
     for (const one of wanted.values()) this.change(one, { wanted: one });
   }
 
-  /** Sets the readiness of the inbounds of a Dataplane; inbounds that are not named are as its spec says. */
-  report(key: LeasedKey, health: readonly InboundReadiness[]): void {
+  /** Sets the readiness of the inbounds of a Dataplane; for others the spec applies. */
+  setReadiness(key: LeasedKey, health: readonly InboundReadiness[]): void {
     this.change(key, { health });
   }
 
   /** Sets the configured features that its proxy does not support; the first 64 are sent. */
-  reportUnsupported(key: LeasedKey, parts: readonly UnsupportedFeature[]): void {
+  setUnsupported(key: LeasedKey, parts: readonly UnsupportedFeature[]): void {
     const unsupported = parts.slice(0, MAX_UNSUPPORTED).map(({ name, what }) => ({
       name: shortened(name, MAX_NAME_LENGTH, '…'),
       what: shortened(what, MAX_PART_LENGTH, '…'),
@@ -168,13 +167,13 @@ export class LeaseHolder {
     this.change(key, { unsupported });
   }
 
-  /** No inbound is ready any more: the first step of a graceful stop. */
+  /** Reports all inbounds as not ready: the first step of a graceful stop. */
   stopServing(reason: string): void {
     this.stopping = reason;
     for (const one of this.all.values()) this.change(one.key, {});
   }
 
-  /** Resolves with true once the zone has answered the newest state of every Dataplane; false where `signal` aborts before. */
+  /** Resolves with true when the zone has answered all newest states; false if `signal` aborts first. */
   settled(signal: AbortSignal): Promise<boolean> {
     const isSettled = (): boolean => [...this.all.values()].every(({ version, answered }) => answered === version);
     return new Promise((resolve) => {
@@ -193,21 +192,21 @@ export class LeaseHolder {
     });
   }
 
-  /** Attaches and holds leases until `signal` aborts. They end then by themselves, unless they were withdrawn before. */
+  /** Attaches and holds leases until `signal` aborts. Leases that were not withdrawn then expire. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     this.open();
     while (!signal.aborted) {
       await clock.sleep(POLL_INTERVAL, signal);
-      this.beat();
+      this.checkStream();
     }
     this.stream?.end('the agent ends');
   }
 
-  private change(key: LeasedKey, news: Partial<Pick<Registered, 'wanted' | 'health' | 'unsupported'>>): void {
+  private change(key: LeasedKey, news: Partial<Pick<RegistrationState, 'wanted' | 'health' | 'unsupported'>>): void {
     const name = formatLeaseName(key);
     const before = this.all.get(name);
-    const one: Registered = before ?? {
+    const one: RegistrationState = before ?? {
       key,
       wanted: undefined,
       health: [],
@@ -230,7 +229,7 @@ export class LeaseHolder {
     this.flush();
   }
 
-  /** Changes of one turn go in one request; a Dataplane whose state is being answered waits for that. */
+  /** Sends all changes of one turn in one request; a Dataplane waits for the answer to its former state. */
   private flush(): void {
     if (this.isFlushing) return;
     this.isFlushing = true;
@@ -241,18 +240,19 @@ export class LeaseHolder {
       for (const one of due) Object.assign(one, { sent: one.version, isLeaving: one.wanted === undefined });
       this.send({
         registrations: due.flatMap((one) => (one.wanted ? [this.toRegistration(one, one.wanted)] : [])),
-        withdrawals: due.flatMap(({ key, wanted }) => (wanted ? [] : [nameOnWire(key)])),
+        withdrawals: due.flatMap(({ key, wanted }) => (wanted ? [] : [toDataplaneName(key)])),
       });
     });
   }
 
   private toRegistration(
-    { key, version, health, unsupported }: Registered,
+    { key, version, health, unsupported }: RegistrationState,
     { labels, spec, clientDataplane = '' }: LeasedDataplane,
   ): Registration {
-    const inbounds = this.stopping === undefined ? health : stopped(spec, this.stopping, this.options.clock.now());
+    const inbounds =
+      this.stopping === undefined ? health : listStoppedInbounds(spec, this.stopping, this.options.clock.now());
     return {
-      dataplane: nameOnWire(key),
+      dataplane: toDataplaneName(key),
       version,
       token: '',
       labels,
@@ -328,14 +328,14 @@ export class LeaseHolder {
       one.answered = one.sent;
       one.sent = 0;
     }
-    // // The wanted state has changed since.
+    // The wanted state has changed since.
     if ((one.wanted === undefined) !== (version === 0)) return this.flush();
     const before = one.state;
     one.state = this.toLeaseState(outcome, { reason, violations });
     if (isWithdrawn && one.answered === one.version) this.all.delete(formatLeaseName(one.key));
     if (one.state.type !== before.type && (one.state.type === 'refused' || one.state.type === 'other'))
       this.options.logger.warn('a Dataplane is not registered', { ...one.key, reason });
-    this.tell();
+    this.notify();
     this.flush();
   }
 
@@ -355,40 +355,40 @@ export class LeaseHolder {
     }
   }
 
-  /** Heartbeats, their confirmation, and the next try. */
-  private beat(): void {
+  /** Sends heartbeats, checks their confirmation, and reconnects. */
+  private checkStream(): void {
     const now = this.options.clock.elapsed();
     if (!this.stream) {
       if (now >= this.retryAt) this.open();
       return;
     }
     if (!this.terms) return;
-    if (now - this.heartbeat.confirmedAt > this.terms.length * UNCONFIRMED)
+    if (now - this.heartbeat.confirmedAt > this.terms.length * UNCONFIRMED_SHARE)
       return this.stream.abandon('it does not confirm heartbeats');
     if (now - this.heartbeat.sentAt >= this.terms.heartbeat) this.send({});
   }
 
   private become(state: AttachmentState): void {
     this.current = state;
-    this.tell();
+    this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }
 
 function formatLeaseName({ mesh, ...named }: LeasedKey): string {
-  return `${mesh}/${qualifiedName(named)}`;
+  return `${mesh}/${formatQualifiedName(named)}`;
 }
 
-/** A zone of any version reads an empty namespace as `default`. */
-function nameOnWire({ mesh, namespace = DEFAULT_NAMESPACE, name }: LeasedKey): DataplaneName {
+/** Leaves out the default namespace, which a zone of any version reads as `default`. */
+function toDataplaneName({ mesh, namespace = DEFAULT_NAMESPACE, name }: LeasedKey): DataplaneName {
   return { mesh, namespace: namespace === DEFAULT_NAMESPACE ? '' : namespace, name };
 }
 
-/** Every inbound of a spec as not ready. */
-function stopped(spec: JsonObject, reason: string, since: number): readonly InboundReadiness[] {
+/** Lists every inbound of a spec as not ready. */
+function listStoppedInbounds(spec: JsonObject, reason: string, since: number): readonly InboundReadiness[] {
   const networking = spec['networking'];
   const inbounds = isJsonObject(networking) ? networking['inbound'] : undefined;
   if (!isJsonArray(inbounds)) return [];

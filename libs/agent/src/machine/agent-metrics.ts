@@ -1,32 +1,32 @@
 import { BuiltinPlane } from '../builtin/builtin-plane';
-import { prometheusText } from '../builtin/stats';
+import { formatPrometheus } from '../builtin/stats';
 import type { NetworkStatus } from '../capture/machine-network';
 import { EnvoyPlane } from '../envoy/envoy-plane';
 import { formatNodeId, type MachineProxy } from './machine-proxy';
 
-/** A metric of the agent; a name that ends with `_total` is a counter, others are gauges. */
+/** Metric of the agent: a counter if its name ends with `_total`, else a gauge. */
 interface AgentMetric<T> {
   readonly name: string;
   readonly help: string;
-  /** Undefined where there is no such thing. */
+  /** Undefined: the metric is left out. */
   readonly read: (of: T) => number | undefined;
 }
 
-/** Of the network of the machine. */
+/** Metrics of the machine's network. */
 export const NETWORK: readonly AgentMetric<NetworkStatus>[] = [
   {
     name: 'network_ready',
-    help: 'Whether rules and routes of the machine are as they should be',
+    help: 'Whether the rules and routes of the machine are installed',
     read: ({ problem }) => Number(problem === undefined),
   },
   {
     name: 'network_restored_total',
-    help: 'How often somebody had removed or changed rules or routes',
+    help: 'Number of times that removed or changed rules or routes were restored',
     read: ({ restored }) => restored,
   },
 ];
 
-/** Of each proxy of the machine. */
+/** Metrics of each proxy of the machine. */
 export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   {
     name: 'connected',
@@ -35,12 +35,12 @@ export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   },
   {
     name: 'plane_serving',
-    help: 'Whether the plane serves',
+    help: 'Whether the dataplane serves',
     read: ({ plane }) => Number(plane.state.type === 'serving'),
   },
   {
     name: 'plane_unobeyed',
-    help: 'Parts of what the zone says that the plane cannot do',
+    help: 'Configured features that the dataplane does not support',
     read: ({ plane }) => plane.unsupported?.length ?? 0,
   },
   {
@@ -60,12 +60,12 @@ export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   },
   {
     name: 'plane_addresses',
-    help: 'Ports of virtual IPs that rules of the plane direct lead to endpoints',
+    help: 'Ports of virtual IPs that the plane direct translates to endpoints',
     read: ({ plane }) => plane.rules?.addresses,
   },
   {
     name: 'plane_slots',
-    help: 'Endpoints in the maps of the plane direct, each as often as its share',
+    help: 'Slots in the maps of the plane direct, in proportion to weights',
     read: ({ plane }) => plane.rules?.slots,
   },
   {
@@ -75,10 +75,10 @@ export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   },
   {
     name: 'plane_restored_total',
-    help: 'How often somebody had removed rules of the plane direct',
+    help: 'Number of times that removed rules of the plane direct were restored',
     read: ({ plane }) => plane.rules?.restored,
   },
-  { name: 'cache_bytes', help: 'Bytes of resources held', read: ({ cache }) => cache.size.bytes },
+  { name: 'cache_bytes', help: 'Size of cached resources, bytes', read: ({ cache }) => cache.size.bytes },
   {
     name: 'certificate_end_seconds',
     help: 'When the certificate ends, seconds since 1970',
@@ -86,23 +86,23 @@ export const PROXY: readonly AgentMetric<MachineProxy>[] = [
   },
 ];
 
-/** Begins the name of each metric of the agent. */
+/** Prefix of the agent's metrics. */
 export const PREFIX = 'causeway_agent_';
 
 /** Renders the agent's metrics of these proxies, with the dataplane's own metrics of `one`. */
 export async function renderMetrics(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
   const labelled = proxies.map((proxy) => [`{proxy="${formatNodeId(proxy.plan)}"}`, proxy] as const);
-  return [...formatLines(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
+  return [...formatLines(PROXY, labelled), one ? await readPlaneMetrics(one) : ''].join('\n');
 }
 
 /** Renders the metrics of the machine's network. */
-export function networkMetrics(network: NetworkStatus): string {
+export function renderNetworkMetrics(network: NetworkStatus): string {
   return formatLines(NETWORK, [['', network]]).join('\n');
 }
 
-async function planeMetrics({ plane }: MachineProxy): Promise<string> {
+async function readPlaneMetrics({ plane }: MachineProxy): Promise<string> {
   if (plane instanceof EnvoyPlane) return plane.metrics().catch(() => '');
-  return plane instanceof BuiltinPlane ? prometheusText(await plane.stats()) : '';
+  return plane instanceof BuiltinPlane ? formatPrometheus(await plane.stats()) : '';
 }
 
 function formatLines<T>(

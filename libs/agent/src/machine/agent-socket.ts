@@ -1,23 +1,23 @@
 import { rm } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import { connect } from 'node:net';
-import { statusText, type AgentStatus } from './status';
+import { formatStatus, type AgentStatus } from './status';
 
 /** Operations that the socket of an agent serves. */
 export interface AgentOperations {
   readonly status: () => AgentStatus;
-  /** Begins to end gracefully. */
+  /** Starts a graceful end. */
   readonly drain: () => void;
 }
 
-/** Maximum length of the path of a unix socket that every system accepts. */
+/** Maximum length of a unix socket path on every system. */
 const MAX_SOCKET_LENGTH = 103;
-const DEADLINE = 5_000;
-const MAX_ANSWER = 16 * 1024 * 1024;
+const TIMEOUT = 5_000;
+const MAX_RESPONSE_LENGTH = 16 * 1024 * 1024;
 
 /**
- * The socket at which an agent tells its status, in its state folder, which only its user can enter. It also stands for the agent: a
- * second one with the same folder finds it and does not start.
+ * Unix socket in the state folder at which an agent serves its status; only its user can enter the folder. It is also a
+ * lock: a second agent with the same folder finds it and does not start.
  */
 export class AgentSocket {
   private constructor(
@@ -25,7 +25,7 @@ export class AgentSocket {
     private readonly path: string,
   ) {}
 
-  /** Rejects where another agent answers at the path, and where it cannot listen. */
+  /** Rejects if another agent answers at the path, or if it cannot listen. */
   static async listen(path: string, operations: AgentOperations): Promise<AgentSocket> {
     if (path.length > MAX_SOCKET_LENGTH)
       throw new Error(`${path}: the path is too long for a socket: choose another state folder`);
@@ -35,7 +35,7 @@ export class AgentSocket {
       const is = `${asked.method} ${asked.url}`;
       if (is === 'GET /status') {
         answer.setHeader('content-type', 'application/json').end(JSON.stringify(operations.status(), null, 2));
-      } else if (is === 'GET /status.txt') answer.end(statusText(operations.status(), Date.now()));
+      } else if (is === 'GET /status.txt') answer.end(formatStatus(operations.status(), Date.now()));
       else if (is === 'POST /drain') {
         operations.drain();
         answer.writeHead(202).end();
@@ -56,15 +56,15 @@ export class AgentSocket {
   }
 }
 
-/** Asks the agent at a socket. Undefined where none answers; rejects where it answers something else. */
+/** Sends a request to an agent. Undefined if none answers; rejects if it answers with an error. */
 export async function askAgent(path: string, method: 'GET' | 'POST', place: string): Promise<string | undefined> {
   if (!(await isAnswered(path))) return undefined;
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: path, method, path: place, timeout: DEADLINE }, (answer) => {
+    const asked = request({ socketPath: path, method, path: place, timeout: TIMEOUT }, (answer) => {
       let text = '';
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part;
-        if (text.length > MAX_ANSWER) asked.destroy(new Error('the answer is too long'));
+        if (text.length > MAX_RESPONSE_LENGTH) asked.destroy(new Error('the answer is too long'));
       });
       answer.on('end', () => {
         const { statusCode = 0 } = answer;
@@ -79,7 +79,7 @@ export async function askAgent(path: string, method: 'GET' | 'POST', place: stri
   });
 }
 
-/** Whether a program listens at a unix socket. */
+/** Returns whether a program listens at a unix socket. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

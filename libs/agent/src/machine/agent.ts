@@ -5,10 +5,10 @@ import { ConfigFile, type ConfigSource } from '../config/config-file';
 import type { AgentConfig } from '../config/schema';
 import { LocalXdsServer } from '../envoy/local-xds-server';
 import { ZoneClientAccess } from '../identity/zone-access';
-import { agentInstance, leaseSecret } from '../lease/agent-instance';
+import { readAgentInstance, readLeaseSecret } from '../lease/agent-instance';
 import { AgentSocket } from './agent-socket';
 import { MachineParts, type MachineFacts } from './machine-parts';
-import { openState } from './state-folder';
+import { openStateFolder } from './state-folder';
 import type { AgentStatus } from './status';
 import { KnownZone } from './zone-facts';
 
@@ -24,9 +24,9 @@ export interface AgentOptions extends MachineFacts {
 }
 
 /** Interval at which token files are read, ms: an invalid one is reported before a connection needs it. */
-const TOKEN_PERIOD = 5_000;
+const TOKEN_POLL_INTERVAL = 5_000;
 
-/** The path of the socket at which the agent with a state folder answers. */
+/** Returns the path of the agent's socket in a state folder. */
 export function agentSocketPath(folder: string): string {
   return `${folder}/agent.sock`;
 }
@@ -54,12 +54,12 @@ export class Agent {
   }
 
   /**
-   * Resolves when it has ended. Rejects where it cannot start: another agent or user has the folder, it cannot be written, or what it
-   * joins with cannot be read and it has not joined before.
+   * Resolves when it has ended. Rejects if it cannot start: another agent or user has the folder, the folder cannot be
+   * written, or credentials cannot be read and it has not joined before.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { folder, logger } = this.options;
-    await openState(folder, logger);
+    await openStateFolder(folder, logger);
     const isKnown = this.access.current().addresses.length > 0;
     if (!isKnown)
       throw new Error(
@@ -72,7 +72,7 @@ export class Agent {
     const end = AbortSignal.any([signal, this.draining.signal]);
     try {
       await this.xds.listen();
-      const [instance, secret] = [await agentInstance(folder), await leaseSecret(folder)];
+      const [instance, secret] = [await readAgentInstance(folder), await readLeaseSecret(folder)];
       const zone = await KnownZone.open(folder);
       this.parts = new MachineParts({ ...this.options, instance, secret, zone, xds: this.xds });
       await this.apply(this.config);
@@ -90,9 +90,9 @@ export class Agent {
     }
   }
 
-  /** Reads the configuration and the files that it names now. */
+  /** Reads the configuration and its token files now. */
   reload(): void {
-    this.file.look();
+    this.file.reload();
     this.access.readTokens(listTokenFiles(this.config));
   }
 
@@ -120,7 +120,7 @@ export class Agent {
 
   private async readTokens(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
-      await this.options.clock.sleep(TOKEN_PERIOD, end);
+      await this.options.clock.sleep(TOKEN_POLL_INTERVAL, end);
       this.access.readTokens(listTokenFiles(this.config));
     }
   }
@@ -148,7 +148,7 @@ export class Agent {
   }
 }
 
-/** Files of tokens that Dataplanes have of their own. */
+/** Lists the token files of single Dataplanes. */
 function listTokenFiles({ dataplanes }: AgentConfig): readonly string[] {
   return dataplanes.flatMap(({ tokenFile }) => (tokenFile === undefined ? [] : [tokenFile]));
 }

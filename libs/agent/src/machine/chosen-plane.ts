@@ -19,7 +19,7 @@ export type ChosenPlane =
   | { readonly type: 'grpc' }
   | { readonly type: 'envoy'; readonly program: EnvoyProgram };
 
-/** The proxy that a plane carries. */
+/** Proxy that a dataplane carries. */
 export interface CarriedProxy {
   readonly plan: ProxyPlan;
   readonly config: AgentConfig;
@@ -33,7 +33,7 @@ export interface PlaneParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly xds: LocalXdsServer;
-  /** Of the agent. */
+  /** Id of the agent. */
   readonly instance: string;
   readonly network: MachineNetwork;
   readonly processes: PlaneProcesses;
@@ -42,7 +42,7 @@ export interface PlaneParts {
 /** Maximum number of connections of an ingress with Envoy. */
 const INGRESS_CONNECTIONS = 50_000;
 
-/** The plane that the configuration asks for, or why it is not to be had. */
+/** Returns the configured dataplane mode, or why it is not available. */
 export async function choosePlane(
   { plane, envoy }: AgentConfig,
   places: Omit<EnvoyPlaces, 'path'>,
@@ -54,7 +54,7 @@ export async function choosePlane(
   return { type: 'none', reason: found.reason };
 }
 
-/** Makes the plane of a proxy; it does not run yet. */
+/** Creates the dataplane of a proxy without starting it. */
 export function createPlane(
   chosen: ChosenPlane,
   { plan, config, resources: cache, keyFile, zone }: CarriedProxy,
@@ -64,8 +64,8 @@ export function createPlane(
     return new BuiltinPlane(cache, { clock, ...(countProcesses(config) > 0 && { processes }) });
   if (chosen.type === 'direct') {
     const { trustedNetworks = [] } = config;
-    const isLeading = plan.capture === 'translate';
-    return new DirectPlane(cache, { network, instance, clock, logger, trustedNetworks, isLeading });
+    const capturesVirtualIps = plan.capture === 'translate';
+    return new DirectPlane(cache, { network, instance, clock, logger, trustedNetworks, capturesVirtualIps });
   }
   const id = formatNodeId(plan);
   if (chosen.type === 'grpc') {

@@ -11,7 +11,7 @@ import type { LeaseStatus } from './status';
 
 export interface DataplaneLeaseOptions {
   readonly proxy: MachineProxy;
-  /** Of this agent, kept over restarts. */
+  /** Id of the agent, kept across restarts. */
   readonly instance: string;
   readonly secret: string;
   readonly machine: string;
@@ -23,13 +23,13 @@ export interface DataplaneLeaseOptions {
 }
 
 /** Time for other zones to learn that an instance is not ready, ms. */
-const SPREAD = 500;
+const PROPAGATION_TIME = 500;
 /** Interval at which unsupported features of the proxy are collected, ms. */
 const POLL_INTERVAL = 500;
 /** Timeout of the zone's answer while the agent ends, ms. */
-const ANSWER = 3_000;
+const ANSWER_TIMEOUT = 3_000;
 
-/** The registration of one Dataplane and its lease: one stream a Dataplane, since each has a certificate of its own. */
+/** Registration and lease of one Dataplane, on its own stream, since each Dataplane has its own certificate. */
 export class DataplaneLease {
   private readonly holder: LeaseHolder;
   private readonly ending = new AbortController();
@@ -66,7 +66,7 @@ export class DataplaneLease {
     const { proxy, clock } = this.options;
     while (!signal.aborted) {
       if (this.registered)
-        this.holder.reportUnsupported(this.registered, [...proxy.refused, ...(proxy.plane.unsupported ?? [])]);
+        this.holder.setUnsupported(this.registered, [...proxy.refused, ...(proxy.plane.unsupported ?? [])]);
       await clock.sleep(POLL_INTERVAL, signal);
     }
   }
@@ -74,12 +74,12 @@ export class DataplaneLease {
   /** Replaces the registration. */
   register(dataplane: LeasedDataplane): void {
     this.registered = dataplane;
-    this.holder.want([dataplane]);
+    this.holder.setDataplanes([dataplane]);
   }
 
-  /** Sets the readiness of its inbounds; the others are as the spec says. */
+  /** Sets the readiness of its inbounds; for others the spec applies. */
   report(health: readonly InboundReadiness[]): void {
-    if (this.registered) this.holder.report(this.registered, health);
+    if (this.registered) this.holder.setReadiness(this.registered, health);
   }
 
   get status(): LeaseStatus {
@@ -95,20 +95,20 @@ export class DataplaneLease {
     return { type: 'waiting', ...(failure !== undefined && { reason: failure }) };
   }
 
-  /** First step of a graceful stop: resolves when the zone has heard that nothing here is ready, and clients had time to turn away. */
+  /** First step of a graceful stop: reports all inbounds not ready, and gives clients time to react. */
   async stopServing(reason: string): Promise<void> {
     this.holder.stopServing(reason);
-    if (await this.settled()) await this.options.clock.sleep(SPREAD);
+    if (await this.settled()) await this.options.clock.sleep(PROPAGATION_TIME);
   }
 
-  /** Last step: the Dataplane is withdrawn where the zone can be reached; else its lease ends by itself. */
+  /** Last step: withdraws the Dataplane if the zone can be reached; otherwise its lease expires. */
   async withdraw(): Promise<void> {
-    this.holder.want([]);
+    this.holder.setDataplanes([]);
     await this.settled();
     await this.end();
   }
 
-  /** Ends without a word: the lease ends by itself, or the next run takes it over. */
+  /** Ends without withdrawal: the lease expires, or the next run takes it over. */
   async end(): Promise<void> {
     this.ending.abort();
     await this.running;
@@ -117,7 +117,7 @@ export class DataplaneLease {
   private async settled(): Promise<boolean> {
     if (this.holder.attachment.type === 'detached') return false;
     const deadline = new AbortController();
-    const timer = this.options.clock.after(ANSWER, () => deadline.abort());
+    const timer = this.options.clock.after(ANSWER_TIMEOUT, () => deadline.abort());
     const isSettled = await this.holder.settled(deadline.signal);
     timer.cancel();
     return isSettled;

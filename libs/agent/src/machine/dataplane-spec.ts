@@ -3,7 +3,7 @@ import { Label, type JsonObject, type Labels } from '@causeway/resources';
 import type { AgentConfig, DataplaneConfig, OutboundConfig, ServiceConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
 
-/** The Dataplane of a part of the configuration; its inbounds are in the order of `services`. */
+/** Builds the Dataplane of a part of the configuration; its inbounds are in the order of `services`. */
 export function buildDataplane(
   { mesh, metrics, plane }: Pick<AgentConfig, 'mesh' | 'metrics' | 'plane'>,
   config: DataplaneConfig,
@@ -25,7 +25,7 @@ export function buildDataplane(
   };
 }
 
-/** Says where Prometheus finds the agent's metrics: only where others reach them at the address of the Dataplane. */
+/** Returns the label with the metrics port, if other machines reach it at the address of the Dataplane. */
 function metricsLabel(metrics: AgentConfig['metrics'], address: string): Labels {
   if (!metrics) return {};
   const everywhere = isIPv6(address) ? ['::'] : ['0.0.0.0', '::'];
@@ -37,7 +37,7 @@ function toInbound(
   { name, port, servicePort = port, serviceAddress, protocol, portName, tags }: ServiceConfig,
   { address, plane }: { readonly address: string; readonly plane: AgentConfig['plane'] },
 ): JsonObject {
-  // A process without a proxy takes the connections itself.
+  // Without a proxy the process accepts the connections itself.
   const isItself = plane === 'direct' || (serviceAddress === address && servicePort === port);
   return {
     port,

@@ -5,16 +5,16 @@ import type { Clock, Logger } from '@causeway/runtime';
 import type { NetworkStatus } from '../capture/machine-network';
 import type { AgentConfig } from '../config/schema';
 import { createAgentDns } from '../names/agent-names';
-import { renderMetrics, networkMetrics } from './agent-metrics';
+import { renderMetrics, renderNetworkMetrics } from './agent-metrics';
 import { formatNodeId, type MachineProxy } from './machine-proxy';
 
 export interface MachineListenersOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The proxies that run, the one that catches the machine's connections first. */
+  /** Running proxies; the first is the one that captures the machine's connections. */
   readonly proxies: () => readonly MachineProxy[];
   readonly network: () => NetworkStatus;
-  /** Of the mesh's names, where the configuration has none. */
+  /** Suffixes of the mesh's names, if the configuration has none. */
   readonly suffixes: () => readonly string[];
 }
 
@@ -28,12 +28,12 @@ export class MachineListeners {
 
   constructor(private readonly options: MachineListenersOptions) {}
 
-  /** Address of the DNS; undefined if it does not run. */
+  /** Address of the DNS server; undefined if it does not run. */
   get dnsAddress(): string | undefined {
-    return this.dns && typeof this.dns.facts === 'object' ? addressIn(this.dns.facts) : undefined;
+    return this.dns && typeof this.dns.facts === 'object' ? readAddress(this.dns.facts) : undefined;
   }
 
-  /** Brings both to a configuration. Rejects where one cannot listen; the other one runs. */
+  /** Applies a configuration to both. Rejects if one cannot listen; the other one runs. */
   async apply(config: AgentConfig, zone: string): Promise<void> {
     const results = await Promise.allSettled([this.applyDns(config, zone), this.applyMetrics(config.metrics)]);
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
@@ -69,7 +69,7 @@ export class MachineListeners {
     const server = createServer((asked, answer) => {
       const id = /^\/metrics(?:\/([^/?]+))?$/.exec(asked.url ?? '');
       if (asked.method !== 'GET' || !id) return void answer.writeHead(404).end();
-      void this.metricsText(id[1]).then((text) => {
+      void this.formatMetrics(id[1]).then((text) => {
         if (text === undefined) answer.writeHead(404).end();
         else answer.setHeader('content-type', 'text/plain; version=0.0.4').end(text);
       });
@@ -81,14 +81,14 @@ export class MachineListeners {
     this.metrics = { facts: at, server };
   }
 
-  /** Returns metrics of one proxy; without an id those of the agent, with the dataplane metrics of the first proxy. */
-  private async metricsText(id: string | undefined): Promise<string | undefined> {
+  /** Returns the metrics of one proxy; without an id, those of all and the first one's dataplane. */
+  private async formatMetrics(id: string | undefined): Promise<string | undefined> {
     const proxies = this.options.proxies();
     if (id !== undefined) {
       const one = proxies.find(({ plan }) => formatNodeId(plan) === id);
       return one && renderMetrics(one, [one]);
     }
-    return [networkMetrics(this.options.network()), await renderMetrics(proxies[0], proxies)].join('\n');
+    return [renderNetworkMetrics(this.options.network()), await renderMetrics(proxies[0], proxies)].join('\n');
   }
 
   private async endDns(): Promise<void> {
@@ -107,12 +107,12 @@ export class MachineListeners {
   }
 }
 
-/** The caches are compared as objects: another one is another proxy. */
+/** Compares caches by reference: another cache means another proxy. */
 function isSame(a: unknown, b: { readonly resources: unknown }): boolean {
   if (typeof a !== 'object' || a === null || !('resources' in a) || a.resources !== b.resources) return false;
   return isDeepStrictEqual({ ...a, resources: 0 }, { ...b, resources: 0 });
 }
 
-function addressIn(facts: object | null): string | undefined {
+function readAddress(facts: object | null): string | undefined {
   return facts && 'address' in facts && 'port' in facts ? `${String(facts.address)}:${String(facts.port)}` : undefined;
 }

@@ -8,7 +8,7 @@ import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
 import { describeRefusedClients, describeUnansweredNames, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
-import { qualifiedName, type QualifiedName } from '../config/qualified-name';
+import { formatQualifiedName, type QualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
@@ -20,7 +20,7 @@ import { MachineListeners } from './machine-listeners';
 import { MachineProxy, formatNodeId } from './machine-proxy';
 import { planProxies, type PlannedProxy } from './planned-proxies';
 import { ServiceReadiness } from './service-readiness';
-import { proxyStatus, type ProxyStatusHere } from './status';
+import { readProxyStatus, type ProxyStatusHere } from './status';
 import type { KnownZone, ZoneFacts } from './zone-facts';
 
 /** Facts of the machine. */
@@ -37,7 +37,7 @@ export interface MachineFacts {
 export interface MachinePartsOptions extends MachineFacts {
   readonly folder: string;
   readonly instance: string;
-  /** See `leaseSecret`. */
+  /** See `readLeaseSecret`. */
   readonly secret: string;
   /** Facts that the zone has sent. */
   readonly zone: KnownZone;
@@ -46,27 +46,26 @@ export interface MachinePartsOptions extends MachineFacts {
   readonly logger: Logger;
 }
 
-/** Whether programs may listen at IPv6 addresses that no interface has. */
+/** File that contains 1 if programs may listen at IPv6 addresses that no interface has. */
 const NONLOCAL_BIND = '/proc/sys/net/ipv6/ip_nonlocal_bind';
 const isOn = (text: string): boolean => text.trim() === '1';
-/** Names of the listeners of a proxy, by where they are. */
+/** Formatters of a proxy's listener names. */
 const LISTENER_NAMES = [inboundListenerName, outboundListenerName, explicitListenerName];
 
-/** Running parts. */
-interface Running {
+interface RunningProxy {
   readonly wanted: PlannedProxy;
   readonly proxy: MachineProxy;
   readonly lease?: DataplaneLease;
 }
 
 /**
- * The proxies of a machine and their leases, brought to a configuration: what has not changed is not touched, what is another for
- * the zone only is registered anew, what is another proxy ends gracefully and begins anew.
+ * Applies configurations to the proxies of a machine and their leases. An unchanged proxy keeps running; a changed
+ * registration is sent again; a proxy whose other settings changed ends gracefully and is started anew.
  */
 export class MachineParts {
-  /** Parts of the configuration that failed, a line each. */
+  /** Parts of the configuration that failed, one line each. */
   failures: readonly string[] = [];
-  private readonly running = new Map<string, Running>();
+  private readonly running = new Map<string, RunningProxy>();
   private readonly network: MachineNetwork;
   private readonly processes: PlaneProcesses;
   private readonly ending = new AbortController();
@@ -74,7 +73,7 @@ export class MachineParts {
   private readonly listeners: MachineListeners;
   private readonly watching: Promise<unknown>;
   private applied: { readonly config: AgentConfig; readonly access: ZoneClientAccess } | undefined;
-  /** One change after the other. */
+  /** Configurations are applied one after the other. */
   private last: Promise<unknown> = Promise.resolve();
   private isClosing = false;
 
@@ -91,7 +90,7 @@ export class MachineParts {
       isGuarded: (port) => this.network.guards(port),
       changed: (dataplane, health) => this.findRunning(dataplane)?.lease?.report(health),
     });
-    const changed = (): void => this.readiness.look();
+    const changed = (): void => this.readiness.checkExposure();
     this.watching = Promise.all([this.readiness.run(signal), this.network.watch(clock, logger, changed, signal)]);
     const network = (): NetworkStatus => this.network.status;
     const suffixes = (): readonly string[] => options.zone.suffixes;
@@ -102,14 +101,14 @@ export class MachineParts {
     return this.network.status;
   }
 
-  /** Address of the DNS; undefined if it does not run. */
+  /** Address of the DNS server; undefined if it does not run. */
   get dnsAddress(): string | undefined {
     return this.listeners.dnsAddress;
   }
 
   statuses(): readonly ProxyStatusHere[] {
     return [...this.running.values()].map(({ wanted: { registered }, proxy, lease }) => ({
-      ...proxyStatus(proxy, this.options.clock),
+      ...readProxyStatus(proxy, this.options.clock),
       ...(lease && { lease: lease.status }),
       ...(registered?.clientDataplane !== undefined && { clientDataplane: registered.clientDataplane }),
       ...this.configuredParts(proxy.plan),
@@ -117,8 +116,8 @@ export class MachineParts {
   }
 
   private configuredParts({ mesh, ...named }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
-    const qualified = qualifiedName(named);
-    const isOwn = (one: QualifiedName): boolean => qualifiedName(one) === qualified;
+    const qualified = formatQualifiedName(named);
+    const isOwn = (one: QualifiedName): boolean => formatQualifiedName(one) === qualified;
     const { services = [], clients } = this.applied?.config.dataplanes.find(isOwn) ?? {};
     return {
       services: this.readiness.statuses(`${mesh}/${qualified}`, services),
@@ -130,12 +129,12 @@ export class MachineParts {
     return [...this.running.values()].map(({ proxy }) => proxy);
   }
 
-  /** `dataplane` is `mesh/name`, or `mesh/name.namespace`. */
-  private findRunning(dataplane: string): Running | undefined {
+  /** `dataplane`: `mesh/name`, or `mesh/name.namespace`. */
+  private findRunning(dataplane: string): RunningProxy | undefined {
     return this.running.get(dataplane.replace('/', '.'));
   }
 
-  /** Whether a proxy of this machine listens there: with the plane `direct` processes themselves do. */
+  /** Returns whether a proxy of this machine listens at an address; in mode `direct` processes listen themselves. */
   private isProxy(at: LocalAddress): boolean {
     const proxies = this.proxies().filter(({ plane }) => plane.type !== 'direct');
     return LISTENER_NAMES.some((formatName) =>
@@ -143,10 +142,10 @@ export class MachineParts {
     );
   }
 
-  /** Resolves when what is to run has been started: not when it serves. One after the other. */
+  /** Applies a configuration after the former one. Resolves when all parts are started, not when they serve. */
   apply(config: AgentConfig, access: ZoneClientAccess): Promise<void> {
     this.applied = { config, access };
-    const done = this.last.then(() => this.bring(config, access));
+    const done = this.last.then(() => this.applyConfig(config, access));
     this.last = done.catch(() => undefined);
     return done;
   }
@@ -155,7 +154,7 @@ export class MachineParts {
   private async applyZoneFacts(facts: ZoneFacts): Promise<void> {
     const { zone, logger } = this.options;
     try {
-      if (!(await zone.learn(facts)) || !this.applied || this.isClosing) return;
+      if (!(await zone.update(facts)) || !this.applied || this.isClosing) return;
       logger.info('the zone has sent its ranges and suffixes', { ...facts });
       await this.apply(this.applied.config, this.applied.access);
     } catch (error) {
@@ -163,14 +162,14 @@ export class MachineParts {
     }
   }
 
-  private async bring(config: AgentConfig, access: ZoneClientAccess): Promise<void> {
+  private async applyConfig(config: AgentConfig, access: ZoneClientAccess): Promise<void> {
     if (this.isClosing) return;
     const failures: string[] = [];
     const { mesh, dataplanes, ingress } = config;
     const chosen = await choosePlane(config, this.options.envoy);
     const plane = chosen.type === 'none' ? undefined : chosen;
     if (chosen.type === 'none') failures.push(`plane: ${chosen.reason}`);
-    // // Before registration: a checked service is not ready until its check succeeds.
+    // Before registration: a checked service is not ready until its check succeeds.
     await this.readiness.set(mesh, ingress ? [] : dataplanes, plane?.type);
     const { folder, authoritiesFile } = this.options;
     const planned = plane ? planProxies(config, { plane, folder, authoritiesFile }) : [];
@@ -179,9 +178,9 @@ export class MachineParts {
       const next = wanted.get(id);
       return !next || !isDeepStrictEqual(next.facts, now.facts);
     });
-    await Promise.all(gone.map(([id]) => this.end(id, 0)));
+    await Promise.all(gone.map(([id]) => this.endProxy(id, 0)));
     await this.processes.resize(plane?.type === 'builtin' ? countProcesses(config) : 0);
-    // // Before a service is announced, its port is guarded.
+    // A service's port is guarded before the service is announced.
     const facts = { uid: process.getuid?.() ?? 0, ranges: this.options.zone.facts?.virtualRanges };
     const bindsAnyIpv6 = await readFile(NONLOCAL_BIND, 'utf8').then(isOn, () => false);
     const plan = plane ? planNetwork(config, { ...facts, bindsAnyIpv6, plane: plane.type }) : {};
@@ -193,12 +192,12 @@ export class MachineParts {
       .catch((error: unknown) =>
         this.options.logger.error('the network of the machine is not as it should be', { error: errorText(error) }),
       );
-    this.readiness.look();
+    this.readiness.checkExposure();
     for (const [id, next] of wanted) {
       const known = this.running.get(id);
-      if (known) await this.update(id, known, next, config);
+      if (known) await this.updateProxy(id, known, next, config);
       else if (plane)
-        await this.begin(next, { access, plane, config }).catch((error: unknown) => {
+        await this.startProxy(next, { access, plane, config }).catch((error: unknown) => {
           failures.push(`${next.plan.type} ${next.plan.name}: ${errorText(error)}`);
         });
     }
@@ -209,11 +208,11 @@ export class MachineParts {
       this.options.logger.error('a part of the configuration cannot be done', { failure });
   }
 
-  /** Ends all that runs: nothing is ready, connections end within `drainMs`, Dataplanes are withdrawn. */
+  /** Ends everything: services become not ready, connections end within `drainMs`, Dataplanes are withdrawn. */
   async close(drainMs: number): Promise<void> {
     this.isClosing = true;
     await this.last;
-    await Promise.all([...this.running.keys()].map((id) => this.end(id, drainMs)));
+    await Promise.all([...this.running.keys()].map((id) => this.endProxy(id, drainMs)));
     this.ending.abort();
     await this.watching;
     await this.listeners.close();
@@ -221,7 +220,7 @@ export class MachineParts {
     await this.network.remove();
   }
 
-  private async begin(
+  private async startProxy(
     wanted: PlannedProxy,
     {
       access,
@@ -244,9 +243,9 @@ export class MachineParts {
       createPlane: (resources, keyFile) =>
         createPlane(plane, { plan, config, resources, keyFile, zone }, { ...this.options, network, processes }),
     });
-    // // Whether a process can be reached without its proxy depends on the resources that its proxy received.
+    // Whether a process can be reached without its proxy depends on the resources that its proxy received.
     this.running.set(formatNodeId(plan), { wanted, proxy });
-    this.readiness.look();
+    this.readiness.checkExposure();
     const onZoneFacts = (facts: ZoneFacts): void => void this.applyZoneFacts(facts);
     const lease =
       registered &&
@@ -258,21 +257,26 @@ export class MachineParts {
     this.running.set(formatNodeId(plan), { wanted, proxy, ...(lease && { lease }) });
   }
 
-  private async update(id: string, running: Running, wanted: PlannedProxy, { drainTime }: AgentConfig): Promise<void> {
+  private async updateProxy(
+    id: string,
+    running: RunningProxy,
+    wanted: PlannedProxy,
+    { drainTime }: AgentConfig,
+  ): Promise<void> {
     this.running.set(id, { ...running, wanted });
     const { lease, proxy } = running;
-    // Before the zone hears of a service: it tells its proxy of it then.
-    await proxy.permit(wanted.dial, durationMs(drainTime) ?? 0);
+    // Before the registration, after which the zone sends resources that need the new facts.
+    await proxy.updateDialFacts(wanted.dial, durationMs(drainTime) ?? 0);
     if (lease && wanted.registered && !isDeepStrictEqual(wanted.registered, running.wanted.registered))
       this.register(lease, wanted.registered);
   }
 
   private register(lease: DataplaneLease, dataplane: LeasedDataplane): void {
     lease.register(dataplane);
-    lease.report(this.readiness.readiness(`${dataplane.mesh}/${qualifiedName(dataplane)}`));
+    lease.report(this.readiness.readiness(`${dataplane.mesh}/${formatQualifiedName(dataplane)}`));
   }
 
-  private async end(id: string, drainMs: number): Promise<void> {
+  private async endProxy(id: string, drainMs: number): Promise<void> {
     const { logger } = this.options;
     const running = this.running.get(id);
     if (!running) return;

@@ -8,7 +8,7 @@ import {
   type AdsClientTls,
 } from '@causeway/xds-server';
 import { NODE_NAMESPACE, RESOLVES_NAMES } from '@causeway/xds-translation';
-import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
+import { DEFAULT_NAMESPACE, formatQualifiedName } from '../config/qualified-name';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';
 import type { DialFacts } from '../dial/dial-facts';
@@ -16,28 +16,28 @@ import type { ZoneClientAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
 import { ResourceCache, type ResourceReader } from '../resources/resource-cache';
 
-/** Identity of a proxy, as the zone knows it (docs/reference/xds.md, Proxies). */
+/** Identity and settings of a proxy, as the zone knows it (docs/reference/xds.md, Proxies). */
 export interface ProxyPlan {
   readonly type: 'dataplane' | 'ingress';
   /** Empty for an ingress. */
   readonly mesh: string;
   readonly name: string;
-  /** Of a Dataplane; absent: `default`. */
+  /** Namespace of the Dataplane; absent: `default`. */
   readonly namespace?: string;
   /** Capture of connections to services. */
   readonly capture: 'bind' | 'redirect' | 'translate' | 'none';
   readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
-  /** Absent where a proxy carries the traffic. */
+  /** Absent if a proxy carries the traffic. */
   readonly wire?: 'grpc';
-  /** The file of its own token, instead of that of the machine. */
+  /** File of its own token, instead of that of the machine. */
   readonly tokenFile?: string;
   /** File of the authorities that this machine trusts. */
   readonly authoritiesFile?: string;
-  /** Of this proxy alone. */
+  /** Folder of this proxy only. */
   readonly folder: string;
 }
 
-/** A `MachineProxy` before its start. */
+/** Options of a `MachineProxy`. */
 export interface MachineProxyOptions {
   readonly plan: ProxyPlan;
   readonly access: ZoneClientAccess;
@@ -50,17 +50,16 @@ export interface MachineProxyOptions {
   readonly logger: Logger;
 }
 
-const PAUSES = { base: 100, cap: 5_000 };
-/** A certificate that ends so soon is not shown: it may end on the way, ms. */
-const ENDING = 5_000;
+const RECONNECT_BACKOFF = { base: 100, cap: 5_000 };
+/** A certificate that expires within this time is not presented, ms. */
+const EXPIRY_MARGIN = 5_000;
 const ADDRESS_POLL_INTERVAL = 1_000;
 
-/** The node id of a proxy. */
+/** Returns the node id of a proxy. */
 export function formatNodeId({ mesh, ...named }: Pick<ProxyPlan, 'mesh' | 'name' | 'namespace'>): string {
-  return `${mesh}.${qualifiedName(named)}`;
+  return `${mesh}.${formatQualifiedName(named)}`;
 }
 
-/** Parts of a proxy. */
 interface ProxyParts {
   readonly key: WorkloadKeyFile;
   readonly cache: ResourceCache;
@@ -69,11 +68,11 @@ interface ProxyParts {
 }
 
 /**
- * The proxy of one Dataplane or ingress of this machine: its key, the resources of the zone, their stream, and the
+ * Proxy of one Dataplane or ingress of this machine: its key, the resources of the zone, their stream, and the
  * dataplane that carries its traffic. It serves from its cache before any control plane answers.
  */
 export class MachineProxy {
-  /** To the zone; its registration shares them. */
+  /** Connections to the zone, shared with its registration. */
   readonly connections: ClientConnections;
   private client: AdsClient | undefined;
   private isConnecting = false;
@@ -95,7 +94,7 @@ export class MachineProxy {
     this.connections = new ClientConnections(options.clock);
   }
 
-  /** Rejects where its folder cannot be written, or its plane can never run here. */
+  /** Rejects if its folder cannot be written, or its dataplane can never run here. */
   static async start(options: MachineProxyOptions): Promise<MachineProxy> {
     const { plan, clock, logger } = options;
     await mkdir(plan.folder, { recursive: true, mode: 0o700 });
@@ -110,7 +109,7 @@ export class MachineProxy {
     const proxy = new MachineProxy(options, { key, cache, permitted, plane });
     try {
       await plane.start();
-      permitted.useTaker((change) => plane.take(change));
+      permitted.useApplier((change) => plane.take(change));
       if (plan.type === 'dataplane') proxy.wantSecrets();
       if (plan.type === 'ingress') proxy.connect();
       return proxy;
@@ -140,9 +139,9 @@ export class MachineProxy {
     return this.permitted.refused;
   }
 
-  /** It may lead connections as these facts say from now on; services that are gone may for `drainMs` longer. */
-  async permit(dial: DialFacts, drainMs: number): Promise<void> {
-    // // Refused resources are sent again.
+  /** Replaces the addresses to which it may connect; removed services stay permitted for `drainMs`. */
+  async updateDialFacts(dial: DialFacts, drainMs: number): Promise<void> {
+    // The zone sends refused resources again on a new stream.
     if (await this.permitted.update(withKey(dial, this.key), drainMs)) this.client?.restart();
   }
 
@@ -157,15 +156,15 @@ export class MachineProxy {
   }
 
   get certificate(): HeldCertificate | undefined {
-    return this.plan.type === 'dataplane' ? this.key.certificateIn(this.cache) : undefined;
+    return this.plan.type === 'dataplane' ? this.key.findCertificate(this.cache) : undefined;
   }
 
-  /** TLS settings of its calls to the zone; undefined: plain text. Presents the certificate while it is valid. */
+  /** Returns TLS settings for calls to the zone; undefined: plaintext. Presents the certificate while it is valid. */
   tls(): AdsClientTls | undefined {
     const { authority } = this.options.access.current();
     if (authority === undefined) return undefined;
     const { certificate } = this;
-    const holds = certificate && certificate.notAfter - ENDING > this.options.clock.now();
+    const holds = certificate && certificate.notAfter - EXPIRY_MARGIN > this.options.clock.now();
     return {
       authorities: authority,
       ...(holds && { identity: { chain: certificate.chain, key: this.key.privateKey } }),
@@ -187,13 +186,13 @@ export class MachineProxy {
     await this.cache.close();
   }
 
-  /** The zone has answered the registration of its Dataplane: before, it would know of no such proxy. Idempotent. */
+  /** Connects once the zone has answered the registration: before, it does not know the Dataplane. Idempotent. */
   registered(): void {
     if (this.isConnecting) return;
     this.connect();
   }
 
-  /** A bundle that cannot be read yet is looked for again. */
+  /** Polls the addresses while no bundle can be read. */
   private connect(): void {
     if (this.isStopped) return;
     this.isConnecting = true;
@@ -203,7 +202,7 @@ export class MachineProxy {
     const client = new AdsClient({
       clock,
       logger,
-      limits: { pause: PAUSES },
+      limits: { pause: RECONNECT_BACKOFF },
       addresses: () => this.addresses,
       connections: this.connections,
       tls: () => this.tls(),
@@ -251,7 +250,7 @@ export class MachineProxy {
   }
 }
 
-/** The key of a proxy is named by the certificate that the zone signs for it. */
+/** Permits the key file, which the zone's certificate refers to. */
 function withKey(dial: DialFacts, { path }: Pick<WorkloadKeyFile, 'path'>): DialFacts {
   return { ...dial, files: [...dial.files, path] };
 }

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import { listCatchers } from '../config/clients';
-import { qualifiedName, type QualifiedName } from '../config/qualified-name';
+import { listCapturingDataplanes } from '../config/clients';
+import { formatQualifiedName, type QualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
 import { readDialFacts, type DialFacts } from '../dial/dial-facts';
@@ -9,7 +9,7 @@ import type { ChosenPlane } from './chosen-plane';
 import { buildDataplane } from './dataplane-spec';
 import type { ProxyPlan } from './machine-proxy';
 
-/** A proxy that is to run, what its Dataplane is registered as, and what makes another proxy of it. */
+/** Proxy to run, with the registration of its Dataplane. A change of `facts` recreates the proxy. */
 export interface PlannedProxy {
   readonly plan: ProxyPlan;
   readonly registered?: LeasedDataplane;
@@ -28,13 +28,13 @@ export interface PlanningFacts {
 }
 
 /** Capture that is reported to the zone for `redirect`. */
-const REDIRECTED = { envoy: 'redirect', builtin: 'bind', direct: 'translate', grpc: 'none' } as const;
-/** Planes by whose certificates the machine's programs call. */
-const CERTIFIES: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
+const REPORTED_CAPTURE = { envoy: 'redirect', builtin: 'bind', direct: 'translate', grpc: 'none' } as const;
+/** Modes in which the machine's programs call with the proxy's certificate. */
+const MODES_WITH_PROXY: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
 
 /**
- * The proxies of a configuration, in its order: the first Dataplane's catches the connections of the machine, but for those of users whom
- * another Dataplane names, where the plane can tell them apart.
+ * Plans the proxies of a configuration, in its order. That of the first Dataplane captures the machine's connections,
+ * except those of users that another Dataplane names, if the mode distinguishes users.
  */
 export function planProxies(config: AgentConfig, machine: PlanningFacts): readonly PlannedProxy[] {
   const { plane, folder, authoritiesFile } = machine;
@@ -49,18 +49,18 @@ export function planProxies(config: AgentConfig, machine: PlanningFacts): readon
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
   const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
-  const catchers = new Map(listCatchers(config).map((each) => [each.dataplane, each]));
+  const catchers = new Map(listCapturingDataplanes(config).map((each) => [each.dataplane, each]));
   const [first] = dataplanes;
-  // // Users that no other Dataplane names.
-  const others = !first || first.clients ? undefined : qualifiedName(first);
+  // The Dataplane of users that no other Dataplane names.
+  const others = !first || first.clients ? undefined : formatQualifiedName(first);
   return dataplanes.map((one, i) => {
-    const qualified = qualifiedName(one);
+    const qualified = formatQualifiedName(one);
     const catcher = catchers.get(qualified);
-    // Two proxies cannot listen at one virtual IP: there that of the first Dataplane catches the clients of the machine.
+    // Two proxies cannot listen at one virtual IP, so with `bind` only the first Dataplane's proxy captures.
     const catches = tellsUsers ? catcher !== undefined : i === 0 && !one.clients;
     const caught = catches && isCaught ? capture : 'none';
-    // The builtin plane listens at the addresses, which `redirect` makes local; the plane direct translates them.
-    const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
+    // The builtin plane listens at virtual IPs, which `redirect` makes local; mode `direct` translates them.
+    const how = caught === 'redirect' ? REPORTED_CAPTURE[plane.type] : caught;
     const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
       ...toProxyPlace(folder, mesh, one),
@@ -71,7 +71,7 @@ export function planProxies(config: AgentConfig, machine: PlanningFacts): readon
       ...(authoritiesFile !== undefined && { authoritiesFile }),
       ...(one.tokenFile !== undefined && { tokenFile: one.tokenFile }),
     };
-    const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
+    const isShared = isCaught && caught === 'none' && !one.clients && MODES_WITH_PROXY.has(plane.type);
     const client = isShared ? others : undefined;
     const registered = { ...buildDataplane(config, one), ...(client !== undefined && { clientDataplane: client }) };
     return { plan, registered, dial: toDial(qualified, plan.redirect), facts: [plan, shared] };
@@ -84,10 +84,14 @@ function toProxyPlace(
   { name, namespace }: QualifiedName,
 ): Pick<ProxyPlan, 'mesh' | 'name' | 'namespace' | 'folder'> {
   const named = { name, ...(namespace !== undefined && { namespace }) };
-  return { mesh, ...named, folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${qualifiedName(named)}` };
+  return {
+    mesh,
+    ...named,
+    folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${formatQualifiedName(named)}`,
+  };
 }
 
-/** Whether connections to IPv6 addresses can be led to loopback. */
+/** Returns whether IPv6 connections can be redirected to loopback. */
 function hasIpv6(): boolean {
   return Object.values(networkInterfaces()).some((own = []) => own.some(({ address }) => address === '::1'));
 }

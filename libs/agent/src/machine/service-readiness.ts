@@ -3,12 +3,12 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { inboundListenerName } from '@causeway/xds-translation';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { decodeListener, reliesOnClientCertHeader, takesPlaintext } from '../builtin/decode/listeners';
-import { plaintextReachable } from '../capture/plaintext-reachable';
+import { describePlaintextAccess } from '../capture/plaintext-reachable';
 import type { LocalAddress } from '../capture/ruleset';
-import { qualifiedName } from '../config/qualified-name';
+import { formatQualifiedName } from '../config/qualified-name';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
 import { HealthChecks } from '../health/health-checks';
-import { listeningByPort, type SocketsByPort } from '../health/listening-sockets';
+import { listListeningByPort, type SocketsByPort } from '../health/listening-sockets';
 import type { InboundReadiness } from '../lease/lease-holder';
 import type { Plane } from '../plane';
 import type { ServiceStatus } from './status';
@@ -18,15 +18,15 @@ export interface ServiceReadinessOptions {
   readonly logger: Logger;
   /** Returns a resource that the zone sent to the proxy of a Dataplane, by `mesh/name`, or `mesh/name.namespace`. */
   readonly resource: (dataplane: string, type: string, name: string) => EncodedResource | 'pending' | undefined;
-  /** Whether a proxy of this machine listens there. */
+  /** Returns whether a proxy of this machine listens at an address. */
   readonly isProxy: (at: LocalAddress) => boolean;
-  /** Whether a rule is in force that admits only the proxy to a port. */
+  /** Returns whether a rule in force admits only the proxy to a port. */
   readonly isGuarded: (port: number) => boolean;
-  /** The readiness of a Dataplane's services has changed. */
+  /** Called when the readiness of a Dataplane's services has changed. */
   readonly changed: (dataplane: string, health: readonly InboundReadiness[]) => void;
 }
 
-interface Served {
+interface ServedInbound {
   /** `mesh/name`. */
   readonly dataplane: string;
   readonly inbound: number;
@@ -34,13 +34,13 @@ interface Served {
   readonly service: ServiceConfig;
 }
 
-/** Requirements of a received listener on the machine; undefined if it cannot be read. */
-interface Wanted {
+/** Requirements of a received listener. */
+interface ListenerRequirements {
   readonly takesPlaintext: boolean;
   readonly needsClientCertHeader: boolean;
 }
 
-/** Why a service must not be called although its checks pass, and since when, ms since 1970. */
+/** Why a service is not ready although its checks pass, and since when, ms since 1970. */
 interface Exposure {
   readonly reason: string;
   /** Its process can be reached without its proxy. */
@@ -48,7 +48,7 @@ interface Exposure {
   readonly since: number;
 }
 
-/** Why a dataplane of bytes cannot serve a process that reads the caller's identity from a header. */
+/** Why a dataplane without HTTP cannot serve a process that reads the caller's identity from a header. */
 const LACKS_CLIENT_CERT =
   'ClientCertHeader: the mesh relies on x-forwarded-client-cert (clientCertHeader: Required), which only the plane envoy sets';
 
@@ -62,8 +62,8 @@ const MAX_REASON_LENGTH = 512;
  */
 export class ServiceReadiness {
   private readonly health: HealthChecks;
-  private readonly wanted = new WeakMap<EncodedResource, Wanted | undefined>();
-  private services: readonly Served[] = [];
+  private readonly wanted = new WeakMap<EncodedResource, ListenerRequirements | undefined>();
+  private services: readonly ServedInbound[] = [];
   private isDirect = false;
   private setsClientCert = true;
   private exposed = new Map<string, Exposure>();
@@ -73,26 +73,26 @@ export class ServiceReadiness {
     const { clock, logger } = options;
     this.health = new HealthChecks({
       clock,
-      changed: (dataplane) => this.tell(dataplane),
+      changed: (dataplane) => this.reportReadiness(dataplane),
       failed: (error) => logger.error('a health check has failed', { error: errorText(error) }),
-      listening: () => this.listening(),
+      listening: () => this.readSockets(),
     });
   }
 
-  /** From now on these are looked after, behind that plane if any. Resolves when sockets were looked at. */
+  /** Replaces the checked services and the dataplane mode. Resolves when listening sockets were read. */
   async set(mesh: string, dataplanes: readonly DataplaneConfig[], plane: Plane['type'] | undefined): Promise<void> {
     const all = dataplanes.flatMap(({ name, namespace, address, services }) =>
-      services.map((service, inbound): Served => {
+      services.map((service, inbound): ServedInbound => {
         const proxy = { address, port: service.port };
-        return { dataplane: `${mesh}/${qualifiedName({ name, namespace })}`, inbound, proxy, service };
+        return { dataplane: `${mesh}/${formatQualifiedName({ name, namespace })}`, inbound, proxy, service };
       }),
     );
-    // Programs of gRPC verify their callers themselves.
+    // gRPC programs verify their callers themselves.
     this.services = plane === undefined || plane === 'grpc' ? [] : all;
     this.isDirect = plane === 'direct';
     this.setsClientCert = plane === 'envoy';
-    if (all.length > 0) await this.listening();
-    else this.look();
+    if (all.length > 0) await this.readSockets();
+    else this.checkExposure();
     this.health.set(
       all.map(({ dataplane, inbound, service: { serviceAddress: address, servicePort, port, health: check } }) => ({
         dataplane,
@@ -103,8 +103,8 @@ export class ServiceReadiness {
     );
   }
 
-  /** Looks whether processes can be reached without their proxies, by the sockets that were seen last. Rules may have changed. */
-  look(): void {
+  /** Checks again which processes can be reached without a proxy; call after rules have changed. */
+  checkExposure(): void {
     const { clock } = this.options;
     const before = this.exposed;
     this.exposed = new Map();
@@ -115,7 +115,7 @@ export class ServiceReadiness {
       if (found) this.exposed.set(key, known?.reason === found.reason ? known : { ...found, since: clock.now() });
       if (found?.reason !== known?.reason) changed.add(served.dataplane);
     }
-    for (const dataplane of changed) this.tell(dataplane);
+    for (const dataplane of changed) this.reportReadiness(dataplane);
   }
 
   /** Returns the readiness of the services of a Dataplane, by `mesh/name`. */
@@ -133,7 +133,7 @@ export class ServiceReadiness {
     });
   }
 
-  /** The same for `causeway-agent status`. */
+  /** Returns the readiness for `causeway-agent status`. */
   statuses(dataplane: string, services: readonly ServiceConfig[]): readonly ServiceStatus[] {
     const known = new Map(this.readiness(dataplane).map((one) => [one.inbound, one]));
     return services.map(({ name, port, health: check }, inbound): ServiceStatus => {
@@ -145,62 +145,65 @@ export class ServiceReadiness {
     });
   }
 
-  /** Looks after them until `signal` aborts; resolves when the last check has ended. */
+  /** Checks until `signal` aborts; resolves when the last check has ended. */
   run(signal: AbortSignal): Promise<void> {
     return this.health.run(signal);
   }
 
-  private findExposure(served: Served): Omit<Exposure, 'since'> | undefined {
-    const open = this.plaintextReason(served);
+  private findExposure(served: ServedInbound): Omit<Exposure, 'since'> | undefined {
+    const open = this.findPlaintextReason(served);
     if (open !== undefined) return { reason: open, isPlaintext: true };
-    const isCallersWord = !this.setsClientCert && this.findWanted(served)?.needsClientCertHeader === true;
+    const isCallersWord = !this.setsClientCert && this.findRequirements(served)?.needsClientCertHeader === true;
     return isCallersWord ? { reason: LACKS_CLIENT_CERT, isPlaintext: false } : undefined;
   }
 
-  private plaintextReason({ dataplane, proxy, service }: Served): string | undefined {
+  private findPlaintextReason({ dataplane, proxy, service }: ServedInbound): string | undefined {
     const { port, serviceAddress, servicePort = port, guardInbound } = service;
     const { isGuarded, isProxy } = this.options;
-    return plaintextReachable(
+    return describePlaintextAccess(
       {
         servicePort,
         isProxy,
         isDirect: this.isDirect,
-        takesPlaintext: this.findWanted({ dataplane, proxy })?.takesPlaintext,
-        // Without a proxy, clients reach the process where a proxy would be.
+        takesPlaintext: this.findRequirements({ dataplane, proxy })?.takesPlaintext,
+        // Without a proxy, clients reach the process at the inbound's address.
         serviceAddress: this.isDirect ? proxy.address : serviceAddress,
-        // A rule that is about to be taken back counts no longer.
+        // A rule that the configuration no longer asks for will be removed.
         isGuarded: guardInbound && isGuarded(servicePort),
       },
       this.sockets.get(servicePort) ?? [],
     );
   }
 
-  private findWanted({ dataplane, proxy }: Pick<Served, 'dataplane' | 'proxy'>): Wanted | undefined {
+  private findRequirements({
+    dataplane,
+    proxy,
+  }: Pick<ServedInbound, 'dataplane' | 'proxy'>): ListenerRequirements | undefined {
     const found = this.options.resource(dataplane, RESOURCE_TYPES.listener, inboundListenerName(proxy));
     if (found === undefined || found === 'pending') return undefined;
-    if (!this.wanted.has(found)) this.wanted.set(found, wantedBy(found.bytes));
+    if (!this.wanted.has(found)) this.wanted.set(found, readRequirements(found.bytes));
     return this.wanted.get(found);
   }
 
-  private async listening(): Promise<SocketsByPort | undefined> {
-    const sockets = await listeningByPort();
+  private async readSockets(): Promise<SocketsByPort | undefined> {
+    const sockets = await listListeningByPort();
     if (!sockets) return undefined;
     this.sockets = sockets;
-    this.look();
+    this.checkExposure();
     return sockets;
   }
 
-  private tell(dataplane: string): void {
+  private reportReadiness(dataplane: string): void {
     this.options.changed(dataplane, this.readiness(dataplane));
   }
 }
 
-function formatKey({ dataplane, inbound }: Pick<Served, 'dataplane' | 'inbound'>): string {
+function formatKey({ dataplane, inbound }: Pick<ServedInbound, 'dataplane' | 'inbound'>): string {
   return `${dataplane}#${inbound}`;
 }
 
-/** Undefined where a listener says what this agent cannot read: it counts as one of a mesh that is Strict. */
-function wantedBy(listener: Uint8Array): Wanted | undefined {
+/** Undefined if the listener cannot be decoded: it is then treated like one of a mesh with mTLS Strict. */
+function readRequirements(listener: Uint8Array): ListenerRequirements | undefined {
   try {
     const plan = decodeListener(listener);
     return { takesPlaintext: takesPlaintext(plan), needsClientCertHeader: reliesOnClientCertHeader(plan) };

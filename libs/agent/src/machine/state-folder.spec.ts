@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openState } from './state-folder';
+import { openStateFolder } from './state-folder';
 
 describe('the state folder of an agent', () => {
   let parent = '';
@@ -16,10 +16,10 @@ describe('the state folder of an agent', () => {
 
   it('is made for its user alone', async () => {
     const folder = join(parent, 'a', 'b');
-    await openState(folder, logger);
+    await openStateFolder(folder, logger);
     expect([await modeOf(folder), warnings]).toEqual([0o700, []]);
     await chmod(folder, 0o500);
-    await openState(folder, logger);
+    await openStateFolder(folder, logger);
     expect([await modeOf(folder), warnings]).toEqual([0o500, []]);
   });
 
@@ -29,7 +29,7 @@ describe('the state folder of an agent', () => {
       const folder = join(parent, 'open');
       await mkdir(folder);
       await chmod(folder, mode);
-      await openState(folder, logger);
+      await openStateFolder(folder, logger);
       expect(await modeOf(folder)).toBe(0o700);
       const fields = { state: folder, mode: `0${mode.toString(8)}` };
       expect(warnings).toEqual([[expect.stringContaining('was open to other users'), fields]]);
@@ -40,7 +40,7 @@ describe('the state folder of an agent', () => {
     const { getuid } = process;
     process.getuid = () => 54_321;
     try {
-      await expect(openState(parent, logger)).rejects.toThrow(
+      await expect(openStateFolder(parent, logger)).rejects.toThrow(
         /belongs to user \d+, the agent is user 54321: give it one/,
       );
     } finally {

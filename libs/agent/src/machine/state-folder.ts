@@ -2,17 +2,17 @@ import { access, chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger } from '@causeway/runtime';
 import { MachineNetwork } from '../capture/machine-network';
-import { endKept } from '../envoy/kept-process';
-import { agentInstance } from '../lease/agent-instance';
+import { endRecordedProcess } from '../envoy/kept-process';
+import { readAgentInstance } from '../lease/agent-instance';
 
 /** Mode of a state folder: only its owner has access. */
 const OWNER_ONLY = 0o700;
 
 /**
- * Makes the state folder of an agent, which holds keys and sockets. One that others may enter is closed to them, with a line in the log.
- * Rejects where it is another user's, or no folder: who owns it could put another key there.
+ * Creates the state folder of an agent, which holds keys and sockets. If others have access it is revoked, with a
+ * warning. Rejects if it belongs to another user, who could replace the keys, or is no folder.
  */
-export async function openState(folder: string, logger: Pick<Logger, 'warn'>): Promise<void> {
+export async function openStateFolder(folder: string, logger: Pick<Logger, 'warn'>): Promise<void> {
   await mkdir(folder, { recursive: true, mode: OWNER_ONLY });
   const { mode, uid } = await stat(folder);
   const own = process.getuid?.() ?? uid;
@@ -29,7 +29,7 @@ export async function openState(folder: string, logger: Pick<Logger, 'warn'>): P
   });
 }
 
-/** Timeout for a proxy that an agent has left running to end, ms. */
+/** Timeout for a leftover proxy to end, ms. */
 const TIMEOUT = 5_000;
 
 /**
@@ -45,7 +45,7 @@ export async function removeState(
     throw new Error(`${folder} is no state folder of an agent: there is no file "instance"`, { cause });
   });
   const proxies = await readdir(join(folder, 'proxies')).catch(() => []);
-  for (const proxy of proxies) await endKept(join(folder, 'proxies', proxy, 'envoy.pid'), TIMEOUT, options);
-  await new MachineNetwork({ folder, instance: await agentInstance(folder) }).remove();
+  for (const proxy of proxies) await endRecordedProcess(join(folder, 'proxies', proxy, 'envoy.pid'), TIMEOUT, options);
+  await new MachineNetwork({ folder, instance: await readAgentInstance(folder) }).remove();
   await rm(folder, { recursive: true });
 }

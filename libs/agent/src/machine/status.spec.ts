@@ -1,5 +1,5 @@
 import type { PlaneRules } from '../plane';
-import { statusText, type AgentStatus } from './status';
+import { formatStatus, type AgentStatus } from './status';
 
 const NOW = 10_000_000;
 const PLANE = { type: 'serving', is: 'direct', since: NOW - 5_000 } as const;
@@ -29,7 +29,7 @@ function textOf(plane: Proxy['plane'], given: Partial<Proxy> = {}): string {
   };
   const zone = { addresses: [] };
   const configuration = { problems: [], failures: [] };
-  return statusText(
+  return formatStatus(
     { version: '1.2.3', pid: 7, since: NOW - 90_000, state: 'running', configuration, zone, proxies: [proxy] },
     NOW,
   );
@@ -40,7 +40,7 @@ const rowsOf = (text: string, title: string): readonly string[] =>
     .filter((line) => line.startsWith(`  ${title} `))
     .map((line) => line.slice(title.length + 2).trim());
 
-describe('statusText', () => {
+describe('formatStatus', () => {
   it.each<[string, Partial<PlaneRules>, string]>([
     ['what leads somewhere', {}, '3 address:port of virtual IPs lead to endpoints, loaded 1m5s ago'],
     [

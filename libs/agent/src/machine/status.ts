@@ -1,7 +1,7 @@
 import { escapedLine } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { NetworkStatus } from '../capture/machine-network';
-import { qualifiedName } from '../config/qualified-name';
+import { formatQualifiedName } from '../config/qualified-name';
 import type { Plane, PlaneProcessesState, PlaneRules, PlaneState, UnsupportedFeature } from '../plane';
 import type { MachineProxy } from './machine-proxy';
 
@@ -13,14 +13,14 @@ export interface AgentStatus {
   readonly state: 'running' | 'draining';
   readonly configuration: {
     readonly file?: string;
-    /** Problems of the newest file; the former one is in use then. */
+    /** Problems of the newest file; while there are any, the former one is in use. */
     readonly problems: readonly string[];
-    /** Parts of it that failed. */
+    /** Parts of the configuration that failed. */
     readonly failures: readonly string[];
   };
   readonly zone: { readonly addresses: readonly string[]; readonly problem?: string };
   readonly proxies: readonly ProxyStatusHere[];
-  /** Address of the DNS; absent if it does not run. */
+  /** Address of the DNS server; absent if it does not run. */
   readonly dns?: string;
   /** Packet filter rules and routes that the agent installed on its machine. */
   readonly network?: NetworkStatus;
@@ -29,7 +29,7 @@ export interface AgentStatus {
 export interface ProxyStatusHere {
   readonly type: 'dataplane' | 'ingress';
   readonly mesh: string;
-  /** Of a Dataplane. */
+  /** Namespace of a Dataplane. */
   readonly namespace?: string;
   readonly name: string;
   readonly controlPlane:
@@ -46,9 +46,9 @@ export interface ProxyStatusHere {
   readonly refused?: UnsupportedStatus;
   readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
   readonly lease?: LeaseStatus;
-  /** The Dataplane of this agent as which programs of the machine call, where that is another one: `name`, or `name.namespace`. */
+  /** Another Dataplane of this agent whose identity the machine's programs use: `name`, or `name.namespace`. */
   readonly clientDataplane?: string;
-  /** The users whose programs call as this Dataplane. */
+  /** Users whose programs use the identity of this Dataplane. */
   readonly clientUsers?: readonly string[];
   readonly services: readonly ServiceStatus[];
   readonly cache: {
@@ -76,20 +76,20 @@ export interface LeaseStatus {
 export interface ServiceStatus {
   readonly name: string;
   readonly port: number;
-  /** `unchecked`: nothing is configured to look at it. */
+  /** `unchecked`: no check is configured. */
   readonly health: 'ready' | 'not ready' | 'unchecked';
   readonly check?: string;
   readonly reason?: string;
   readonly since?: number;
 }
 
-/** Parts of what a plane cannot do that a status has. */
+/** Maximum number of unsupported features in a status. */
 const MAX_UNSUPPORTED = 64;
-/** Of these a text has so many; the others are counted. */
+/** Maximum number of these in the text form; the others are counted. */
 const MAX_SHOWN = 8;
 
-/** The status of one proxy, without what other parts of the agent know of it. */
-export function proxyStatus(
+/** Returns the status of one proxy, except the parts of its lease and services. */
+export function readProxyStatus(
   { plan, controlPlane, plane, certificate, cache, refused }: MachineProxy,
   clock: Clock,
 ): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'clientUsers' | 'services'> {
@@ -125,16 +125,16 @@ export function proxyStatus(
   };
 }
 
-/** Formats a status for people: problems in words, everything else in at most a line. No foreign text begins a line. */
-export function statusText(status: AgentStatus, now: number): string {
+/** Formats a status for people. Untrusted text never begins a line. */
+export function formatStatus(status: AgentStatus, now: number): string {
   const { version, pid, since, state, configuration, zone, proxies } = status;
-  const lines = [`causeway-agent ${version}, ${state}, pid ${pid}, for ${span(now - since)}`];
+  const lines = [`causeway-agent ${version}, ${state}, pid ${pid}, for ${formatSpan(now - since)}`];
   for (const problem of configuration.problems) lines.push(`configuration not in use: ${problem}`);
   for (const failure of configuration.failures) lines.push(`not done: ${failure}`);
   if (zone.problem !== undefined) lines.push(`zone: ${zone.problem}`);
-  if (status.network) lines.push(...networkLines(status.network, now));
+  if (status.network) lines.push(...formatNetwork(status.network, now));
   if (status.dns !== undefined) lines.push(`names are answered at ${status.dns}`);
-  for (const proxy of proxies) lines.push('', ...proxyLines(proxy, now));
+  for (const proxy of proxies) lines.push('', ...formatProxy(proxy, now));
   return lines.map(escapedLine).join('\n');
 }
 
@@ -144,19 +144,19 @@ const CAPTURES = {
   translate: 'are translated to endpoints',
 };
 
-function networkLines({ capture, guarded, problem, restored, restoredAt }: NetworkStatus, now: number) {
+function formatNetwork({ capture, guarded, problem, restored, restoredAt }: NetworkStatus, now: number) {
   const lines = problem === undefined ? [] : [`not done: network of the machine: ${problem}`];
   if (capture) lines.push(`connections to ${capture.ranges.join(', ')} ${CAPTURES[capture.type]}`);
   if (guarded.length > 0) lines.push(`only the proxy reaches port ${guarded.join(', ')}`);
-  for (const part of restoredPart({ restored, restoredAt }, now))
+  for (const part of formatRestored({ restored, restoredAt }, now))
     lines.push(`somebody removed or changed rules or routes: ${part}`);
   return lines;
 }
 
-function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
+function formatProxy(proxy: ProxyStatusHere, now: number): readonly string[] {
   const { type, mesh, namespace, name, controlPlane, plane, certificate, lease, clientDataplane, clientUsers } = proxy;
   const rows: (readonly [string, string])[] = [
-    ['zone', zoneText(controlPlane, now)],
+    ['zone', formatZone(controlPlane, now)],
     [
       'plane',
       [`${plane.is}${plane.version === undefined ? '' : ` ${plane.version}`}`, plane.type, plane.reason]
@@ -164,10 +164,10 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
         .join(', '),
     ],
   ];
-  if (plane.rules) rows.push(['rules', rulesText(plane.rules, now)]);
-  if (plane.processes) rows.push(['processes', processesText(plane.processes)]);
-  if (proxy.refused) rows.push(...partRows('refused', proxy.refused));
-  if (plane.unobeyed) rows.push(...partRows('not obeyed', plane.unobeyed));
+  if (plane.rules) rows.push(['rules', formatRules(plane.rules, now)]);
+  if (plane.processes) rows.push(['processes', formatProcesses(plane.processes)]);
+  if (proxy.refused) rows.push(...formatParts('refused', proxy.refused));
+  if (plane.unobeyed) rows.push(...formatParts('not obeyed', plane.unobeyed));
   if (lease) rows.push(['lease', [lease.type, lease.reason].filter((part) => part !== undefined).join(': ')]);
   if (clientDataplane !== undefined)
     rows.push(['clients', `programs of this machine call as Dataplane ${mesh}/${clientDataplane}`]);
@@ -192,51 +192,52 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
   const title =
     type === 'ingress'
       ? `ingress ${name}`
-      : `Dataplane ${mesh}/${qualifiedName({ name, ...(namespace !== undefined && { namespace }) })}`;
+      : `Dataplane ${mesh}/${formatQualifiedName({ name, ...(namespace !== undefined && { namespace }) })}`;
   return [title, ...rows.map(([row, text]) => `  ${row.padEnd(width)}  ${text}`)];
 }
 
-function processesText({ pids, restarts }: PlaneProcessesState): string {
-  const again = restarts === 0 ? '' : `, started again ${times(restarts)}`;
+function formatProcesses({ pids, restarts }: PlaneProcessesState): string {
+  const again = restarts === 0 ? '' : `, started again ${formatTimes(restarts)}`;
   return `${pids.length} (pid ${pids.join(', ')})${again}`;
 }
 
-function partRows(title: string, { total, parts }: UnsupportedStatus): readonly (readonly [string, string])[] {
+function formatParts(title: string, { total, parts }: UnsupportedStatus): readonly (readonly [string, string])[] {
   const rows = parts.slice(0, MAX_SHOWN).map(({ name, what }) => [title, `${name}: ${what}`] as const);
   return total > rows.length ? [...rows, [title, `and ${total - rows.length} more`]] : rows;
 }
 
-function rulesText({ addresses, lost, loadedAt, failure, refusals, ...of }: PlaneRules, now: number): string {
+function formatRules({ addresses, lost, loadedAt, failure, refusals, ...of }: PlaneRules, now: number): string {
   return [
     `${addresses} address:port of virtual IPs lead to endpoints`,
     ...(lost === 0 ? [] : [`${lost} not, or not to all of theirs`]),
-    ...(loadedAt === undefined ? [] : [`loaded ${span(now - loadedAt)} ago`]),
-    ...restoredPart(of, now),
-    ...(refusals === 0 ? [] : [`${times(refusals)} refused by the kernel`]),
+    ...(loadedAt === undefined ? [] : [`loaded ${formatSpan(now - loadedAt)} ago`]),
+    ...formatRestored(of, now),
+    ...(refusals === 0 ? [] : [`${formatTimes(refusals)} refused by the kernel`]),
     ...(failure === undefined ? [] : [failure]),
   ].join(', ');
 }
 
-/** Describes restored rules. */
-function restoredPart(
+function formatRestored(
   { restored, restoredAt }: { readonly restored: number; readonly restoredAt?: number | undefined },
   now: number,
 ): readonly string[] {
-  return restoredAt === undefined ? [] : [`put back ${times(restored)}, last ${span(now - restoredAt)} ago`];
+  return restoredAt === undefined
+    ? []
+    : [`put back ${formatTimes(restored)}, last ${formatSpan(now - restoredAt)} ago`];
 }
 
-function times(count: number): string {
+function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-function zoneText(controlPlane: ProxyStatusHere['controlPlane'], now: number): string {
+function formatZone(controlPlane: ProxyStatusHere['controlPlane'], now: number): string {
   if (controlPlane.type === 'connected')
-    return `connected to ${controlPlane.address} for ${span(now - controlPlane.since)}`;
+    return `connected to ${controlPlane.address} for ${formatSpan(now - controlPlane.since)}`;
   return `not connected${controlPlane.failure === undefined ? '' : `: ${controlPlane.failure}`}`;
 }
 
-/** A length of time in its two largest units. */
-function span(ms: number): string {
+/** Formats a duration in its two largest units. */
+function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [days, hours, minutes] = [
     Math.floor(seconds / 86_400),

@@ -14,8 +14,8 @@ describe('what a zone tells of itself', () => {
     const zone = await KnownZone.open(folder);
     expect([zone.facts, zone.suffixes]).toEqual([undefined, ['mesh.local']]);
     const facts = { ...FACTS, dnsSuffixes: ['shop.internal'] };
-    expect(await zone.learn(facts)).toBe(true);
-    expect(await zone.learn({ ...facts })).toBe(false);
+    expect(await zone.update(facts)).toBe(true);
+    expect(await zone.update({ ...facts })).toBe(false);
     const restarted = await KnownZone.open(folder);
     expect([restarted.facts, restarted.suffixes]).toEqual([facts, ['shop.internal']]);
   });
@@ -27,8 +27,8 @@ describe('what a zone tells of itself', () => {
     ['a suffix that is too long', { ...FACTS, dnsSuffixes: ['x'.repeat(254)] }, 'dnsSuffixes[0]'],
   ])('is not taken where it is %s; what was known stays', async (_, facts, reason) => {
     const zone = await KnownZone.open(folder);
-    await zone.learn(FACTS);
-    await expect(zone.learn(facts)).rejects.toThrow(reason);
+    await zone.update(FACTS);
+    await expect(zone.update(facts)).rejects.toThrow(reason);
     expect(zone.facts).toEqual(FACTS);
     expect((await KnownZone.open(folder)).facts).toEqual(FACTS);
   });

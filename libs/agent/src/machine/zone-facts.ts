@@ -15,37 +15,35 @@ export type ZoneFacts = Static<typeof Facts>;
 
 const FILE = 'zone.json';
 /** Default suffixes of names, until the zone has sent its own. */
-const SUFFIXES: readonly string[] = ['mesh.local'];
+const DEFAULT_SUFFIXES: readonly string[] = ['mesh.local'];
 const schema = compileSchema(Facts);
 
-/**
- * Facts that the zone sent last, kept in the state folder: a machine that starts without any control plane has them.
- */
+/** Facts that the zone sent last, kept in the state folder for starts without a control plane. */
 export class KnownZone {
   private constructor(
     private readonly path: string,
     private known: ZoneFacts | undefined,
   ) {}
 
-  /** A file that cannot be read counts as none. */
+  /** An unreadable file is treated as missing. */
   static async open(folder: string): Promise<KnownZone> {
     const path = join(folder, FILE);
     const text = await readFile(path, 'utf8').catch(() => '');
-    return new KnownZone(path, read(text));
+    return new KnownZone(path, parseFacts(text));
   }
 
   get facts(): ZoneFacts | undefined {
     return this.known;
   }
 
-  /** Names under these are the mesh's. */
+  /** Suffixes of the mesh's names. */
   get suffixes(): readonly string[] {
     const sent = this.known?.dnsSuffixes ?? [];
-    return sent.length > 0 ? sent : SUFFIXES;
+    return sent.length > 0 ? sent : DEFAULT_SUFFIXES;
   }
 
-  /** Resolves with whether it is news. Rejects with what is wrong with it, or where it cannot be kept; what was known stays then. */
-  async learn({ virtualRanges, dnsSuffixes }: ZoneFacts): Promise<boolean> {
+  /** Stores facts; resolves with whether they changed. Rejects if they are invalid or cannot be stored. */
+  async update({ virtualRanges, dnsSuffixes }: ZoneFacts): Promise<boolean> {
     const facts = { virtualRanges, dnsSuffixes };
     if (isDeepStrictEqual(facts, this.known)) return false;
     const found = listProblems(facts);
@@ -58,7 +56,7 @@ export class KnownZone {
   }
 }
 
-function read(text: string): ZoneFacts | undefined {
+function parseFacts(text: string): ZoneFacts | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     return schema.fits(parsed) && listProblems(parsed).length === 0 ? parsed : undefined;
@@ -67,7 +65,7 @@ function read(text: string): ZoneFacts | undefined {
   }
 }
 
-/** Returns why facts are rejected: a zone cannot claim the addresses of half the internet. */
+/** Returns why facts are rejected, for instance a range as large as half the internet. */
 function listProblems(facts: ZoneFacts): readonly string[] {
   const found = new Violations();
   schema.check(facts, FieldPath.at(), found);

@@ -60,7 +60,7 @@ describe('the names of a machine', () => {
 
   const startAgent = async (config: { readonly upstream?: string[] } = {}): Promise<void> => {
     cache = await ResourceCache.open(join(folder, 'resources'), { clock, logger: silentLogger });
-    cache.useTaker(() => hold.then(() => undefined));
+    cache.useApplier(() => hold.then(() => undefined));
     client = new AdsClient({
       addresses: () => [`127.0.0.1:${xdsPort}`],
       tls: () => undefined,

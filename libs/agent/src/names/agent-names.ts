@@ -9,7 +9,7 @@ import type { ResourceReader } from '../resources/resource-cache';
 
 /** Sources of the names of a machine. */
 export interface AgentNamesOptions {
-  /** Resources of the Dataplane as whose client this machine's programs count. */
+  /** Resources of the Dataplane whose identity the machine's programs use. */
   readonly resources: ResourceReader;
   /** Capture of connections to virtual IPs. */
   readonly capture: AgentConfig['capture'];
@@ -22,7 +22,7 @@ const { cluster, listener, hostName } = RESOURCE_TYPES;
 const MAX_HOSTNAMES = 8_192;
 /** Maximum number of ports of a service whose virtual IP is fetched together with its name. */
 const MAX_PORTS = 8;
-/** Timeout for the zone and the dataplane to answer a question, and polling interval, ms. */
+/** Timeout of an answer of the zone and the dataplane, and polling interval, ms. */
 const TIMEOUT = 2_000;
 const POLL_INTERVAL = 10;
 
@@ -32,7 +32,7 @@ const POLL_INTERVAL = 10;
  * dataplane has applied its listener for at least one port; until then the name is pending.
  */
 export class AgentNames implements LearnedNameSource {
-  /** Those asked for, the one unused for longest first. */
+  /** Subscribed hostnames with their clusters, least recently used first. */
   private readonly asked = new Map<string, readonly string[]>();
   private readonly known = new WeakMap<EncodedResource, { meaning: HostNameMeaning; named: NamedService }>();
 
@@ -40,11 +40,11 @@ export class AgentNames implements LearnedNameSource {
 
   get(hostname: string): NamedService | 'pending' | undefined {
     const { resources } = this.options;
-    this.ask(hostname);
+    this.subscribeTo(hostname);
     const found = resources.get(hostName, hostname);
     if (!found || found === 'pending') return found;
     const { meaning, named } = this.read(found);
-    this.fetch(hostname, meaning);
+    this.fetchClusters(hostname, meaning);
     return this.isReached(meaning) ? named : 'pending';
   }
 
@@ -55,7 +55,7 @@ export class AgentNames implements LearnedNameSource {
       await new Promise<void>((resolve) => clock.after(POLL_INTERVAL, resolve));
   }
 
-  /** If nothing captures connections to virtual IPs, only the zone is waited for. */
+  /** If nothing captures connections to virtual IPs, waits only for the zone. */
   private isAwaited(hostname: string): boolean {
     const { resources, capture } = this.options;
     if (this.get(hostname) !== 'pending') return false;
@@ -73,7 +73,7 @@ export class AgentNames implements LearnedNameSource {
     return this.asked.size;
   }
 
-  private ask(hostname: string): void {
+  private subscribeTo(hostname: string): void {
     const { resources } = this.options;
     const before = this.asked.get(hostname);
     this.asked.delete(hostname);
@@ -86,10 +86,10 @@ export class AgentNames implements LearnedNameSource {
     if (oldest[1].length > 0) resources.release(cluster, oldest[1]);
   }
 
-  /** With `redirect` a plane fetches what is behind an address at the first connection: it is asked for with the name. */
-  private fetch(hostname: string, meaning: HostNameMeaning): void {
+  /** With `redirect`, subscribes to the clusters together with the name, before the first connection. */
+  private fetchClusters(hostname: string, meaning: HostNameMeaning): void {
     if (this.options.capture !== 'redirect') return;
-    const wanted: readonly string[] = addressesIn(meaning).slice(0, MAX_PORTS).map(vipClusterName);
+    const wanted: readonly string[] = listAddresses(meaning).slice(0, MAX_PORTS).map(vipClusterName);
     const before = this.asked.get(hostname) ?? [];
     const [added, dropped] = [
       wanted.filter((each) => !before.includes(each)),
@@ -100,16 +100,16 @@ export class AgentNames implements LearnedNameSource {
     if (added.length + dropped.length > 0) this.asked.set(hostname, wanted);
   }
 
-  /** A name without an address, or without a port, leads nowhere: there is nothing to wait for. */
+  /** Whether a dataplane has applied one of the name's addresses, or there is none to wait for. */
   private isReached(meaning: HostNameMeaning): boolean {
     const { resources } = this.options;
-    const addresses = addressesIn(meaning);
+    const addresses = listAddresses(meaning);
     return (
       addresses.length === 0 ||
       addresses.some(
         (at) =>
-          resources.takenVersion(cluster, vipClusterName(at)) !== undefined ||
-          resources.takenVersion(listener, outboundListenerName(at)) !== undefined,
+          resources.appliedVersion(cluster, vipClusterName(at)) !== undefined ||
+          resources.appliedVersion(listener, outboundListenerName(at)) !== undefined,
       )
     );
   }
@@ -128,12 +128,12 @@ export class AgentNames implements LearnedNameSource {
   }
 }
 
-/** The virtual IPs with the ports, as resources are named by them. */
-function addressesIn({ addresses, ports }: HostNameMeaning): readonly { address: string; port: number }[] {
+/** Lists virtual IPs with ports, as in resource names. */
+function listAddresses({ addresses, ports }: HostNameMeaning): readonly { address: string; port: number }[] {
   return addresses.flatMap((address) => ports.map(({ number }) => ({ address, port: number })));
 }
 
-/** Options of the DNS of a machine. */
+/** Options of the machine's DNS server. */
 export interface AgentDnsOptions extends AgentNamesOptions {
   readonly zone: string;
   readonly suffixes: readonly string[];
@@ -142,8 +142,8 @@ export interface AgentDnsOptions extends AgentNamesOptions {
 }
 
 /**
- * The DNS server of a machine: hostnames under `suffixes` from the cache, all others from the upstreams, or refused where there
- * are none. The caller binds it to the address of the configuration.
+ * Creates the DNS server of a machine: answers hostnames under `suffixes` from the cache, forwards all others to the
+ * upstreams, or refuses them if there are none. The caller binds it.
  */
 export function createAgentDns({ zone, suffixes, upstream, logger, ...names }: AgentDnsOptions): DnsServer {
   const forward = { enabled: upstream.length > 0, upstreams: upstream };

@@ -8,11 +8,11 @@ export type MachineResolver = 'resolved' | 'resolv.conf';
 
 /** Settings for the resolver of a machine. */
 export interface ResolverSetupOptions {
-  /** `/`, or a folder that stands for it. */
+  /** `/`, or a folder that replaces it in tests. */
   readonly root: string;
-  /** Found out where it is undefined. */
+  /** Undefined: detected. */
   readonly resolver?: MachineResolver | undefined;
-  /** Of the agent's configuration. */
+  /** From the agent's configuration. */
   readonly dns: {
     readonly address: string;
     readonly port: number;
@@ -21,27 +21,27 @@ export interface ResolverSetupOptions {
   };
 }
 
-/** One change of the file system; each is whole or has not happened, so a process may die between any two. */
+/** Change of the file system. Each is atomic, so a process may die between any two. */
 export type SetupStep =
   | { readonly do: 'makeFolder' | 'removeFolder' | 'remove'; readonly path: string }
-  /** Writes a file of its own, with the owner and mode of another. */
+  /** Writes a file, with the owner and mode of `like`. */
   | { readonly do: 'write'; readonly path: string; readonly text: Buffer; readonly like?: string }
   | { readonly do: 'rename'; readonly path: string; readonly to: string };
 
 /** Steps to do, and instructions for the operator. */
 export interface SetupPlan {
   readonly resolver: MachineResolver;
-  /** None: it is as it should be. */
+  /** Empty: nothing to do. */
   readonly steps: readonly SetupStep[];
-  /** A command for the operator, where one is needed. */
+  /** Command for the operator, if one is needed. */
   readonly next?: string;
 }
 
 const MARK = '# Written by causeway-agent dns install; causeway-agent dns uninstall takes it back.';
 const FOLDER_MADE = '# The folder was made for it.';
 const RESTART = 'systemctl restart systemd-resolved';
-const LARGEST = 64 * 1024;
-/** Programs that write resolv.conf themselves: what is installed there would not stay, nor be theirs to restore. */
+const MAX_FILE_BYTES = 64 * 1024;
+/** Programs that write resolv.conf themselves: they would overwrite an installed file. */
 const WRITERS = /NetworkManager|resolvconf|systemd-resolved|dhcpcd|dhclient|connman|WSL/i;
 
 /**
@@ -53,7 +53,7 @@ export class ResolverSetup {
   private readonly dropIn: string;
   private readonly resolvConf: string;
   private readonly backup: string;
-  /** The folder of the drop-in file before it is there, or after. */
+  /** Temporary name of the drop-in's folder before it is in place, and when it is removed. */
   private readonly newFolder: string;
 
   constructor(private readonly options: ResolverSetupOptions) {
@@ -63,13 +63,13 @@ export class ResolverSetup {
     this.backup = `${this.resolvConf}.before-causeway`;
   }
 
-  /** The steps of an installation. Idempotent. Throws Invalid where it could not be taken back. */
+  /** Plans an installation. Idempotent. Throws Invalid if it could not be reverted. */
   async planInstall(): Promise<SetupPlan> {
-    const resolver = this.options.resolver ?? (await this.find());
+    const resolver = this.options.resolver ?? (await this.detectResolver());
     return resolver === 'resolved' ? this.installDropIn() : this.installResolvConf();
   }
 
-  /** The steps that take an installation back, whichever it was, whole or half. Idempotent. */
+  /** Plans the removal of a complete or partial installation. Idempotent. */
   async planUninstall(): Promise<SetupPlan> {
     const dropIn = await this.removeDropIn();
     const resolvConf = await this.restoreResolvConf();
@@ -80,7 +80,7 @@ export class ResolverSetup {
     };
   }
 
-  private async find(): Promise<MachineResolver> {
+  private async detectResolver(): Promise<MachineResolver> {
     const isResolved = await exists(join(this.options.root, 'run/systemd/resolve'));
     return isResolved ? 'resolved' : 'resolv.conf';
   }
@@ -88,11 +88,11 @@ export class ResolverSetup {
   private async installDropIn(): Promise<SetupPlan> {
     const { address, port, suffixes } = this.options.dns;
     const folder = dirname(this.dropIn);
-    const before = await readIfThere(this.dropIn);
+    const before = await readIfPresent(this.dropIn);
     if (before !== undefined && !isOurs(before)) refuse(this.dropIn, 'is not of the agent, or was changed since');
     const isFolderMade = before?.includes(FOLDER_MADE) ?? !(await exists(folder));
     const at = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-    const text = marked([
+    const text = addMarker([
       ...(isFolderMade ? [FOLDER_MADE] : []),
       '[Resolve]',
       `DNS=${at}`,
@@ -101,7 +101,7 @@ export class ResolverSetup {
     if (before?.equals(text)) return { resolver: 'resolved', steps: [] };
     const fresh = `${this.dropIn}.new`;
     const { newFolder } = this;
-    // A folder comes with its file, so that none is left empty.
+    // A new folder is moved into place with its file, so that it is never left empty.
     const steps: readonly SetupStep[] = (await exists(folder))
       ? [
           { do: 'write', path: fresh, text },
@@ -123,8 +123,8 @@ export class ResolverSetup {
     const kind = await lstat(resolvConf).catch(() => undefined);
     if (!kind) refuse(resolvConf, 'is not there');
     if (!kind.isFile()) refuse(resolvConf, 'is a link: another program writes what it leads to');
-    if (kind.size > LARGEST) refuse(resolvConf, `has ${kind.size} bytes, at most ${LARGEST} are read`);
-    const [now, before] = [await readFile(resolvConf), await readIfThere(backup)];
+    if (kind.size > MAX_FILE_BYTES) refuse(resolvConf, `has ${kind.size} bytes, at most ${MAX_FILE_BYTES} are read`);
+    const [now, before] = [await readFile(resolvConf), await readIfPresent(backup)];
     if (!isOurs(now) && isMarked(now)) refuse(resolvConf, 'was changed since the agent wrote it');
     if (isOurs(now) && before === undefined) refuse(resolvConf, `is the agent's, and ${backup} is missing`);
     const original = isOurs(now) ? (before ?? now) : now;
@@ -135,7 +135,7 @@ export class ResolverSetup {
       .toString()
       .split('\n')
       .filter((line) => /^\s*(options|search|domain)\s/.test(line));
-    const text = marked([`# for ${suffixes.join(' ')}`, `nameserver ${address}`, ...kept]);
+    const text = addMarker([`# for ${suffixes.join(' ')}`, `nameserver ${address}`, ...kept]);
     if (now.equals(text)) return { resolver: 'resolv.conf', steps: [] };
     const fresh = `${resolvConf}.causeway-new`;
     const save: readonly SetupStep[] = before
@@ -155,11 +155,11 @@ export class ResolverSetup {
   private async removeDropIn(): Promise<readonly SetupStep[]> {
     const { newFolder } = this;
     const leftovers = [
-      ...(await this.leftover(`${this.dropIn}.new`)),
-      ...(await this.leftover(join(newFolder, 'causeway.conf'))),
+      ...(await this.removeIfPresent(`${this.dropIn}.new`)),
+      ...(await this.removeIfPresent(join(newFolder, 'causeway.conf'))),
       ...((await exists(newFolder)) ? [{ do: 'removeFolder', path: newFolder } as const] : []),
     ];
-    const now = await readIfThere(this.dropIn);
+    const now = await readIfPresent(this.dropIn);
     if (now === undefined || !isMarked(now)) return leftovers;
     if (!isOurs(now)) refuse(this.dropIn, 'was changed since the agent wrote it; remove it yourself');
     const folder = dirname(this.dropIn);
@@ -176,10 +176,10 @@ export class ResolverSetup {
   private async restoreResolvConf(): Promise<readonly SetupStep[]> {
     const { resolvConf, backup } = this;
     const leftovers = [
-      ...(await this.leftover(`${resolvConf}.causeway-new`)),
-      ...(await this.leftover(`${backup}.new`)),
+      ...(await this.removeIfPresent(`${resolvConf}.causeway-new`)),
+      ...(await this.removeIfPresent(`${backup}.new`)),
     ];
-    const [now, before] = [await readIfThere(resolvConf), await readIfThere(backup)];
+    const [now, before] = [await readIfPresent(resolvConf), await readIfPresent(backup)];
     if (!before) {
       if (now && isMarked(now)) refuse(resolvConf, `is the agent's, and ${backup} with the original is missing`);
       return leftovers;
@@ -189,12 +189,12 @@ export class ResolverSetup {
     return [...leftovers, { do: 'rename', path: backup, to: resolvConf }];
   }
 
-  private async leftover(path: string): Promise<readonly SetupStep[]> {
+  private async removeIfPresent(path: string): Promise<readonly SetupStep[]> {
     return (await exists(path)) ? [{ do: 'remove', path }] : [];
   }
 }
 
-/** Does the steps one after the other; each is on disk before the next. */
+/** Applies steps in order; each is on disk before the next. */
 export async function applySteps(steps: readonly SetupStep[]): Promise<void> {
   for (const step of steps) {
     await applyStep(step);
@@ -232,7 +232,7 @@ async function writeLike({ path, text, like }: Extract<SetupStep, { readonly do:
 }
 
 /** Returns the content of a file of the agent with a marker and a hash, so that a change by others is detected. */
-function marked(lines: readonly string[]): Buffer {
+function addMarker(lines: readonly string[]): Buffer {
   const content = `${lines.join('\n')}\n`;
   return Buffer.from(`${MARK}\n# sha256 ${computeHash(content)}\n${content}`);
 }
@@ -258,7 +258,7 @@ async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
-async function readIfThere(path: string): Promise<Buffer | undefined> {
+async function readIfPresent(path: string): Promise<Buffer | undefined> {
   return readFile(path).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

@@ -13,14 +13,14 @@ import type { CacheChange, ResourceReader } from './resource-cache';
 const { cluster, endpoints } = RESOURCE_TYPES;
 
 /**
- * The caches of this machine as what an xDS server serves: the view of a proxy is the cache of its Dataplane. Its revision counts
+ * Serves the caches of this machine over xDS: the view of a proxy is the cache of its Dataplane. The revision counts
  * the changes of all caches.
  */
 export class LocalSource implements ResourceSource<ResourceReader> {
   revision = 0;
   private readonly listeners = new Set<SourceListener<ResourceReader>>();
 
-  /** `onAck` is called when a proxy has acked, or rejected, something, or lacks nothing of a change. */
+  /** `onAck`: called when a proxy acks or rejects resources, or already has a change. */
   constructor(private readonly onAck: (proxy: string) => void) {}
 
   /** Follows a cache until the returned function is called. */
@@ -63,7 +63,7 @@ export class LocalSource implements ResourceSource<ResourceReader> {
   }
 }
 
-/** Envoy lets connections hang for a cluster that is not there, and clusters wait for endpoints that are not there. */
+/** Returns an empty cluster or endpoints: Envoy would wait for missing ones. */
 function emptyResource(type: string, name: string): EncodedResource | undefined {
   const result =
     type === cluster && parseXdsName(name)?.prefix === 'vip'

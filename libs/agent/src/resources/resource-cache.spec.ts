@@ -92,20 +92,20 @@ describe('the cache of the resources of a zone', () => {
     const received: CacheChange[] = [];
     cache.subscribe((change) => received.push(change));
     let finish: (refusal?: string) => void = () => undefined;
-    cache.useTaker(() => new Promise((resolve) => (finish = resolve)));
+    cache.useApplier(() => new Promise((resolve) => (finish = resolve)));
     const [first, second] = [clusterOf('a'), clusterOf('a', 'second')];
     let isAcked = false;
     const acked = tell(cache, [first]).finally(() => (isAcked = true));
     await until('the change', () => received.length === 1);
-    expect([isAcked, cache.takenVersion(cluster, 'a')]).toEqual([false, undefined]);
+    expect([isAcked, cache.appliedVersion(cluster, 'a')]).toEqual([false, undefined]);
     finish();
     expect(await acked).toBeUndefined();
-    expect(cache.takenVersion(cluster, 'a')).toBe(first.version);
+    expect(cache.appliedVersion(cluster, 'a')).toBe(first.version);
     const refused = tell(cache, [second]);
     await until('the second', () => received.length === 2);
     finish('no');
     expect(await refused).toBe('no');
-    expect(cache.takenVersion(cluster, 'a')).toBe(first.version);
+    expect(cache.appliedVersion(cluster, 'a')).toBe(first.version);
     expect(cache.get(cluster, 'a')).toEqual(second);
   });
 

@@ -8,24 +8,23 @@ export interface CacheChange {
   readonly names: readonly string[];
 }
 
-/** A cache as its readers see it: dataplanes, DNS, the local xDS server. */
+/** Read access to a cache, for dataplanes, DNS and the local xDS server. */
 export interface ResourceReader {
-  /** `pending` where the zone was asked and has not answered; undefined where there is none. */
+  /** Returns a resource; `pending` if the zone has not answered yet; undefined if there is none. */
   get(type: string, name: string): EncodedResource | 'pending' | undefined;
-  /** Names of the resources held. */
   names(type: string): ReadonlySet<string>;
-  /** Asks the zone for these from now on, over restarts; what is held already is asked for too. */
+  /** Subscribes to these resources, also across restarts. */
   want(type: string, names: readonly string[]): void;
-  /** No longer needed by the caller; it may be dropped when there is too much. */
+  /** Unsubscribes this caller; unneeded resources are dropped when the cache is full. */
   release(type: string, names: readonly string[]): void;
   /** Calls `listener` after each change until the returned function is called. */
   subscribe(listener: (change: CacheChange) => void): () => void;
   /** Returns the version of a resource that the dataplane has applied; undefined if it has applied none. */
-  takenVersion(type: string, name: string): string | undefined;
+  appliedVersion(type: string, name: string): string | undefined;
 }
 
-/** Applies a change before it is acknowledged to the zone. */
-export type Taker = (change: CacheChange) => Promise<string | undefined>;
+/** Applies a change before it is acked to the zone; resolves with why it cannot. */
+export type ChangeApplier = (change: CacheChange) => Promise<string | undefined>;
 
 export interface ResourceCacheOptions {
   readonly clock: Clock;
@@ -44,26 +43,26 @@ export interface CacheLimits {
 
 const DEFAULT_LIMITS: CacheLimits = { names: 40_000, bytes: 256 * 1024 * 1024, timeout: 1_000 };
 
-/** The file is written anew when it is this many times larger than what it holds, and larger than a minimum. */
-const [GARBAGE, SMALLEST_REWRITE] = [3, 4 * 1024 * 1024];
-/** Entries of a record. */
+/** The file is rewritten when it is this many times larger than its content, and larger than the minimum, bytes. */
+const [REWRITE_RATIO, MIN_REWRITE_BYTES] = [3, 4 * 1024 * 1024];
+/** Maximum number of entries in a record. */
 const BATCH = 1_000;
 const REWRITE_RETRY = 10_000;
 
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
-/** Of these the zone lists what it is to have. */
-const LISTED: readonly string[] = [cluster, listener];
+/** Types that are subscribed by wildcard: the zone decides which resources are sent. */
+const WILDCARD_TYPES: readonly string[] = [cluster, listener];
 
-const NOTHING: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 interface TypeState {
   readonly held: Map<string, EncodedResource>;
-  /** Of those held. */
+  /** Names of `held`. */
   readonly names: Set<string>;
-  readonly taken: Map<string, string>;
-  /** Asked for by name, the oldest question first; when, on `Clock.elapsed`, as long as there is no answer. */
+  readonly applied: Map<string, string>;
+  /** Subscribed names, oldest first, with the time of subscription (`Clock.elapsed`) while there is no answer. */
   readonly wanted: Map<string, number | undefined>;
-  /** Number of readers that need a name. */
+  /** Number of readers per name. */
   readonly needed: Map<string, number>;
 }
 
@@ -74,14 +73,14 @@ export interface ResourceClient {
 }
 
 /**
- * All resources that the zone sent to one Dataplane of this machine, encoded. They are on disk before they are acknowledged, so that
- * a reboot serves them before any control plane answers (I14), and nothing that was withdrawn (I11).
+ * All resources that the zone sent to one Dataplane of this machine, encoded. They are written to disk before they are
+ * acked, so that a reboot serves them before any control plane answers (I14), but nothing that was withdrawn (I11).
  */
 export class ResourceCache implements ResourceReader {
   private readonly types = new Map<string, TypeState>();
   private readonly listeners = new Set<(change: CacheChange) => void>();
   private readonly limits: CacheLimits;
-  private taker: Taker = () => Promise.resolve(undefined);
+  private applier: ChangeApplier = () => Promise.resolve(undefined);
   private client: ResourceClient | undefined;
   private isConnected = false;
   private heldBytes = 0;
@@ -101,18 +100,18 @@ export class ResourceCache implements ResourceReader {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
   }
 
-  /** Reads what is on disk. A file that cannot be read is begun anew, with a line in the log. Rejects where none can be made. */
+  /** Reads the cache. A corrupt file is replaced and logged. Rejects if none can be created. */
   static async open(path: string, options: ResourceCacheOptions): Promise<ResourceCache> {
     const { file, content } = await ResourceFile.open(path);
     const cache = new ResourceCache(file, options);
     if (content.corrupt !== undefined)
       options.logger.warn('cached resources are lost: their file was changed', { path, reason: content.corrupt });
-    for (const entry of content.entries) cache.remember(entry);
+    for (const entry of content.entries) cache.applyEntry(entry);
     cache.connected(false);
     return cache;
   }
 
-  /** Resources, names asked for, and their bytes in memory and on disk. */
+  /** Number of resources and subscribed names, and bytes in memory and on disk. */
   get size(): { readonly resources: number; readonly names: number; readonly bytes: number; readonly disk: number } {
     let resources = 0;
     for (const { held } of this.types.values()) resources += held.size;
@@ -125,28 +124,28 @@ export class ResourceCache implements ResourceReader {
     if (held) return held;
     const since = state?.wanted.get(name);
     if (since === undefined) return undefined;
-    // `giveUpWaiting` must find it late, and a timer fires up to 1 ms early by the clock of `elapsed`.
+    // 1 ms less: a timer may fire early, and `expireWaiting` must find the name late.
     const isLate = !this.isConnected && this.options.clock.elapsed() - since >= this.limits.timeout - 1;
     return isLate ? undefined : 'pending';
   }
 
   names(type: string): ReadonlySet<string> {
-    return this.types.get(type)?.names ?? NOTHING;
+    return this.types.get(type)?.names ?? NO_NAMES;
   }
 
-  takenVersion(type: string, name: string): string | undefined {
-    return this.types.get(type)?.taken.get(name);
+  appliedVersion(type: string, name: string): string | undefined {
+    return this.types.get(type)?.applied.get(name);
   }
 
   want(type: string, names: readonly string[]): void {
-    const { needed, wanted } = this.typeOf(type);
+    const { needed, wanted } = this.getOrCreateType(type);
     const added = names.filter((name) => !wanted.has(name));
     for (const name of names) needed.set(name, (needed.get(name) ?? 0) + 1);
-    this.ask(type, added);
+    this.subscribeTo(type, added);
   }
 
   release(type: string, names: readonly string[]): void {
-    const { needed } = this.typeOf(type);
+    const { needed } = this.getOrCreateType(type);
     for (const name of names) {
       const left = (needed.get(name) ?? 0) - 1;
       if (left > 0) needed.set(name, left);
@@ -156,15 +155,15 @@ export class ResourceCache implements ResourceReader {
 
   /** Unsubscribes from names, and removes their resources, also from disk. */
   drop(type: string, names: readonly string[]): void {
-    const { wanted, needed } = this.typeOf(type);
+    const { wanted, needed } = this.getOrCreateType(type);
     const dropped = names.filter((name) => wanted.has(name));
     if (dropped.length === 0) return;
     for (const name of dropped) needed.delete(name);
-    this.note({ type: 'unwant', of: type, names: dropped });
-    this.note({ type: 'remove', of: type, names: dropped });
+    this.record({ type: 'unwant', of: type, names: dropped });
+    this.record({ type: 'remove', of: type, names: dropped });
     this.client?.unsubscribe(type, dropped);
-    this.tell({ type, names: dropped });
-    this.settle({ type, names: dropped });
+    this.notify({ type, names: dropped });
+    this.markApplied({ type, names: dropped });
     void this.flush();
   }
 
@@ -173,47 +172,47 @@ export class ResourceCache implements ResourceReader {
     return () => void this.listeners.delete(of);
   }
 
-  /** Sets who applies changes from now on; current resources count as applied. */
-  useTaker(taker: Taker): void {
-    this.taker = taker;
+  /** Sets the function that applies changes; current resources count as applied. */
+  useApplier(applier: ChangeApplier): void {
+    this.applier = applier;
     for (const state of this.types.values())
-      for (const { name, version } of state.held.values()) state.taken.set(name, version);
+      for (const { name, version } of state.held.values()) state.applied.set(name, version);
   }
 
-  /** Asks by this client from now on: for what is listed, and for every name asked for so far. */
+  /** Subscribes through this client to all wildcard types and subscribed names. */
   useClient(client: ResourceClient): void {
     this.client = client;
-    for (const type of LISTED) client.subscribe(type, ['*']);
+    for (const type of WILDCARD_TYPES) client.subscribe(type, ['*']);
     for (const [type, { wanted }] of this.types) if (wanted.size > 0) client.subscribe(type, [...wanted.keys()]);
   }
 
-  /** Whether a control plane is connected: an answer is waited for then. */
+  /** Sets whether a control plane is connected: only then pending names wait without timeout. */
   connected(isConnected: boolean): void {
-    if (this.isConnected && !isConnected) this.restartPatience();
+    if (this.isConnected && !isConnected) this.restartTimeouts();
     this.isConnected = isConnected;
-    if (!isConnected) this.options.clock.after(this.limits.timeout, () => this.giveUpWaiting());
+    if (!isConnected) this.options.clock.after(this.limits.timeout, () => this.expireWaiting());
   }
 
-  /** Name and version of what is held, for the first request of a stream. */
+  /** Name and version of cached resources, for the first request of a stream. */
   *versions(type: string): Iterable<readonly [name: string, version: string]> {
     for (const { name, version } of this.types.get(type)?.held.values() ?? []) yield [name, version];
   }
 
-  /** Takes an update of the zone. Resolves when it is on disk and applied; with the reason if it cannot be applied. */
+  /** Stores an update of the zone. Resolves when it is on disk and applied, with the reason if it cannot be applied. */
   async receive(update: ResourceUpdate): Promise<string | undefined> {
     const bytes = update.resources.reduce((sum, resource) => sum + resource.bytes.length, 0);
     if (this.heldBytes + bytes > this.limits.bytes)
       return `the agent holds ${this.heldBytes} bytes, at most ${this.limits.bytes} are kept`;
     const { type, resources, removed } = update;
     const names = [...resources.map(({ name }) => name), ...removed];
-    for (const resource of resources) this.note({ type: 'put', resource });
-    if (removed.length > 0) this.note({ type: 'remove', of: type, names: removed });
+    for (const resource of resources) this.record({ type: 'put', resource });
+    if (removed.length > 0) this.record({ type: 'remove', of: type, names: removed });
     this.followEndpoints(type, resources);
     await this.flush();
     const change = { type, names };
-    this.tell(change);
-    const refusal = await this.taker(change);
-    if (refusal === undefined) this.settle(change);
+    this.notify(change);
+    const refusal = await this.applier(change);
+    if (refusal === undefined) this.markApplied(change);
     return refusal;
   }
 
@@ -223,34 +222,34 @@ export class ResourceCache implements ResourceReader {
     await this.file.close();
   }
 
-  private settle({ type, names }: CacheChange): void {
-    const { held, taken } = this.typeOf(type);
+  private markApplied({ type, names }: CacheChange): void {
+    const { held, applied } = this.getOrCreateType(type);
     for (const name of names) {
       const resource = held.get(name);
-      if (resource) taken.set(name, resource.version);
-      else taken.delete(name);
+      if (resource) applied.set(name, resource.version);
+      else applied.delete(name);
     }
   }
 
-  /** The endpoints of a cluster are asked for with it: a plane that begins without control planes needs them. */
+  /** Subscribes to the endpoints of clusters: a dataplane that starts without control planes needs them. */
   private followEndpoints(type: string, resources: readonly EncodedResource[]): void {
     if (type !== cluster) return;
-    const { wanted } = this.typeOf(endpoints);
+    const { wanted } = this.getOrCreateType(endpoints);
     const named = resources.flatMap(({ endpointsName }) => endpointsName ?? []);
-    this.ask(
+    this.subscribeTo(
       endpoints,
       [...new Set(named)].filter((name) => !wanted.has(name)),
     );
   }
 
-  private ask(type: string, names: readonly string[]): void {
+  private subscribeTo(type: string, names: readonly string[]): void {
     const asked = names.slice(0, this.roomFor(names.length));
     if (asked.length < names.length)
       this.options.logger.warn('too many names are asked for: some are not', { type, names: names.length });
     if (asked.length === 0) return;
-    this.note({ type: 'want', of: type, names: asked });
+    this.record({ type: 'want', of: type, names: asked });
     this.client?.subscribe(type, asked);
-    if (!this.isConnected) this.options.clock.after(this.limits.timeout, () => this.giveUpWaiting());
+    if (!this.isConnected) this.options.clock.after(this.limits.timeout, () => this.expireWaiting());
     void this.flush();
   }
 
@@ -276,36 +275,36 @@ export class ResourceCache implements ResourceReader {
     }
   }
 
-  private restartPatience(): void {
+  private restartTimeouts(): void {
     const now = this.options.clock.elapsed();
     for (const { wanted } of this.types.values())
       for (const [name, since] of wanted) if (since !== undefined) wanted.set(name, now);
   }
 
-  /** Readers hear that names which were waited for are unknown. */
-  private giveUpWaiting(): void {
+  /** Notifies readers of pending names that have timed out. */
+  private expireWaiting(): void {
     if (this.isConnected || this.isClosed) return;
     for (const [type, { wanted }] of this.types) {
       const names = [...wanted].flatMap(([name, since]) =>
         since !== undefined && this.get(type, name) === undefined ? [name] : [],
       );
-      if (names.length > 0) this.tell({ type, names });
+      if (names.length > 0) this.notify({ type, names });
     }
   }
 
-  private tell(change: CacheChange): void {
+  private notify(change: CacheChange): void {
     for (const each of this.listeners) each(change);
   }
 
-  private note(entry: FileEntry): void {
-    this.remember(entry);
+  private record(entry: FileEntry): void {
+    this.applyEntry(entry);
     this.unwritten.push(entry);
   }
 
-  /** Brings memory to what an entry says. */
-  private remember(entry: FileEntry): void {
+  /** Applies an entry to memory. */
+  private applyEntry(entry: FileEntry): void {
     if (entry.type === 'put') return this.put(entry.resource);
-    const { held, names, wanted } = this.typeOf(entry.of);
+    const { held, names, wanted } = this.getOrCreateType(entry.of);
     for (const name of entry.names) {
       if (entry.type === 'want' && !wanted.has(name)) {
         wanted.set(name, held.has(name) ? undefined : this.options.clock.elapsed());
@@ -323,7 +322,7 @@ export class ResourceCache implements ResourceReader {
 
   private put(resource: Omit<EncodedResource, 'endpointsName'>): void {
     const { type, name, bytes } = resource;
-    const { held, names, wanted } = this.typeOf(type);
+    const { held, names, wanted } = this.getOrCreateType(type);
     names.add(name);
     this.heldBytes += bytes.length - (held.get(name)?.bytes.length ?? 0);
     const endpointsName = readEndpointsName(type, bytes);
@@ -331,15 +330,16 @@ export class ResourceCache implements ResourceReader {
     if (wanted.has(name)) wanted.set(name, undefined);
   }
 
-  private typeOf(type: string): TypeState {
+  private getOrCreateType(type: string): TypeState {
     const known = this.types.get(type);
     if (known) return known;
-    const state = { held: new Map(), names: new Set<string>(), taken: new Map(), wanted: new Map(), needed: new Map() };
+    const names = new Set<string>();
+    const state: TypeState = { held: new Map(), names, applied: new Map(), wanted: new Map(), needed: new Map() };
     this.types.set(type, state);
     return state;
   }
 
-  /** Resolves when what was noted before is on disk, or the disk has failed. What comes while one write runs is the next one. */
+  /** Writes recorded entries; resolves when they are on disk, or the disk has failed. */
   private flush(): Promise<void> {
     if (this.unwritten.length === 0) return this.writing ?? Promise.resolve();
     if (this.writing) {
@@ -367,10 +367,10 @@ export class ResourceCache implements ResourceReader {
   }
 
   private isLarge(): boolean {
-    return this.file.bytes > Math.max(SMALLEST_REWRITE, GARBAGE * this.heldBytes);
+    return this.file.bytes > Math.max(MIN_REWRITE_BYTES, REWRITE_RATIO * this.heldBytes);
   }
 
-  /** Rather nothing on disk than what the zone has taken back. */
+  /** Discards the file: withdrawn resources must not come back after a restart. */
   private async failed(reason: string): Promise<void> {
     if (this.diskFailure !== reason)
       this.options.logger.error('received resources cannot be written: a restart would begin without them', { reason });

@@ -3,7 +3,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { EncodedResource } from '@causeway/xds-server';
 
-/** One thing that the file remembers. */
+/** Entry of the file. */
 export type FileEntry =
   | { readonly type: 'put'; readonly resource: Pick<EncodedResource, 'type' | 'name' | 'version' | 'bytes'> }
   | { readonly type: 'remove' | 'want' | 'unwant'; readonly of: string; readonly names: readonly string[] };
@@ -16,9 +16,9 @@ export interface FileContent {
 }
 
 const MAGIC = Buffer.from('causeway-resources 1\n');
-/** Before each record: its length, its checksum, and the checksum of these two. */
-const HEAD = 12;
-/** Largest file that is read. */
+/** Size of a record's header, bytes: length, checksum, and checksum of these two. */
+const HEADER_BYTES = 12;
+/** Maximum size of a file that is read, bytes. */
 const MAX_BYTES = 512 * 1024 * 1024;
 const CODES = { put: 1, remove: 2, want: 3, unwant: 4 } as const;
 const TYPES = ['put', 'remove', 'want', 'unwant'] as const;
@@ -28,8 +28,8 @@ const TOO_LARGE = { entries: [], corrupt: `it is larger than ${MAX_BYTES} bytes`
 class Corrupt extends Error {}
 
 /**
- * A log of entries on disk. What `append` has resolved for is found after a crash at any moment; of the entries of an append that was
- * cut short all or none. A file that was changed otherwise is given up as a whole: half of a state is none. One process at a time.
+ * Append-only log of entries on disk. An append that has resolved survives a crash; one that was cut short leaves all
+ * of its entries or none. A file that is corrupt otherwise is discarded as a whole. For one process at a time.
  */
 export class ResourceFile {
   private handle: FileHandle | undefined;
@@ -42,21 +42,21 @@ export class ResourceFile {
     return this.size;
   }
 
-  /** Opens or makes the file and reads it. Rejects where the folder cannot be written. */
+  /** Opens or creates the file and reads it. Rejects if the folder cannot be written. */
   static async open(path: string): Promise<{ readonly file: ResourceFile; readonly content: FileContent }> {
     const file = new ResourceFile(path);
     const content = await file.read();
     return { file, content };
   }
 
-  /** Adds entries, durably. After a rejection the file must be written anew by `replace`. */
+  /** Appends entries durably. After a rejection the file must be rewritten by `replace`. */
   async append(entries: readonly FileEntry[]): Promise<void> {
     if (!this.handle) throw new Error(`${this.path} is not open`);
     await this.write(this.handle, encodeRecord(entries));
     await this.handle.datasync();
   }
 
-  /** Puts these entries in the place of all; the old content holds until the new one does. */
+  /** Replaces all entries atomically. */
   async replace(batches: Iterable<readonly FileEntry[]>): Promise<void> {
     const path = `${this.path}.new`;
     const handle = await open(path, 'w', 0o600);
@@ -78,7 +78,7 @@ export class ResourceFile {
     await old?.close();
   }
 
-  /** Removes the file: nothing is found afterwards. */
+  /** Removes the file. */
   async discard(): Promise<void> {
     await this.close();
     await rm(this.path, { force: true });
@@ -127,7 +127,7 @@ export class ResourceFile {
   }
 }
 
-/** A file that was moved is found after a power cut when its folder is on disk. */
+/** Syncs a folder, so that a renamed file survives a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -138,9 +138,9 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function encodeRecord(entries: readonly FileEntry[]): Buffer {
-  const parts = [Buffer.alloc(HEAD), ...entries.flatMap(encodeParts)];
+  const parts = [Buffer.alloc(HEADER_BYTES), ...entries.flatMap(encodeParts)];
   const record = Buffer.concat(parts);
-  const content = record.subarray(HEAD);
+  const content = record.subarray(HEADER_BYTES);
   record.writeUInt32LE(content.length, 0);
   record.writeUInt32LE(crc32(content), 4);
   record.writeUInt32LE(crc32(record.subarray(0, 8)), 8);
@@ -152,57 +152,62 @@ function encodeParts(entry: FileEntry): Buffer[] {
   if (entry.type !== 'put') {
     const count = Buffer.alloc(4);
     count.writeUInt32LE(entry.names.length);
-    return [code, ...sized(Buffer.from(entry.of)), count, ...entry.names.flatMap((name) => sized(Buffer.from(name)))];
+    return [
+      code,
+      ...encodeSized(Buffer.from(entry.of)),
+      count,
+      ...entry.names.flatMap((name) => encodeSized(Buffer.from(name))),
+    ];
   }
   const { type, name, version, bytes } = entry.resource;
-  return [code, ...[type, name, version].flatMap((text) => sized(Buffer.from(text))), ...sized(bytes)];
+  return [code, ...[type, name, version].flatMap((text) => encodeSized(Buffer.from(text))), ...encodeSized(bytes)];
 }
 
-function sized(bytes: Buffer): Buffer[] {
+function encodeSized(bytes: Buffer): Buffer[] {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(bytes.length);
   return [length, bytes];
 }
 
-/** Parses the bytes of a file; `end` is the end of the last whole record. */
+/** Parses the bytes of a file; `end`: the end of the last complete record. */
 export function parseResourceFile(bytes: Buffer): FileContent & { readonly end: number } {
   try {
-    return recordsIn(bytes);
+    return parseRecords(bytes);
   } catch (error) {
     if (error instanceof Corrupt) return { entries: [], corrupt: error.message, end: 0 };
     throw error;
   }
 }
 
-/** The entries of all whole records. A record that was cut short can only be the last. */
-function recordsIn(bytes: Buffer): { readonly entries: readonly FileEntry[]; readonly end: number } {
+/** Parses all complete records. Only the last record can be cut short. */
+function parseRecords(bytes: Buffer): { readonly entries: readonly FileEntry[]; readonly end: number } {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Corrupt('it is no file of resources');
   const entries: FileEntry[] = [];
   let at = MAGIC.length;
   while (at < bytes.length) {
     const rest = bytes.subarray(at);
-    const content = recordAt(rest);
+    const content = parseRecord(rest);
     if (!content) return { entries, end: at };
     for (const entry of readEntries(content)) entries.push(entry);
-    at += HEAD + content.length;
+    at += HEADER_BYTES + content.length;
   }
   return { entries, end: at };
 }
 
-/** The content of the first record; undefined where its write was cut short. Throws where the record was changed. */
-function recordAt(rest: Buffer): Buffer | undefined {
-  if (rest.length < HEAD) return undefined;
+/** Returns the content of the first record; undefined if its write was cut short. Throws if the record is corrupt. */
+function parseRecord(rest: Buffer): Buffer | undefined {
+  if (rest.length < HEADER_BYTES) return undefined;
   const head = rest.subarray(0, 8);
   if (crc32(head) !== rest.readUInt32LE(8)) {
-    // A system that crashed may have made the file longer and written nothing there.
+    // A crash may leave a longer file with zeros at its end.
     if (rest.every((byte) => byte === 0)) return undefined;
     throw new Corrupt('the head of a record has another checksum');
   }
   const length = head.readUInt32LE(0);
-  if (rest.length < HEAD + length) return undefined;
-  const content = rest.subarray(HEAD, HEAD + length);
+  if (rest.length < HEADER_BYTES + length) return undefined;
+  const content = rest.subarray(HEADER_BYTES, HEADER_BYTES + length);
   if (crc32(content) === head.readUInt32LE(4)) return content;
-  if (rest.length === HEAD + length) return undefined;
+  if (rest.length === HEADER_BYTES + length) return undefined;
   throw new Corrupt('a record has another checksum');
 }
 
@@ -216,7 +221,7 @@ function* readEntries(content: Buffer): Iterable<FileEntry> {
     const length = number();
     at += length;
     if (at > content.length) throw new Corrupt('a record ends within an entry');
-    // A part of its own: the file that it was read from is not kept.
+    // Copied, so that the file's buffer can be freed.
     return Buffer.from(content.subarray(at - length, at));
   };
   const text = (): string => part().toString();

@@ -12,7 +12,7 @@ import {
   SelectorMatcher,
   type SelectorTerm,
 } from '@causeway/dataplanes';
-import { movesWorkloadIds } from '@causeway/identity';
+import { changesWorkloadIds } from '@causeway/identity';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
@@ -52,7 +52,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
 
   listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
-    if (movesMeshAuthority(change) || movesWorkloadIds(change, this.zone)) return [RESCAN];
+    if (movesMeshAuthority(change) || changesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.zone !== this.zone) return NO_KEYS;
     if (id.kind === 'Dataplane') return this.keysOfDataplane(key, asDataplane(before), asDataplane(after), index);
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;

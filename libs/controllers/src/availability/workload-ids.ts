@@ -1,13 +1,13 @@
 import {
-  enabledBackend,
-  identityFor,
+  findEnabledBackend,
+  selectIdentity,
   findMeshAuthority,
   meshAuthoritySecrets,
   listKumaSpiffeIds,
   readPresetPath,
   listSpiffeIds,
   type MeshIdentityResource,
-  identitiesByMesh,
+  groupIdentitiesByMesh,
 } from '@causeway/identity';
 import { compareText, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -40,7 +40,7 @@ export class WorkloadIds {
 
   private read(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
     this.index = index;
-    this.byMesh = identitiesByMesh(index);
+    this.byMesh = groupIdentitiesByMesh(index);
     this.signed = new Set([...index.ofKind('Mesh')].map(({ id }) => id.name).filter((mesh) => canSign(index, mesh)));
     this.known = new WeakMap();
   }
@@ -54,7 +54,7 @@ export class WorkloadIds {
     this.unread = undefined;
     const known = this.known.get(dataplane);
     if (known) return known;
-    const identity = identityFor(dataplane, this.byMesh.get(dataplane.id.mesh) ?? []);
+    const identity = selectIdentity(dataplane, this.byMesh.get(dataplane.id.mesh) ?? []);
     const ids =
       identity && this.index ? listSpiffeIds(dataplane, identity, readPresetPath(this.index, dataplane.id)) : [];
     const uris = !identity && this.signed.has(dataplane.id.mesh) ? listKumaSpiffeIds(dataplane) : ids;
@@ -72,7 +72,7 @@ function canSign(index: Pick<IndexReader, 'get'>, mesh: string): boolean {
 /** Whether a change may give or take the ids of `Mesh.mtls`. */
 export function movesMeshAuthority({ id, before, after }: IndexChange): boolean {
   if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-`) && (!before || !after);
-  return id.kind === 'Mesh' && enabledBackend(before?.spec) !== enabledBackend(after?.spec);
+  return id.kind === 'Mesh' && findEnabledBackend(before?.spec) !== findEnabledBackend(after?.spec);
 }
 
 /** The identities of a service with these SPIFFE ids, sorted; of more than the kind allows the first. */

@@ -9,7 +9,7 @@ import {
   type Resource,
   type ResourceKey,
 } from '@causeway/resources';
-import { enabledBackend, enrolledDataplane, findEnrolment, oldCredential } from '@causeway/identity';
+import { findEnabledBackend, enrolledDataplane, findEnrolment, findOldCredential } from '@causeway/identity';
 import { Enrolment } from '@causeway/kinds';
 import { designate, type Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -87,9 +87,9 @@ class ConditionsReconciler implements KeyedReconciler {
       unsupportedByKuma,
       oldCredential: (dataplane) => {
         const enrolment = findEnrolment(index, dataplane);
-        return enrolment && oldCredential(enrolment);
+        return enrolment && findOldCredential(enrolment);
       },
-      hasMeshMtls: (mesh) => enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec) !== undefined,
+      hasMeshMtls: (mesh) => findEnabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec) !== undefined,
     };
   }
 }
@@ -106,7 +106,7 @@ export function createConditionsReconciler(config: ConditionsConfig): KeyedLoop 
 function findDependents({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
   if (id.kind === 'Mesh') {
     const moves = !sameMembership(before, after);
-    const authority = enabledBackend(before?.spec) !== enabledBackend(after?.spec);
+    const authority = findEnabledBackend(before?.spec) !== findEnabledBackend(after?.spec);
     const goes = before?.spec['controllerName'] !== after?.spec['controllerName'] || authority || !before || !after;
     return moves || goes ? ({ mesh, namespace }) => mesh === id.name || (moves && namespace !== '') : undefined;
   }

@@ -1,15 +1,15 @@
 import {
-  identityFor,
+  selectIdentity,
   identityPathStateId,
   isIdByPreset,
-  nextStep,
+  computeNextStep,
   readPresetPath,
   listSpiffeIds,
-  wantedForm,
+  findWantedForm,
   type MeshIdentityResource,
   type PathStep,
-  identitiesByMesh,
-  movesWorkloadIds,
+  groupIdentitiesByMesh,
+  changesWorkloadIds,
 } from '@causeway/identity';
 import {
   Dataplane,
@@ -73,7 +73,7 @@ class IdentityPathReconciler implements KeyedReconciler {
   constructor(private readonly options: IdentityPathOptions) {}
 
   seed(index: IndexReader): Iterable<Keys> {
-    this.identities = identitiesByMesh(index);
+    this.identities = groupIdentitiesByMesh(index);
     this.meshes.clear();
     return this.walk(index);
   }
@@ -81,7 +81,7 @@ class IdentityPathReconciler implements KeyedReconciler {
   listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { zone } = this.options;
     const { id, key, before, after } = change;
-    if (movesWorkloadIds(change, zone)) return [RESCAN];
+    if (changesWorkloadIds(change, zone)) return [RESCAN];
     if (id.kind === 'Mesh') return before && after ? NO_KEYS : [this.formatKey(id.name)];
     if (id.kind === IdentityPath.name) return [this.formatKey(id.mesh)];
     if (id.zone !== zone) return NO_KEYS;
@@ -131,9 +131,9 @@ class IdentityPathReconciler implements KeyedReconciler {
   ): PathStep {
     const { replicas, validity, skew } = this.options;
     const { index, now, mesh, ids } = of;
-    return nextStep(before, {
+    return computeNextStep(before, {
       now,
-      wanted: wantedForm(index, mesh),
+      wanted: findWantedForm(index, mesh),
       areReplicasReady: replicas.areReady,
       announced: Math.min(ANNOUNCED, validity / 2),
       ended: validity + skew,
@@ -178,7 +178,7 @@ class IdentityPathReconciler implements KeyedReconciler {
 
   private bearer(held: Resource, index: Pick<IndexReader, 'get'>): ConcernedDataplane | undefined {
     const { mesh, namespace } = held.id;
-    const identity = Dataplane.is(held) ? identityFor(held, this.identities.get(mesh) ?? []) : undefined;
+    const identity = Dataplane.is(held) ? selectIdentity(held, this.identities.get(mesh) ?? []) : undefined;
     if (!identity) return undefined;
     const uris = listSpiffeIds(held, identity, readPresetPath(index, held.id));
     return { namespace, uris, isConcerned: isIdByPreset(held, identity) };

@@ -1,4 +1,4 @@
-import { meshAuthoritySecrets, openedText, SealingKeys } from '@causeway/identity';
+import { meshAuthoritySecrets, openSealedText, SealingKeys } from '@causeway/identity';
 import { findCondition, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import type { Change } from '@causeway/store';
@@ -49,7 +49,7 @@ describe('the authority of a mesh with Mesh.mtls', () => {
     return [status, reason];
   };
   const opened = async (keys: SealingKeys): Promise<string> => {
-    const found = openedText(keys, secrets.key, (await harness.get(secrets.key))?.spec ?? {});
+    const found = openSealedText(keys, secrets.key, (await harness.get(secrets.key))?.spec ?? {});
     return found.ok ? found.text : found.reason;
   };
 

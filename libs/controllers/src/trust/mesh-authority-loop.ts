@@ -1,11 +1,11 @@
 import {
   createMeshAuthority,
-  enabledBackend,
+  findEnabledBackend,
   meshAuthoritySecrets,
-  openedText,
+  openSealedText,
   SEALED_LABEL,
-  sealedSpec,
-  sealedWith,
+  sealSpec,
+  findSealingKeyId,
   type AuthorityPair,
   type SealingKeys,
 } from '@causeway/identity';
@@ -65,7 +65,7 @@ class MeshAuthorityLoop implements ControlLoop {
     this.isStale = false;
     const meshes = [...index.ofKind('Mesh')];
     const changes = meshes.flatMap((mesh) => this.planMesh(mesh, index, now));
-    const wanted = new Set(meshes.map(({ id, spec }) => formatAuthorityKey(id.name, enabledBackend(spec))));
+    const wanted = new Set(meshes.map(({ id, spec }) => formatAuthorityKey(id.name, findEnabledBackend(spec))));
     // A key stays in memory no longer than it is needed.
     for (const at of this.made.keys()) if (!wanted.has(at)) this.made.delete(at);
     return { changes, ...(this.isStale ? { wakeAt: now + POLL_INTERVAL } : {}) };
@@ -76,7 +76,7 @@ class MeshAuthorityLoop implements ControlLoop {
   }
 
   private planMesh(mesh: Resource, index: IndexReader, now: number): readonly Change[] {
-    const backend = enabledBackend(mesh.spec);
+    const backend = findEnabledBackend(mesh.spec);
     if (backend === undefined) return [...planCondition(mesh, undefined, now)];
     const { sealing } = this.config;
     const { name } = mesh.id;
@@ -138,12 +138,12 @@ function keyPut(
   { privateKey }: Pick<AuthorityPair, 'privateKey'>,
   sealing: SealingKeys,
 ): readonly Change[] {
-  return [secretPut(id, held, sealedSpec(sealing, id, privateKey), { [SEALED_LABEL]: sealing.current })];
+  return [secretPut(id, held, sealSpec(sealing, id, privateKey), { [SEALED_LABEL]: sealing.current })];
 }
 
 /** Seals a key with the first sealing key where another one sealed it, or nobody. */
 function resealed(key: Resource, sealing: SealingKeys | undefined): readonly Change[] {
-  if (!sealing || sealedWith(key.spec) === sealing.current) return [];
+  if (!sealing || findSealingKeyId(key.spec) === sealing.current) return [];
   const privateKey = openText(key, sealing);
   return privateKey === undefined ? [] : keyPut(key.id, key, { privateKey }, sealing);
 }
@@ -152,7 +152,7 @@ function openText({ id, labels, spec }: Resource, sealing: SealingKeys | undefin
   const { data } = spec;
   if (labels[SEALED_LABEL] === undefined)
     return typeof data === 'string' ? Buffer.from(data, 'base64').toString('utf8') : undefined;
-  const opened = sealing && openedText(sealing, id, spec);
+  const opened = sealing && openSealedText(sealing, id, spec);
   return opened?.ok === true ? opened.text : undefined;
 }
 

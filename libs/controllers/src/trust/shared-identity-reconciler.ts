@@ -1,12 +1,12 @@
 import {
-  identityFor,
+  selectIdentity,
   readPresetPath,
-  sharedIdentities,
+  findSharedIdentities,
   resolveSpiffeId,
   readWorkload,
   type MeshIdentityResource,
-  identitiesByMesh,
-  movesWorkloadIds,
+  groupIdentitiesByMesh,
+  changesWorkloadIds,
 } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import {
@@ -50,7 +50,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
   constructor(private readonly zone: string) {}
 
   seed(index: IndexReader): Iterable<Keys> {
-    this.identities = identitiesByMesh(index);
+    this.identities = groupIdentitiesByMesh(index);
     this.members = new Map();
     this.uris = new Map();
     this.shared = new Map();
@@ -59,7 +59,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
 
   listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
     const { id, key, before, after } = change;
-    if (movesWorkloadIds(change, this.zone)) return [RESCAN];
+    if (changesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;
     if (before && after && before.labels === after.labels && before.spec === after.spec) return [key];
     const former = this.uris.get(key);
@@ -107,7 +107,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     }
     this.uris.delete(key);
     const dataplane = held && Dataplane.is(held) ? held : undefined;
-    const identity = dataplane && identityFor(dataplane, this.identities.get(dataplane.id.mesh) ?? []);
+    const identity = dataplane && selectIdentity(dataplane, this.identities.get(dataplane.id.mesh) ?? []);
     const found = identity && resolveSpiffeId(dataplane, identity, readPresetPath(index, dataplane.id).signs);
     if (!dataplane || found?.ok !== true) return;
     const { uri } = found.id;
@@ -121,7 +121,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     if (uri === undefined) return NO_KEYS;
     const members = this.members.get(uri) ?? new Map<ResourceKey, IdentityMember>();
     const before = this.shared.get(uri) ?? [];
-    const after = sharedIdentities(members.values()).get(uri) ?? [];
+    const after = findSharedIdentities(members.values()).get(uri) ?? [];
     if (before.join('\n') === after.join('\n')) return NO_KEYS;
     if (after.length === 0) this.shared.delete(uri);
     else this.shared.set(uri, after);

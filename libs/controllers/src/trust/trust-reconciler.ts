@@ -1,4 +1,4 @@
-import { type MeshIdentityResource, movesIdentities } from '@causeway/identity';
+import { type MeshIdentityResource, changesIdentities } from '@causeway/identity';
 import { MeshIdentity, MeshTrust } from '@causeway/kinds';
 import { globalIdentity, identityKey, Label, type Resource, type ResourceKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -47,7 +47,7 @@ class TrustReconciler implements KeyedReconciler {
     if (id.kind === MeshTrust.name) return this.keysOfTrust(key, index);
     const comesOrGoes = before === undefined || after === undefined;
     if (id.kind === 'Zone') return comesOrGoes ? [RESCAN] : NO_KEYS;
-    return id.kind === MeshIdentity.name && movesIdentities(change, '') ? [RESCAN] : NO_KEYS;
+    return id.kind === MeshIdentity.name && changesIdentities(change, '') ? [RESCAN] : NO_KEYS;
   }
 
   reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined {

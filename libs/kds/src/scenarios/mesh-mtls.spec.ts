@@ -1,4 +1,4 @@
-import { meshAuthoritySecrets, openedText, sealedSpec, SEALED_LABEL, SealingKeys } from '@causeway/identity';
+import { meshAuthoritySecrets, openSealedText, sealSpec, SEALED_LABEL, SealingKeys } from '@causeway/identity';
 import type { Identity, JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
@@ -29,7 +29,7 @@ describe('the Secrets of Mesh.mtls', () => {
       await global.holds(id);
     };
     await put(certificate, data('certificate'));
-    await put(key, sealedSpec(sealing, key, KEY), { [SEALED_LABEL]: 'g' });
+    await put(key, sealSpec(sealing, key, KEY), { [SEALED_LABEL]: 'g' });
     await global.serve();
     try {
       kuma.ask(global, ['Mesh', 'Secret']);
@@ -74,7 +74,7 @@ describe('the Secrets of Mesh.mtls', () => {
       await west.holds(certificate, ({ spec }) => spec['data'] === data('certificate')['data']);
       const held = await west.holds(key);
       expect(held.labels[SEALED_LABEL]).toBe('z');
-      expect(openedText(sealing, key, held.spec)).toEqual({ ok: true, text: KEY });
+      expect(openSealedText(sealing, key, held.spec)).toEqual({ ok: true, text: KEY });
       const stored = JSON.stringify([...west.index.ofKind('Secret')]);
       expect(stored).not.toContain(Buffer.from(KEY).toString('base64'));
       kuma.state.set('Secret', [...secrets, secret('another', 'text')]);

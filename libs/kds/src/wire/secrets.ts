@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { Label, type JsonObject } from '@causeway/resources';
 import { AUTHORITY_SECRET } from '@causeway/access';
-import { isMeshAuthorityKey, openedText, SEALED_LABEL, sealedSpec, type SealingKeys } from '@causeway/identity';
+import { isMeshAuthorityKey, openSealedText, SEALED_LABEL, sealSpec, type SealingKeys } from '@causeway/identity';
 import type { Dialect } from './dialect';
 import type { WireResource } from './wire-resource';
 
@@ -47,7 +47,7 @@ export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?
   if (dialect.json) throw new TypeError('the key of Mesh.mtls goes to zones of Kuma only');
   const { [SEALED_LABEL]: sealed, ...labels } = resource.labels;
   if (sealed === undefined) return resource;
-  const opened = sealing && openedText(sealing, resource, resource.spec);
+  const opened = sealing && openSealedText(sealing, resource, resource.spec);
   if (!opened?.ok)
     throw new TypeError(`the key of Mesh.mtls does not open: ${opened?.reason ?? 'no secrets key is set'}`);
   return { ...resource, labels, spec: { data: Buffer.from(opened.text).toString('base64') } };
@@ -57,7 +57,7 @@ export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?
 export function withSealedKey(resource: WireResource, sealing?: SealingKeys): WireResource {
   if (!isMeshAuthorityKey(resource) || !sealing) return resource;
   const { [SEALED_LABEL]: _, ...labels } = resource.labels;
-  const spec: JsonObject = sealedSpec(sealing, resource, readText(resource.spec));
+  const spec: JsonObject = sealSpec(sealing, resource, readText(resource.spec));
   return { ...resource, labels: { ...labels, [SEALED_LABEL]: sealing.current }, spec };
 }
 

@@ -1,4 +1,4 @@
-import { changingIdsIn } from '@causeway/identity';
+import { findChangingIds } from '@causeway/identity';
 import { IdentityPathState } from '@causeway/kinds';
 import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
 import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PolicyChangeSet } from '@causeway/policies';
@@ -208,7 +208,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
         this.meansOthers(service) ? { ok: false, reason: SAME_NAMES } : kumaService(index, service.id, port),
       servers: () => this.servers.of(identityKey(service.id), service, this.zones ?? []),
       defaultAccess: this.defaults.get(service.id.mesh) ?? 'Allow',
-      changing: () => changingIdsIn(index, service.id.mesh, ''),
+      changing: () => findChangingIds(index, service.id.mesh, ''),
     });
   }
 

@@ -2,7 +2,7 @@ import type { DoctorCheckName, Finding } from '@causeway/api';
 import { quarantineCommand } from '@causeway/admission';
 import { foreignReferences } from '@causeway/kinds';
 import type { ReaperHold } from '@causeway/controllers';
-import { changingIdsIn, enrolledDataplane, oldCredential } from '@causeway/identity';
+import { findChangingIds, enrolledDataplane, findOldCredential } from '@causeway/identity';
 import { Enrolment, IdentityPathState, MeshNaming } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
 import { AccessPolicy, namespacedIds, type ChangingIds } from '@causeway/policies';
@@ -146,7 +146,7 @@ function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | und
     }
     const { id, spec } = enrolment;
     const dataplane = { ...enrolment, id: enrolledDataplane(id) };
-    const old = oldCredential(enrolment);
+    const old = findOldCredential(enrolment);
     if (old) {
       const what = `its machine shows a credential of before enrolments, good for ${old.services.join(', ') || 'no service'} and nothing new`;
       yield found(dataplane, what, `give it a new bundle: ${old.command}`);
@@ -182,7 +182,7 @@ function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   const here = cp.role === 'zone' ? cp.zone : '';
   for (const policy of index.ofKind(AccessPolicy.kind)) {
     const { mesh } = policy.id;
-    const ids = changing.get(mesh) ?? changingIdsIn(index, mesh, here);
+    const ids = changing.get(mesh) ?? findChangingIds(index, mesh, here);
     changing.set(mesh, ids);
     const named = ids.length === 0 ? [] : idsNamedBy(policy.spec).filter((id) => namespacedIds(id, ids).length > 0);
     const [first, ...others] = named;

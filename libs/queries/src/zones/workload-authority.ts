@@ -4,8 +4,8 @@ import { parseValidity } from '@causeway/access';
 import {
   BACKDATED,
   listCertificates,
-  checkOrder,
-  waitedFor,
+  checkCommand,
+  listAwaitedPeers,
   type AuthorityStateOfZone,
   type RotationCommand,
   type RotationRequests,
@@ -18,7 +18,7 @@ import type { Clock } from '@causeway/runtime';
 /** The certificate authority of a zone, as operators see and rotate it. */
 export interface AuthorityAccess {
   readonly authority: Pick<ZoneAuthority, 'state'>;
-  readonly requests: Pick<RotationRequests, 'pending' | 'leave'>;
+  readonly requests: Pick<RotationRequests, 'submit' | 'getPending'>;
   readonly evidence: TrustEvidence;
 }
 
@@ -45,9 +45,9 @@ export class WorkloadAuthority {
   /** The authorities, the step of a rotation, who is missing, and the order that waits; no key. Throws Unavailable. */
   async status(): Promise<AuthorityState> {
     const { authority, requests, evidence } = this.here();
-    const [state, request] = await Promise.all([authority.state(), requests.pending()]);
+    const [state, request] = await Promise.all([authority.state(), requests.getPending()]);
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
-    const live = state.step.type === 'trusting' ? waitedFor(await evidence.gaps(listCertificates(state))) : [];
+    const live = state.step.type === 'trusting' ? listAwaitedPeers(await evidence.gaps(listCertificates(state))) : [];
     return {
       ...toStep(state, live),
       authorities: state.authorities.map((one) => toAuthority(one, state.signing)),
@@ -67,10 +67,10 @@ export class WorkloadAuthority {
     // Asked to force what waits already, the operator does not begin another one.
     const isForced = decoded.type === 'rotate' && decoded.force && state.step.type === 'trusting';
     const order: RotationCommand = isForced ? { type: 'force' } : decoded;
-    checkOrder(order, state.step);
-    await requests.leave(order, by);
+    checkCommand(order, state.step);
+    await requests.submit(order, by);
     const until = this.clock.now() + ORDER_WAIT;
-    while (this.clock.now() < until && (await requests.pending())) await this.clock.sleep(REQUEST_POLL_INTERVAL);
+    while (this.clock.now() < until && (await requests.getPending())) await this.clock.sleep(REQUEST_POLL_INTERVAL);
     return this.status();
   }
 

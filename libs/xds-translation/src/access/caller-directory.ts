@@ -1,6 +1,6 @@
 import { asDataplane } from '@causeway/dataplanes';
 import { movesMeshAuthority, WorkloadIds } from '@causeway/controllers';
-import { movesWorkloadIds, changingIds, zoneDomains, type ZoneDomains } from '@causeway/identity';
+import { changesWorkloadIds, changingIds, computeZoneDomains, type ZoneDomains } from '@causeway/identity';
 import { IdentityPathState, MeshService } from '@causeway/kinds';
 import type { CallerFacts, ChangingIds, IdBearer } from '@causeway/policies';
 import {
@@ -57,7 +57,7 @@ export class CallerDirectory {
   /** Takes changes of the index. */
   observe(changes: readonly IndexChange[]): CallersChange {
     const moves = (change: IndexChange): boolean =>
-      movesWorkloadIds(change, this.zone) || movesMeshAuthority(change) || movesState(change, this.zone);
+      changesWorkloadIds(change, this.zone) || movesMeshAuthority(change) || movesState(change, this.zone);
     if (changes.some(moves)) {
       this.ids.reset(this.index);
       this.meshes = new Map();
@@ -93,7 +93,7 @@ export class CallerDirectory {
 
   private listZoneDomains(mesh: string, of: string): ZoneDomains {
     const key = `${mesh}/${of}`;
-    const domains = this.domains.get(key) ?? zoneDomains(this.index, mesh, { of, here: this.zone });
+    const domains = this.domains.get(key) ?? computeZoneDomains(this.index, mesh, { of, here: this.zone });
     this.domains.set(key, domains);
     return domains;
   }

@@ -1,4 +1,4 @@
-import { zoneDomains } from '@causeway/identity';
+import { computeZoneDomains } from '@causeway/identity';
 import { WorkloadRevocation } from '@causeway/kinds';
 import { compareText } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -21,7 +21,7 @@ export function endedEnrolments(
   const found = [...index.ofKind(WorkloadRevocation.name)].flatMap((one) => {
     if (one.id.mesh !== mesh || !WorkloadRevocation.is(one)) return [];
     const of = one.id.zone;
-    const domains = of === zone ? undefined : zoneDomains(index, mesh, { of, here: zone }).possible;
+    const domains = of === zone ? undefined : computeZoneDomains(index, mesh, { of, here: zone }).possible;
     return one.spec.ended.map(({ enrolment }) => ({ enrolment, domains }));
   });
   return found.sort((a, b) => compareText(a.enrolment, b.enrolment));

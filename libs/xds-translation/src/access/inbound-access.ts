@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataplaneResource } from '@causeway/dataplanes';
-import { revokedIdsIn } from '@causeway/identity';
+import { listRevokedIds } from '@causeway/identity';
 import { IdentityPathState, WorkloadRevocation } from '@causeway/kinds';
 import { findMtlsMode, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource, type ResourceKey } from '@causeway/resources';
@@ -189,7 +189,7 @@ export class AccessTable implements DestinationAccess {
     if (!access) return 'pending';
     const narrowed = countNarrowed(this.parts.index.get(globalIdentity('Mesh', mesh)));
     const at = { mesh, zone: this.parts.zone };
-    const revoked = revokedIdsIn(this.parts.index, at, access.revoked);
+    const revoked = listRevokedIds(this.parts.index, at, access.revoked);
     return { access: { ...access, revoked }, narrowed, ended: endedEnrolments(this.parts.index, at) };
   }
 }

@@ -1,5 +1,5 @@
 import { certificatesOfTrust, isTrustedHere, readBundle } from '@causeway/controllers';
-import { enabledBackend, type MeshAuthority } from '@causeway/identity';
+import { findEnabledBackend, type MeshAuthority } from '@causeway/identity';
 import { compareText, type Resource } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
 
@@ -12,7 +12,7 @@ export interface TrustDomain {
 /** The mesh whose authority of `Mesh.mtls` may be another one after a change; undefined for other changes. */
 export function meshOfAuthority({ id, before, after }: IndexChange): string | undefined {
   if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-cert-`) ? id.mesh : undefined;
-  if (id.kind !== 'Mesh' || enabledBackend(before?.spec) === enabledBackend(after?.spec)) return undefined;
+  if (id.kind !== 'Mesh' || findEnabledBackend(before?.spec) === findEnabledBackend(after?.spec)) return undefined;
   return id.name;
 }
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { joinBundleText, type JoinBundle } from '@causeway/identity';
+import { formatJoinBundle, type JoinBundle } from '@causeway/identity';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt, type Output } from '../../render';
 import { decodeClaims, describeToken } from '../../settings/token-claims';
@@ -69,7 +69,7 @@ export function printGivenBundle(
   const claims = decodeClaims(token);
   if (claims?.use !== 'zone' || claims.subject !== `zone ${place.zone}`)
     throw new UsageError(`--token-file: ${tokenFile} holds no token of zone ${place.zone}`);
-  context.print(joinBundleText({ ...place, mesh: '', token }));
+  context.print(formatJoinBundle({ ...place, mesh: '', token }));
   context.printError(`token ${claims.id}: ${describeToken(token, context.now())}`);
   return 0;
 }

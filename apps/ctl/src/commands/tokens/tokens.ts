@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { joinBundleText } from '@causeway/identity';
+import { formatJoinBundle } from '@causeway/identity';
 import type { JsonObject } from '@causeway/resources';
 import { ApiError } from '@causeway/api-client';
 import type { Command } from 'commander';
@@ -40,7 +40,7 @@ export async function issueZoneToken(
   if (place && tokenFile !== undefined) return printGivenBundle(context, place, options);
   const scope = options.scope ?? (bundle ? ['ingress'] : undefined);
   const order = { zone, ...(scope ? { scope: [...scope] } : {}) };
-  const printed = (token: string): string => (place ? joinBundleText({ ...place, mesh: '', token }) : token);
+  const printed = (token: string): string => (place ? formatJoinBundle({ ...place, mesh: '', token }) : token);
   const body = await issue(context, 'zone', order, { validFor, output, printed }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
     const command = tokenCommandAtGlobal(zone, scope);
@@ -104,7 +104,7 @@ export async function issueDataplaneToken(
     ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
   };
   const place = bundle ? await findJoinPlace(context, options) : undefined;
-  const printed = (token: string): string => (place ? joinBundleText({ ...place, mesh, token }) : token);
+  const printed = (token: string): string => (place ? formatJoinBundle({ ...place, mesh, token }) : token);
   const body = await issue(context, 'dataplane', order, { validFor, output, printed });
   if (!body) return 0;
   const until = textAt(body, 'expiresAt');

@@ -61,7 +61,7 @@ function isHere(url: string): boolean {
 async function boundedText({ body }: Response, url: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // // Leaving the loop by an exception cancels the body.
+  // Leaving the loop by an exception cancels the body.
   const pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = body ?? [];
   for await (const chunk of pieces) {
     length += chunk.length;

@@ -10,7 +10,7 @@ import { checkKeySetUrl, type FetchJson } from './fetch-json';
 export const KEY_SETS = 'oidc-keys';
 
 /** Age at which a key set is fetched again, ms: a key that the issuer withdrew stays trusted for that long. */
-const REFRESH = 10 * 60_000;
+const REFRESH_INTERVAL = 10 * 60_000;
 
 /** Minimum time between two fetches, ms: tokens with forged key ids do not cause more. */
 const COOLDOWN = 30_000;
@@ -56,7 +56,7 @@ export class IssuerKeys {
   readonly find: JWTVerifyGetKey = async (header, token) => {
     this.restored ??= this.restore();
     await this.restored;
-    if (!this.held || this.age() > Math.min(REFRESH, this.settings.jwksMaxAge)) await this.refresh();
+    if (!this.held || this.age() > Math.min(REFRESH_INTERVAL, this.settings.jwksMaxAge)) await this.refresh();
     const known = await this.findKey(header, token);
     if (known) return known;
     await this.refresh();
@@ -156,7 +156,7 @@ function keysIn(document: unknown): readonly JsonObject[] {
   const keys = isJsonObject(document) ? document['keys'] : undefined;
   if (!isJsonArray(keys) || keys.length > MAX_KEYS)
     throw new Error(`its key set is no list of at most ${MAX_KEYS} keys`);
-  // // Private and symmetric keys do not belong in it.
+  // Private and symmetric keys do not belong in it.
   return keys.filter(isJsonObject).filter(({ kty, d }) => kty !== 'oct' && d === undefined);
 }
 

@@ -79,7 +79,7 @@ function toCaller(payload: JWTPayload, issuer: OidcIssuer): Caller {
   if (typeof name !== 'string' || name === '')
     throw new Unauthenticated(`the claim "${usernameClaim}" of the OIDC token must be the name of a user`);
   const { email_verified: verified } = payload;
-  // // Some issuers write the claim as text; any other value proves nothing.
+  // Some issuers write the claim as text; any other value proves nothing.
   if (usernameClaim === 'email' && verified !== undefined && verified !== true && verified !== 'true')
     throw new Unauthenticated('the OIDC token says that the e-mail address of its user is not verified');
   const user = `${usernamePrefix}${name}`;

@@ -1,7 +1,7 @@
 import { HttpRbac, RBAC_Action } from '@causeway/proto-gen';
-import { NOBODY } from './verified-caller';
+import { ANONYMOUS_CALLER } from './verified-caller';
 import { UNCLEAR_PATHS } from '@causeway/xds-translation';
-import { callerRule, connectionRule } from './callers';
+import { decodeCallerRule, decodeConnectionRule } from './callers';
 
 const ID = 'spiffe://default.east.mesh.local/workload/web';
 const all = { rule: { $case: 'any' as const, value: true } };
@@ -46,12 +46,14 @@ it.each<[string, HttpRbac, boolean, boolean]>([
   ['nothing is denied', rbac(DENY, {}), true, false],
   ['only unclear paths are denied', rbac(DENY, { [UNCLEAR_PATHS]: [gets] }), true, false],
 ])('a connection whose requests are not seen, where %s', (_, filter, allows, isOfRequests) => {
-  const rule = connectionRule(filter);
-  expect([rule.allows({ ids: [ID], subject: '' }), rule.isOfRequests]).toEqual([allows, isOfRequests]);
+  const rule = decodeConnectionRule(filter);
+  expect([rule.allows({ ids: [ID], subject: '' }), rule.dependsOnRequest]).toEqual([allows, isOfRequests]);
   // Without an identity nobody is one of those that a rule is about.
-  expect(rule.allows(NOBODY)).toBe(filter.rules?.action === DENY);
+  expect(rule.allows(ANONYMOUS_CALLER)).toBe(filter.rules?.action === DENY);
 });
 
 it('a filter of connections that looks at requests is refused', () => {
-  expect(() => callerRule({ rules: rbac(ALLOW, { a: [gets] }).rules, matcher: undefined })).toThrow('permissions');
+  expect(() => decodeCallerRule({ rules: rbac(ALLOW, { a: [gets] }).rules, matcher: undefined })).toThrow(
+    'permissions',
+  );
 });

@@ -1,39 +1,39 @@
 import { type HttpRbac, type NetworkRbac, type Principal, RBAC_Action } from '@causeway/proto-gen';
 import { UNCLEAR_PATHS } from '@causeway/xds-translation';
-import { matcherRule } from './matcher-rule';
+import { decodeMatcherRule } from './matcher-rule';
 import type { CallerRule } from './verified-caller';
 import { UnsupportedConfig } from './unsupported-config';
 
-/** Decodes the rule of an access filter. All of it is enforced; an unknown principal is an error, never a pass. */
-export function callerRule({ rules, matcher }: Pick<NetworkRbac, 'rules' | 'matcher'>): CallerRule {
-  if (matcher) return matcherRule(matcher);
-  const { allows, isOfRequests } = connectionRule({ rules, matcher });
-  if (isOfRequests) throw new UnsupportedConfig('permissions', 'are not "any"');
+/** Decodes an access filter (RBAC) completely; an unknown principal is an error, never a match. */
+export function decodeCallerRule({ rules, matcher }: Pick<NetworkRbac, 'rules' | 'matcher'>): CallerRule {
+  if (matcher) return decodeMatcherRule(matcher);
+  const { allows, dependsOnRequest } = decodeConnectionRule({ rules, matcher });
+  if (dependsOnRequest) throw new UnsupportedConfig('permissions', 'are not "any"');
   return allows;
 }
 
 /**
- * The rule of an access filter for a connection whose requests are not seen: what it denies some requests is denied, what it allows some
- * requests only is not allowed. `isOfRequests`: there is such a rule. A path that could be read in two ways is denied only together
- * with rules that name paths.
+ * Decodes an HTTP access filter for connections whose requests are not parsed: a caller is denied if any of its
+ * requests is denied, or if only some are allowed. `dependsOnRequest`: such a rule exists. The policy against ambiguous
+ * paths is skipped: it applies only together with rules that match paths.
  */
-export function connectionRule({ rules, matcher }: Pick<HttpRbac, 'rules' | 'matcher'>): {
+export function decodeConnectionRule({ rules, matcher }: Pick<HttpRbac, 'rules' | 'matcher'>): {
   readonly allows: CallerRule;
-  readonly isOfRequests: boolean;
+  readonly dependsOnRequest: boolean;
 } {
   if (matcher) throw new UnsupportedConfig('matcher', 'access by a matcher is not known');
-  if (!rules || rules.action === RBAC_Action.LOG) return { allows: () => true, isOfRequests: false };
+  if (!rules || rules.action === RBAC_Action.LOG) return { allows: () => true, dependsOnRequest: false };
   const isAllow = rules.action === RBAC_Action.ALLOW;
   const policies = Object.entries(rules.policies).flatMap(([name, { permissions, principals }]) => {
-    const takesAll = permissions.some(({ rule }) => rule?.$case === 'any' && rule.value);
+    const matchesAllRequests = permissions.some(({ rule }) => rule?.$case === 'any' && rule.value);
     const callers = principals.map(principalRule);
     const fits: CallerRule = (caller) => callers.some((rule) => rule(caller));
-    return name === UNCLEAR_PATHS ? [] : [{ fits, takesAll }];
+    return name === UNCLEAR_PATHS ? [] : [{ fits, matchesAllRequests }];
   });
-  const counted = policies.filter(({ takesAll }) => takesAll || !isAllow);
+  const counted = policies.filter(({ matchesAllRequests }) => matchesAllRequests || !isAllow);
   return {
     allows: (caller) => counted.some(({ fits }) => fits(caller)) === isAllow,
-    isOfRequests: policies.some(({ takesAll }) => !takesAll),
+    dependsOnRequest: policies.some(({ matchesAllRequests }) => !matchesAllRequests),
   };
 }
 

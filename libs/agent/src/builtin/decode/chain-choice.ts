@@ -10,16 +10,19 @@ import {
 } from '@causeway/proto-gen';
 import { asMessage, UnsupportedConfig } from './unsupported-config';
 
-/** Facts read from the first bytes of a connection. */
+/** Properties of a connection that are read from its first bytes. */
 export interface Opening {
   readonly isTls: boolean;
-  /** Empty where none is asked for. */
+  /** Server name (SNI); empty if the client sent none. */
   readonly serverName: string;
-  /** The protocol names that the client offers (ALPN). */
+  /** Protocol names that the client offers (ALPN). */
   readonly alpn: readonly string[];
 }
 
-/** Chooses the filter chain of a connection, by its name; undefined where none takes it. */
+/** Opening of a plaintext connection. */
+export const PLAINTEXT_OPENING: Opening = { isTls: false, serverName: '', alpn: [] };
+
+/** Returns the name of the filter chain that accepts a connection; undefined if no chain matches. */
 export type ChainChoice = (opening: Opening) => string | undefined;
 
 type MatcherNode = MatcherTree;
@@ -34,7 +37,7 @@ type Single = Extract<
 >['value'];
 type StringMatcher = Extract<NonNullable<Single['matcher']>, { $case: 'valueMatch' }>['value'];
 
-/** Decodes how a listener chooses its filter chains. @throws UnsupportedConfig */
+/** Decodes how a listener selects filter chains. @throws UnsupportedConfig */
 export function decodeChainChoice(chains: readonly FilterChain[], matcher: MatcherTree | undefined): ChainChoice {
   return matcher ? byTree(matcher) : byMatches(chains);
 }
@@ -61,10 +64,7 @@ function byTree({ matcherType, onNoMatch }: MatcherNode): ChainChoice {
   };
 }
 
-/**
- * Returns the matches of one entry of a list and their targets; nothing for an entry that only groups sources by their
- * hash.
- */
+/** Returns the matches of one list entry and their targets; empty for an entry that only groups sources by hash. */
 function fieldChoice({ predicate, onMatch }: FieldMatcher): readonly {
   readonly fits: (opening: Opening) => boolean;
   readonly choose: ChainChoice;
@@ -72,7 +72,7 @@ function fieldChoice({ predicate, onMatch }: FieldMatcher): readonly {
   const single = predicate?.matchType;
   if (single?.$case !== 'singlePredicate') throw new UnsupportedConfig('filterChainMatcher', 'has no single predicate');
   const { input, matcher } = single.value;
-  // The chains of the groups are one chain, for this plane counts sources one by one.
+  // Source groups lead to copies of one chain; this dataplane counts each source address separately.
   if (matcher?.$case === 'customMatch' && asMessage(ConsistentHashing, matcher.value.typedConfig)) return [];
   if (!asMessage(ServerNameInput, input?.typedConfig) || matcher?.$case !== 'valueMatch')
     throw new UnsupportedConfig('filterChainMatcher', `${input?.typedConfig?.typeUrl ?? 'nothing'} is not known`);
@@ -101,7 +101,7 @@ function getTransport({ isTls }: Opening): string {
   return isTls ? 'tls' : 'raw_buffer';
 }
 
-/** Each chain says what it takes; the one that says most about the server name wins. */
+/** Selects the chain with the most specific match on the server name. */
 function byMatches(chains: readonly FilterChain[]): ChainChoice {
   const candidates = chains.map(({ name, filterChainMatch }) => ({ name, rank: rankChain(filterChainMatch) }));
   return (opening) => {

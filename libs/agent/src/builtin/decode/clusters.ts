@@ -3,49 +3,49 @@ import { decodeLocalities, readTextValues, type EndpointLocality } from './endpo
 import { decodeClientTls, type ClientTls } from './tls-settings';
 import { asMessage, decodeDuration, UnsupportedConfig } from './unsupported-config';
 
-/** Rule that excludes an unreachable endpoint for some time. Times in ms. */
+/** Outlier detection: when and for how long an unreachable endpoint is ejected. Times in ms. */
 export interface EjectionRule {
-  /** Failures to connect, one after the other. */
+  /** Consecutive connect failures. */
   readonly failures: number;
-  /** Interval at which ended ejections are looked for. */
+  /** Interval at which the ejection count of a host decreases. */
   readonly interval: number;
-  /** The first ejection; the n-th lasts n times as long. */
+  /** Duration of the first ejection; the n-th lasts n times as long. */
   readonly base: number;
   readonly maxDuration: number;
-  /** Maximum share of excluded endpoints, in percent; one is always allowed. */
+  /** Maximum share of ejected endpoints, in percent; one endpoint may always be ejected. */
   readonly maxPercent: number;
 }
 
-/** By which transport an endpoint is spoken to, by its metadata. */
+/** Transport socket for endpoints whose metadata match. */
 interface TransportChoice {
   readonly match: Readonly<Record<string, string>>;
   readonly transport: ClientTls | 'plaintext';
 }
 
-/** A cluster, decoded. */
+/** Decoded cluster. */
 export interface DecodedCluster {
   readonly name: string;
-  /** Its endpoints, or the name of the resource that has them. */
+  /** Inline endpoints, or the name of the endpoints resource. */
   readonly endpoints: { readonly name: string } | { readonly localities: readonly EndpointLocality[] };
-  /** Addresses may be host names, which are resolved again and again. */
+  /** Addresses may be host names, which are resolved periodically (STRICT_DNS). */
   readonly isResolved: boolean;
-  /** The first that an endpoint's metadata match; the last matches each. */
+  /** Transport sockets: the first whose match fits an endpoint's metadata is used; the last fits every endpoint. */
   readonly transports: readonly TransportChoice[];
-  /** Timeout of an attempt, including its handshake, ms. */
+  /** Timeout of one attempt, including its TLS handshake, ms. */
   readonly connectTimeout: number;
   readonly maxConnections: number;
-  /** Below so many percent of healthy endpoints the unhealthy ones count too. */
+  /** Panic threshold: below this percentage of healthy endpoints, unhealthy ones get traffic too. */
   readonly panicPercent: number;
   readonly isWeighted: boolean;
   readonly ejection: EjectionRule | undefined;
-  /** Connections end with the ejection of their endpoint. */
+  /** Open connections are closed when their endpoint is ejected. */
   readonly closesOnFailure: boolean;
-  /** Which HTTP is spoken; undefined where it is bytes. */
+  /** HTTP version of the upstream; undefined if it is plain TCP. */
   readonly http: 1 | 2 | undefined;
 }
 
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
-/** Presets of Envoy. */
+/** Envoy's defaults. */
 const PRESET = { connectTimeout: 5_000, maxConnections: 1_024, panicPercent: 50 };
 
 /** @throws UnsupportedConfig */

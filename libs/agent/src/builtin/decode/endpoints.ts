@@ -1,9 +1,9 @@
 import { ClusterLoadAssignment, HealthStatus, type LocalityLbEndpoints } from '@causeway/proto-gen';
 import { UnsupportedConfig } from './unsupported-config';
 
-/** One place where a cluster is served. */
+/** Endpoint of a cluster. */
 export interface UpstreamEndpoint {
-  /** An IP address, or a host name in a cluster that resolves names. */
+  /** IP address, or a host name in a STRICT_DNS cluster. */
   readonly address: string;
   readonly port: number;
   readonly isHealthy: boolean;
@@ -11,18 +11,17 @@ export interface UpstreamEndpoint {
   readonly match: Readonly<Record<string, string>>;
 }
 
-/** Endpoints of one place; those of a lower priority serve where those above cannot. */
+/** Endpoints of one locality. Priority 0 is the highest; lower ones serve if the higher ones cannot. */
 export interface EndpointLocality {
   readonly zone: string;
   readonly priority: number;
-  /** Its share of the priority's traffic, where localities are weighted. */
+  /** Share of the priority's traffic, if the cluster weights localities. */
   readonly weight: number;
   readonly endpoints: readonly UpstreamEndpoint[];
 }
 
-/** The key of the metadata that chooses a transport socket. */
 const SOCKET_MATCH = 'envoy.transport_socket_match';
-/** As Envoy's own rule. */
+/** Envoy's limit. */
 const LOWEST_PRIORITY = 128;
 const HEALTHY: readonly HealthStatus[] = [HealthStatus.UNKNOWN, HealthStatus.HEALTHY];
 
@@ -31,7 +30,7 @@ export function decodeEndpoints(bytes: Uint8Array): readonly EndpointLocality[] 
   return decodeLocalities(ClusterLoadAssignment.decode(bytes));
 }
 
-/** The endpoints of an assignment, also of one that stands in a cluster. */
+/** Decodes the endpoints of a load assignment, standalone or inline in a cluster. */
 export function decodeLocalities({ endpoints }: Pick<ClusterLoadAssignment, 'endpoints'>): readonly EndpointLocality[] {
   const lowest = Math.max(0, ...endpoints.map(({ priority }) => priority));
   if (lowest > LOWEST_PRIORITY) throw new UnsupportedConfig('priority', `is ${lowest}, at most ${LOWEST_PRIORITY}`);
@@ -60,7 +59,7 @@ function readEndpoint({
   };
 }
 
-/** The values of a struct as text. */
+/** Returns the values of a Struct as text. */
 export function readTextValues(struct: object = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(struct).map(([key, value]) => [key, String(value)]));
 }

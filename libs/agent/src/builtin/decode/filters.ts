@@ -11,79 +11,86 @@ import {
   TcpProxy,
   TcpProxy_UpstreamConnectMode,
 } from '@causeway/proto-gen';
-import { callerRule, connectionRule } from './callers';
-import { routePlan, type DecodedRoute, type WeightedCluster } from './routes';
+import { decodeCallerRule, decodeConnectionRule } from './callers';
+import { decodeRouteConfiguration, type DecodedRoute, type WeightedCluster } from './routes';
 import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 import type { CallerRule } from './verified-caller';
 
-/** Which cluster a connection goes to. */
+/** How the cluster of a connection is selected. */
 export type ClusterChoice =
   | { readonly type: 'fixed'; readonly cluster: string }
-  /** One of these by weight, drawn for each connection. */
+  /** Drawn by weight for each connection. */
   | { readonly type: 'weighted'; readonly clusters: readonly WeightedCluster[] }
-  /** The cluster of this prefix and the server name that the client asks for. */
+  /** The cluster named by this prefix followed by the server name (SNI). */
   | { readonly type: 'by server name'; readonly prefix: string }
-  /** Those of the routes of this name. */
+  /** The clusters of the route configuration with this name. */
   | { readonly type: 'by routes'; readonly routes: string };
 
-/** Limits for one source address. */
+/** Limits for each source address. */
 export interface SourceLimit {
   readonly connections: number;
   readonly perSecond: number;
-  /** New connections at once. */
+  /** Maximum number of new connections at once. */
   readonly burst: number;
 }
 
-/** Forwarding of a connection that a filter chain accepts. Times in ms. */
+/** How an accepted connection is forwarded. Times in ms. */
 export interface Forwarding {
-  /** The prefix of its counters. */
   readonly statPrefix: string;
   readonly choice: ClusterChoice;
   readonly idle: number;
-  /** The longest life of a connection; undefined: as long as it is used. */
+  /** Maximum duration of a connection; undefined: unlimited. */
   readonly maxAge: number | undefined;
-  /** Attempts to connect, and the pauses between them. */
+  /** Connect attempts, and the backoff between them. */
   readonly attempts: number;
   readonly pause: { readonly base: number; readonly cap: number };
   /** Access rule, and the prefix of its counters. */
   readonly access: { readonly statPrefix: string; readonly allows: CallerRule } | undefined;
   readonly limit: (SourceLimit & { readonly statPrefix: string }) | undefined;
-  /**
-   * HTTP features that this dataplane does not implement, for people; empty if it implements all that is configured.
-   */
-  readonly lost: readonly string[];
+  /** Configured HTTP features that this dataplane does not implement, as text; empty if it implements all. */
+  readonly unsupported: readonly string[];
 }
 
-/** Presets of Envoy. */
+/** Envoy's defaults. */
 const IDLE = 3_600_000;
 const PAUSE = { base: 1_000, cap: 10_000 };
-/** Attempts of a connection that a plane without HTTP makes for an HTTP destination: Envoy has those of its requests. */
+/** Connect attempts for an HTTP destination: this dataplane cannot retry requests as Envoy does. */
 const HTTP_ATTEMPTS = 10;
 const HTTP_PAUSE = { base: 25, cap: 250 };
-/** The filter state by which the cluster of a connection is chosen. */
+/** Filter state that selects the cluster of a connection. */
 const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
 const BY_SERVER_NAME = '%REQUESTED_SERVER_NAME%';
 
 type HttpFilter = HttpConnectionManager['httpFilters'][number];
 type ForwardingDraft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
 
-/** Decodes the filters of a chain together. @throws UnsupportedConfig for an unknown filter. */
+/** Decodes all filters of a chain. @throws UnsupportedConfig for an unknown filter */
 export function decodeForwarding({ filters }: Pick<FilterChain, 'filters'>): Forwarding {
   const draft: ForwardingDraft = {};
   for (const filter of filters) addFilter(draft, filter);
-  const { statPrefix, choice, idle = IDLE, maxAge, attempts = 1, pause = PAUSE, access, limit, lost = [] } = draft;
+  const {
+    statPrefix,
+    choice,
+    idle = IDLE,
+    maxAge,
+    attempts = 1,
+    pause = PAUSE,
+    access,
+    limit,
+    unsupported = [],
+  } = draft;
   if (statPrefix === undefined || !choice) throw new UnsupportedConfig('filters', 'none passes anything on');
-  return { statPrefix, choice, idle, maxAge, attempts, pause, access, limit, lost };
+  return { statPrefix, choice, idle, maxAge, attempts, pause, access, limit, unsupported };
 }
 
 function addFilter(draft: ForwardingDraft, filter: Filter): void {
   const config = readTypedConfig(filter);
   const access = asMessage(NetworkRbac, config);
-  if (access) return addAccess(draft, access.statPrefix, callerRule(access));
+  if (access) return addAccess(draft, access.statPrefix, decodeCallerRule(access));
   const state = asMessage(SetFilterState, config);
   if (state) return void (draft.prefix = serverNamePrefix(state));
   const rate = asMessage(NetworkLocalRateLimit, config);
-  if (rate && rate.shareKey !== '') return lose(draft, LIMITED);
+  if (rate && rate.shareKey !== '') return addUnsupported(draft, CONNECTIONS_UNLIMITED);
   if (rate) return void (draft.limit = { ...readLimit(draft), ...readRate(rate) });
   const most = asMessage(ConnectionLimit, config);
   if (most) return void (draft.limit = { ...readLimit(draft), connections: most.maxConnections ?? Infinity });
@@ -94,14 +101,14 @@ function addFilter(draft: ForwardingDraft, filter: Filter): void {
   throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
 }
 
-/** Of all sources together, as a policy asks; an ingress has limits of each source. */
-const LIMITED = 'the number of connections is not limited: this plane counts them by source only';
+/** For limits over all sources together, which a policy asks for; an ingress limits each source. */
+const CONNECTIONS_UNLIMITED = 'the number of connections is not limited: this plane counts them by source only';
 
-function lose(draft: ForwardingDraft, what: string): void {
-  draft.lost = [...(draft.lost ?? []), what];
+function addUnsupported(draft: ForwardingDraft, what: string): void {
+  draft.unsupported = [...(draft.unsupported ?? []), what];
 }
 
-/** All filters of a chain must let a caller pass; they count as the first. */
+/** A caller must pass all access filters of a chain; they share the counters of the first. */
 function addAccess(draft: ForwardingDraft, statPrefix: string, allows: CallerRule): void {
   const { access: before } = draft;
   draft.access = before
@@ -171,10 +178,10 @@ function isRequestLimit({ configType }: HttpFilter): boolean {
   return configType?.$case === 'typedConfig' && asMessage(HttpLocalRateLimit, configType.value) !== undefined;
 }
 
-/** Its bytes are passed on: what the manager would do with requests is named. */
+/** Forwards the bytes of HTTP connections; features that act on requests are listed as unsupported. */
 function addHttp(draft: ForwardingDraft, http: HttpConnectionManager): void {
   const { statPrefix, routeSpecifier, commonHttpProtocolOptions, httpFilters, setCurrentClientCertDetails } = http;
-  const inline = routeSpecifier?.$case === 'routeConfig' ? routePlan(routeSpecifier.value) : undefined;
+  const inline = routeSpecifier?.$case === 'routeConfig' ? decodeRouteConfiguration(routeSpecifier.value) : undefined;
   const choice: ClusterChoice | undefined =
     routeSpecifier?.$case === 'rds'
       ? { type: 'by routes', routes: routeSpecifier.value.routeConfigName }
@@ -183,7 +190,7 @@ function addHttp(draft: ForwardingDraft, http: HttpConnectionManager): void {
   const maxAge = commonHttpProtocolOptions?.maxConnectionDuration;
   const access = httpFilters.flatMap(({ configType }) => {
     const rbac = configType?.$case === 'typedConfig' ? asMessage(HttpRbac, configType.value) : undefined;
-    return rbac ? [connectionRule(rbac)] : [];
+    return rbac ? [decodeConnectionRule(rbac)] : [];
   });
   for (const { allows } of access) addAccess(draft, statPrefix, allows);
   Object.assign(draft, {
@@ -193,11 +200,11 @@ function addHttp(draft: ForwardingDraft, http: HttpConnectionManager): void {
     maxAge: maxAge && decodeDuration(maxAge, Infinity),
     attempts: HTTP_ATTEMPTS,
     pause: HTTP_PAUSE,
-    lost: [
-      ...(draft.lost ?? []),
+    unsupported: [
+      ...(draft.unsupported ?? []),
       ...(httpFilters.some(isRequestLimit) ? ['the number of requests is not limited'] : []),
-      ...(inline?.lost === undefined ? [] : [inline.lost]),
-      ...(access.some(({ isOfRequests }) => isOfRequests)
+      ...(inline?.unsupported === undefined ? [] : [inline.unsupported]),
+      ...(access.some(({ dependsOnRequest }) => dependsOnRequest)
         ? [
             'who may make which requests: callers of which some requests are denied are refused, and so are those of which only some are allowed',
           ]

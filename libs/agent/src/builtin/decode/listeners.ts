@@ -1,31 +1,31 @@
 import { createHash } from 'node:crypto';
 import { CLIENT_CERT_HEADER, NO_CLUSTER } from '@causeway/xds-translation';
 import { FilterChain, Listener, type ListenerFilter, TlsInspector } from '@causeway/proto-gen';
-import { decodeChainChoice, type ChainChoice } from './chain-choice';
+import { PLAINTEXT_OPENING, decodeChainChoice, type ChainChoice } from './chain-choice';
 import { decodeForwarding, type Forwarding } from './filters';
 import { decodeServerTls, type ServerTls } from './tls-settings';
 import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from './unsupported-config';
-import { NOBODY } from './verified-caller';
+import { ANONYMOUS_CALLER } from './verified-caller';
 
-/** One way to take connections. */
+/** Decoded filter chain. */
 export interface DecodedFilterChain {
   readonly name: string;
-  /** A hash of what it says: connections of a chain that says something else are closed. */
+  /** Content hash: connections of a chain are closed when its hash changes. */
   readonly content: string;
-  /** Undefined for bytes as they are. */
+  /** Undefined: plaintext. */
   readonly tls: ServerTls | undefined;
-  /** Timeout of a handshake, ms. */
+  /** Timeout of the TLS handshake, ms. */
   readonly handshakeTimeout: number;
   readonly forwarding: Forwarding;
-  /** The process relies on `x-forwarded-client-cert`, which this plane passes on as the caller sends it. */
+  /** The process relies on `x-forwarded-client-cert`, which this dataplane forwards as the caller sent it. */
   readonly needsClientCertHeader: boolean;
 }
 
-/** A listener, decoded. */
+/** Decoded listener. */
 export interface DecodedListener {
   readonly name: string;
   readonly at: { readonly address: string; readonly port: number };
-  /** The first bytes decide; undefined where they are not looked at. */
+  /** How the first bytes are inspected; undefined if they are not. */
   readonly inspection: Inspection | undefined;
   readonly chains: ReadonlyMap<string, DecodedFilterChain>;
   readonly choose: ChainChoice;
@@ -34,11 +34,11 @@ export interface DecodedListener {
 export interface Inspection {
   /** Timeout for the first bytes, ms. */
   readonly timeout: number;
-  /** Whether a client that says nothing is then taken as one without TLS; otherwise it is closed. */
+  /** Whether a client that sends nothing within the timeout is treated as plaintext; otherwise it is disconnected. */
   readonly continuesOnTimeout: boolean;
 }
 
-/** Presets of Envoy. */
+/** Envoy's defaults. */
 const INSPECTION_TIMEOUT = 15_000;
 const HANDSHAKE_TIMEOUT = 15_000;
 
@@ -47,7 +47,7 @@ export function decodeListener(bytes: Uint8Array): DecodedListener {
   const listener = Listener.decode(bytes);
   const { name, filterChains, filterChainMatcher } = listener;
   if (listener.fcdsConfig) throw new UnsupportedConfig('fcdsConfig', 'chains by address are not known');
-  // Chains by the hash of the source are one: the first stands for all.
+  // Chains of different source groups have one name and the same content.
   const chains = new Map(filterChains.map((chain) => [chain.name, readChain(chain)]));
   return {
     name,
@@ -59,18 +59,18 @@ export function decodeListener(bytes: Uint8Array): DecodedListener {
 }
 
 /**
- * Whether a listener forwards connections without TLS wherever it forwards any: false if callers need an identity (mTLS
- * Strict, or Permissive with access rules), or if nobody may call.
+ * Returns whether a listener forwards plaintext connections of unauthenticated callers: false if callers need an
+ * identity (mTLS Strict, or Permissive with access rules), or if nobody may call.
  */
 export function takesPlaintext({ choose, chains }: DecodedListener): boolean {
-  const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');
+  const chain = chains.get(choose(PLAINTEXT_OPENING) ?? '');
   if (!chain || chain.tls) return false;
   const { access, choice } = chain.forwarding;
   const isClosed = choice.type === 'fixed' && choice.cluster === NO_CLUSTER;
-  return !isClosed && access?.allows(NOBODY) !== false;
+  return !isClosed && access?.allows(ANONYMOUS_CALLER) !== false;
 }
 
-/** Whether a process behind a listener relies on the header that only a proxy of requests sets. */
+/** Returns whether a process behind the listener relies on a header that only an HTTP proxy sets. */
 export function reliesOnClientCertHeader({ chains }: DecodedListener): boolean {
   return [...chains.values()].some((chain) => chain.needsClientCertHeader);
 }

@@ -14,14 +14,14 @@ type Predicate = NonNullable<MatcherList['matchers'][number]['predicate']>;
 type SingleRulePredicate = Extract<NonNullable<Predicate['matchType']>, { $case: 'singlePredicate' }>['value'];
 type RuleOnMatch = MatcherTree['onNoMatch'];
 
-/** The rule of an access filter that decides by a list of matchers, the first of which counts. What is not known is an error, not a pass. */
-export function matcherRule({ matcherType, onNoMatch }: NonNullable<NetworkRbac['matcher']>): CallerRule {
+/** Decodes an access filter with matchers, of which the first match decides; anything unknown is an error. */
+export function decodeMatcherRule({ matcherType, onNoMatch }: NonNullable<NetworkRbac['matcher']>): CallerRule {
   if (matcherType?.$case !== 'matcherList') throw new UnsupportedConfig('matcher', 'is no list');
   const matchers = matcherType.value.matchers.map(({ predicate, onMatch }) => ({
     fits: predicateRule(predicate),
     allows: isAllowed(onMatch),
   }));
-  // // As in Envoy: a caller that no entry matches is denied unless the configuration says otherwise.
+  // As in Envoy: a caller that matches no entry is denied unless the configuration allows it.
   const otherwise = onNoMatch ? isAllowed(onNoMatch) : false;
   return (caller) => matchers.find(({ fits }) => fits(caller))?.allows ?? otherwise;
 }

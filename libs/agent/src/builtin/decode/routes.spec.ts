@@ -1,8 +1,7 @@
 import { NetworkLocalRateLimit, RouteConfiguration, TcpProxy } from '@causeway/proto-gen';
 import { packFilter } from '@causeway/xds-server';
 import { decodeForwarding } from './filters';
-import { decodeRoutes, type DecodedRoute } from './routes';
-import { clusterAt } from './weighted-choice';
+import { decodeRoutes, type DecodedRoute, pickCluster } from './routes';
 
 const WEB = 'kri_msvc_default_west__web_8080';
 type Fields = Parameters<typeof RouteConfiguration.fromPartial>[0];
@@ -57,8 +56,8 @@ describe('routes of HTTP, read by a plane that passes on bytes', () => {
     ['a time-out', [{ ...all, action: to(WEB, { timeout: { seconds: 1, nanos: 0 } }) }], WEB],
     ['a header', [{ ...all, action: to(WEB), requestHeadersToRemove: ['a'] }], WEB],
   ])('%s: what is lost is said, and where bytes go', (_, routes, where) => {
-    const { clusters, lost } = planOf(...routes);
-    expect(lost).toBe(`${routes.length} routes are for requests: bytes go to ${where}`);
+    const { clusters, unsupported } = planOf(...routes);
+    expect(unsupported).toBe(`${routes.length} routes are for requests: bytes go to ${where}`);
     const names = clusters.map(({ cluster }) => cluster).join(', ');
     expect(names).toBe(where === 'the service itself' ? WEB : where);
   });
@@ -71,11 +70,11 @@ describe('shares of connections', () => {
       { cluster: 'b', weight: 30 },
       { cluster: 'c', weight: 0 },
     ];
-    const drawn = Array.from({ length: 100 }, (_, i) => clusterAt(clusters, i / 100));
+    const drawn = Array.from({ length: 100 }, (_, i) => pickCluster(clusters, i / 100));
     const count = (name: string): number => drawn.filter((each) => each === name).length;
     expect([count('a'), count('b'), count('c')]).toEqual([70, 30, 0]);
-    expect(clusterAt([], 0.5)).toBeUndefined();
-    expect(clusterAt([{ cluster: 'a', weight: 0 }], 0)).toBeUndefined();
+    expect(pickCluster([], 0.5)).toBeUndefined();
+    expect(pickCluster([{ cluster: 'a', weight: 0 }], 0)).toBeUndefined();
   });
 
   it('are read of a chain that passes on bytes', () => {
@@ -102,7 +101,7 @@ it('limits of all sources together are not kept, and said; those of each source 
     const limit = packFilter('limit', NetworkLocalRateLimit, { statPrefix: 'in', tokenBucket, shareKey });
     return decodeForwarding({ filters: [limit, tcp].map((each) => ({ ...each, disabled: false })) });
   };
-  const { limit, lost } = limitWith('inbound shop/web');
-  expect([limit, lost]).toEqual([undefined, [expect.stringContaining('by source only')]]);
+  const { limit, unsupported } = limitWith('inbound shop/web');
+  expect([limit, unsupported]).toEqual([undefined, [expect.stringContaining('by source only')]]);
   expect(limitWith('')).toMatchObject({ limit: { burst: 2 }, lost: [] });
 });

@@ -1,43 +1,43 @@
 import { RouteConfiguration, type Route, type RouteAction } from '@causeway/proto-gen';
 import { decodeDuration } from './unsupported-config';
 
-/** A part of connections: `weight` of the sum of all parts. */
+/** Cluster with its share of connections: `weight` of the sum of all weights. */
 export interface WeightedCluster {
   readonly cluster: string;
   readonly weight: number;
 }
 
-/** Target of the connections of an HTTP route in a dataplane that forwards bytes. */
+/** Where a dataplane without HTTP forwards the connections of an HTTP route. */
 export interface DecodedRoute {
-  /** The clusters of the route that takes every request, with the shares of connections; empty where no route does. */
+  /** Clusters of the route that matches every request, by weight; empty if there is no such route. */
   readonly clusters: readonly WeightedCluster[];
-  /** Route features that a dataplane of bytes cannot apply; undefined if there are none. */
-  readonly lost: string | undefined;
+  /** Route features that a dataplane without HTTP cannot apply; undefined if there are none. */
+  readonly unsupported: string | undefined;
 }
 
-/** The routes of a service's port, which are named after it: where none takes every request, bytes go to the service itself. */
+/** Decodes the routes of a service port; without a route for all requests, they lead to the service itself. */
 export function decodeRoutes(bytes: Uint8Array): DecodedRoute {
   const routes = RouteConfiguration.decode(bytes);
-  const { clusters, lost } = routePlan(routes);
+  const { clusters, unsupported } = decodeRouteConfiguration(routes);
   const [service = ''] = routes.name.split('/');
-  return { clusters: clusters.length > 0 ? clusters : [{ cluster: service, weight: 1 }], lost };
+  return { clusters: clusters.length > 0 ? clusters : [{ cluster: service, weight: 1 }], unsupported };
 }
 
-/** Also of routes that stand in a connection manager. */
-export function routePlan({ virtualHosts }: RouteConfiguration): DecodedRoute {
+/** Decodes a route configuration, standalone or inline in a connection manager. */
+export function decodeRouteConfiguration({ virtualHosts }: RouteConfiguration): DecodedRoute {
   const routes = virtualHosts.flatMap((host) => host.routes);
   const [host] = virtualHosts;
   const forAll = virtualHosts.find(({ domains }) => domains.includes('*')) ?? host;
-  const last = forAll?.routes.findLast(takesAll);
+  const last = forAll?.routes.findLast(matchesAllRequests);
   const clusters = listClusters(last);
   const [cluster, ...more] = clusters;
-  const isPlain = routes.length === 1 && virtualHosts.length === 1 && more.length === 0 && passesOn(last);
-  if (isPlain && cluster) return { clusters, lost: undefined };
+  const isPlain = routes.length === 1 && virtualHosts.length === 1 && more.length === 0 && forwardsUnchanged(last);
+  if (isPlain && cluster) return { clusters, unsupported: undefined };
   const to = clusters.length > 0 ? clusters.map((each) => each.cluster).join(', ') : 'the service itself';
-  return { clusters, lost: `${routes.length} routes are for requests: bytes go to ${to}` };
+  return { clusters, unsupported: `${routes.length} routes are for requests: bytes go to ${to}` };
 }
 
-function takesAll({ match }: Route): boolean {
+function matchesAllRequests({ match }: Route): boolean {
   const path = match?.pathSpecifier;
   const isAnyPath = path?.$case === 'prefix' && path.value === '/';
   return isAnyPath && match?.headers.length === 0 && match.queryParameters.length === 0 && !match.runtimeFraction;
@@ -50,11 +50,13 @@ function listClusters(route: Route | undefined): readonly WeightedCluster[] {
   return to.value.clusters.map(({ name, weight = 0 }) => ({ cluster: name, weight }));
 }
 
-/** Whether requests of a route go on as they are, for as long as they take. */
-function passesOn(route: Route | undefined): boolean {
+/** Returns whether the route forwards requests unchanged and without a timeout. */
+function forwardsUnchanged(route: Route | undefined): boolean {
   const action = route?.action?.$case === 'route' ? route.action.value : undefined;
   if (!route || !action) return false;
-  return !changesHeaders(route) && !rewrites(action) && action.requestMirrorPolicies.length === 0 && !ends(action);
+  return (
+    !changesHeaders(route) && !rewrites(action) && action.requestMirrorPolicies.length === 0 && !hasTimeout(action)
+  );
 }
 
 function changesHeaders(route: Route): boolean {
@@ -67,7 +69,21 @@ function rewrites({ prefixRewrite, regexRewrite, hostRewriteSpecifier }: RouteAc
   return prefixRewrite !== '' || regexRewrite !== undefined || hostRewriteSpecifier !== undefined;
 }
 
-/** Envoy's preset of 15 s counts for no route of the zone: all of them say how long. */
-function ends({ timeout, retryPolicy }: RouteAction): boolean {
+/** Envoy's default of 15 s does not apply: the zone always sets a timeout. */
+function hasTimeout({ timeout, retryPolicy }: RouteAction): boolean {
   return decodeDuration(timeout, 0) > 0 || decodeDuration(retryPolicy?.perTryTimeout, 0) > 0;
+}
+
+/**
+ * Selects a cluster in proportion to its weight. `at`: random number in [0, 1), drawn for each connection. Undefined if
+ * all weights are 0. Linear in the number of clusters.
+ */
+export function pickCluster(parts: readonly WeightedCluster[], at: number): string | undefined {
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+  let left = at * total;
+  const found = parts.find(({ weight }) => {
+    left -= weight;
+    return left < 0;
+  });
+  return found?.cluster;
 }

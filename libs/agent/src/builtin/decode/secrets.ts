@@ -2,7 +2,7 @@ import { SPIFFECertValidatorConfig, TlsSecret } from '@causeway/proto-gen';
 import { decodeTextSource, type TextSource } from './tls-settings';
 import { asMessage, UnsupportedConfig } from './unsupported-config';
 
-/** A secret: the workload's certificate, or the authorities of each trust domain. */
+/** TLS secret: the workload's certificate, or the authorities of each trust domain. */
 export type Secret =
   | { readonly type: 'certificate'; readonly chain: TextSource; readonly key: TextSource }
   | { readonly type: 'trust'; readonly domains: ReadonlyMap<string, TextSource> };

@@ -12,41 +12,41 @@ import {
 import type { SecureVersion } from 'node:tls';
 import { asMessage, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 
-/** Text of a resource, or the file that holds it. */
+/** Inline text, or the path of the file that contains it. */
 export type TextSource = { readonly text: string } | { readonly path: string };
 
-/** A name that a certificate must have. */
+/** Subject Alternative Name that the peer's certificate must match. */
 export interface NameRule {
   readonly type: 'URI' | 'DNS' | 'IP';
   readonly match: 'exact' | 'prefix';
   readonly value: string;
 }
 
-/** Trust in the peer: authorities by trust domain, one list of authorities, or none. */
-type Belief =
+/** How the peer is trusted: authorities by trust domain, one list of authorities, or any peer. */
+type PeerTrust =
   | { readonly type: 'secret'; readonly name: string }
   | { readonly type: 'authorities'; readonly pem: TextSource }
   | { readonly type: 'anybody' };
 
-/** One side of a TLS connection. */
+/** TLS settings of one side of a connection. */
 export interface TlsContextSettings {
-  /** The secret with the own certificate, or the certificate itself; undefined where none is shown. */
+  /** Secret with the own certificate, or the certificate itself; undefined if none is presented. */
   readonly own: { readonly secret: string } | { readonly chain: TextSource; readonly key: TextSource } | undefined;
-  readonly belief: Belief;
-  /** The other side's certificate has one of these names; any name where the list is empty. */
+  readonly peerTrust: PeerTrust;
+  /** The peer's certificate must match one of these names; empty: any name. */
   readonly names: readonly NameRule[];
   readonly minVersion: SecureVersion;
   readonly maxVersion: SecureVersion;
   readonly alpn: readonly string[];
 }
 
-/** TLS towards a server. */
+/** TLS settings towards a server. */
 export interface ClientTls extends TlsContextSettings {
-  /** The server name; empty where none is sent. */
+  /** Server name (SNI); empty: none is sent. */
   readonly sni: string;
 }
 
-/** TLS of clients: a certificate is required or optional. */
+/** TLS settings towards clients. */
 export interface ServerTls extends TlsContextSettings {
   readonly needsClientCertificate: boolean;
 }
@@ -65,7 +65,7 @@ const NAME_TYPES: ReadonlyMap<SubjectAltNameMatcher_SanType, NameRule['type']> =
   [IP_ADDRESS, 'IP'],
 ]);
 
-/** Decodes the connection to the servers of a cluster: TLS or plaintext. */
+/** Decodes the transport socket of a cluster: TLS or plaintext. */
 export function decodeClientTls(socket: TransportSocket | undefined): ClientTls | 'plaintext' {
   if (!socket) return 'plaintext';
   const config = readTypedConfig(socket);
@@ -75,7 +75,7 @@ export function decodeClientTls(socket: TransportSocket | undefined): ClientTls 
   return { sni: tls.sni, ...readTlsContext(tls.commonTlsContext) };
 }
 
-/** Decodes the TLS of a chain's clients; undefined for plaintext. */
+/** Decodes the transport socket of a filter chain; undefined for plaintext. */
 export function decodeServerTls(socket: TransportSocket | undefined): ServerTls | undefined {
   if (!socket) return undefined;
   const config = readTypedConfig(socket);
@@ -90,7 +90,7 @@ function readTlsContext(common: CommonTlsContext | undefined): TlsContextSetting
   const params = common?.tlsParams;
   return {
     own: readOwnCertificate(common),
-    belief: readBelief(validation, trustSecret),
+    peerTrust: readPeerTrust(validation, trustSecret),
     names: (validation?.matchTypedSubjectAltNames ?? []).map(({ sanType, matcher }) => {
       const type = NAME_TYPES.get(sanType);
       const pattern = matcher?.matchPattern;
@@ -123,7 +123,10 @@ function readValidation(common: CommonTlsContext | undefined): {
   }
 }
 
-function readBelief(validation: CertificateValidationContext | undefined, trustSecret: string | undefined): Belief {
+function readPeerTrust(
+  validation: CertificateValidationContext | undefined,
+  trustSecret: string | undefined,
+): PeerTrust {
   if (trustSecret !== undefined) return { type: 'secret', name: trustSecret };
   if (!validation) return { type: 'anybody' };
   const pem = validation.trustedCa && decodeTextSource(validation.trustedCa);
@@ -139,7 +142,7 @@ function readOwnCertificate(common: CommonTlsContext | undefined): TlsContextSet
   return chain && key && { chain, key };
 }
 
-/** The text of a data source, or its file; undefined where it says nothing. */
+/** Returns the inline text or file path of a data source; undefined if it is empty. */
 export function decodeTextSource(source: DataSource | undefined): TextSource | undefined {
   const specifier = source?.specifier;
   switch (specifier?.$case) {

@@ -2,8 +2,8 @@ import { unpack, type MessageCodec } from '@causeway/xds-server';
 import type { Any } from '@causeway/proto-gen';
 
 /**
- * Configuration that this dataplane does not support: thrown while a resource is decoded, so that the resource is
- * rejected with field and reason, and never applied in part.
+ * Configuration that this dataplane does not support. Thrown while a resource is decoded, so that the resource is
+ * rejected as a whole, with field and reason.
  */
 export class UnsupportedConfig extends Error {
   override readonly name = 'UnsupportedConfig';
@@ -13,7 +13,7 @@ export class UnsupportedConfig extends Error {
   }
 }
 
-/** A google.protobuf.Duration in ms; `preset` where there is none. */
+/** Converts a google.protobuf.Duration to ms; returns `preset` if it is absent. */
 export function decodeDuration(
   duration: { readonly seconds: number; readonly nanos: number } | undefined,
   preset: number,
@@ -25,7 +25,7 @@ interface Configured {
   readonly configType: { readonly $case: string; readonly value: unknown } | undefined;
 }
 
-/** The typed config of a filter or a transport socket. */
+/** Returns the typed config of a filter or transport socket. */
 export function readTypedConfig(configured: Configured & { readonly name: string }): Any {
   const { configType, name } = configured;
   if (configType?.$case === 'typedConfig' && isAny(configType.value)) return configType.value;
@@ -36,7 +36,7 @@ function isAny(value: unknown): value is Any {
   return typeof value === 'object' && value !== null && 'typeUrl' in value && 'value' in value;
 }
 
-/** The message in `any` where it is of this type; undefined where it is another. */
+/** Decodes `any` if it contains a message of this type; undefined otherwise. */
 export function asMessage<T, P>(type: MessageCodec<T, P>, any: Any | undefined): T | undefined {
   return any && unpack(type, any);
 }

@@ -1,13 +1,13 @@
-/** A caller as it is verified. */
+/** Verified identity of a caller. */
 export interface VerifiedCaller {
-  /** Its SPIFFE ids; none without an identity. */
+  /** SPIFFE ids; empty without an identity. */
   readonly ids: readonly string[];
-  /** The subject of its certificate; empty where it has none. */
+  /** Subject of the certificate; empty if it has none. */
   readonly subject: string;
 }
 
-/** A caller without an identity. */
-export const NOBODY: VerifiedCaller = { ids: [], subject: '' };
+/** Caller without an identity. */
+export const ANONYMOUS_CALLER: VerifiedCaller = { ids: [], subject: '' };
 
-/** Whether a caller may call. */
+/** Returns whether a caller is allowed. */
 export type CallerRule = (caller: VerifiedCaller) => boolean;

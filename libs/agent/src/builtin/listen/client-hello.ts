@@ -1,13 +1,13 @@
-import type { Opening } from '../decode/chain-choice';
+import { PLAINTEXT_OPENING, type Opening } from '../decode/chain-choice';
 
-/** Result of inspecting the first bytes of a connection; `more`: further bytes are needed. */
-export type Inspected = { readonly type: 'more' } | { readonly type: 'known'; readonly opening: Opening };
+/** Result of parsing the first bytes of a connection; `more`: further bytes are needed. */
+export type ParsedOpening = { readonly type: 'more' } | { readonly type: 'known'; readonly opening: Opening };
 
 /** Maximum size of a ClientHello, as in Envoy, bytes. */
 export const MAX_HELLO_BYTES = 16 * 1024;
 
-const PLAIN: Inspected = { type: 'known', opening: { isTls: false, serverName: '', alpn: [] } };
-const MORE: Inspected = { type: 'more' };
+const PLAIN: ParsedOpening = { type: 'known', opening: PLAINTEXT_OPENING };
+const MORE: ParsedOpening = { type: 'more' };
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 const RECORD_HEADER = 5;
@@ -15,10 +15,10 @@ const SERVER_NAME = 0;
 const ALPN = 16;
 
 /**
- * Reads the server name and the protocol names of a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3, RFC 7301), which may be in several records.
- * What is no ClientHello is not TLS.
+ * Parses the server name and ALPN protocols of a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3, RFC 7301), which may span
+ * several records. Bytes that are no ClientHello are plaintext.
  */
-export function inspect(bytes: Buffer): Inspected {
+export function parseOpening(bytes: Buffer): ParsedOpening {
   const message = Buffer.alloc(Math.min(bytes.length, MAX_HELLO_BYTES));
   let [length, at] = [0, 0];
   for (;;) {
@@ -39,7 +39,7 @@ export function inspect(bytes: Buffer): Inspected {
   }
 }
 
-function parseHello(body: Buffer): Inspected {
+function parseHello(body: Buffer): ParsedOpening {
   const hello = new HelloReader(body);
   hello.skip(2 + 32); // version, random
   hello.skip(hello.number(1)); // session
@@ -75,7 +75,7 @@ function parseProtocols(content: HelloReader): readonly string[] {
   return found;
 }
 
-/** Reads one field after the other; beyond the end it is broken and gives zeros. */
+/** Reads consecutive fields. A read beyond the end sets `isBroken` and returns zeros. */
 class HelloReader {
   isBroken = false;
   private at = 0;

@@ -1,10 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
 import type { DecodedFilterChain, DecodedListener } from '../decode/listeners';
-import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
-import type { Opening } from '../decode/chain-choice';
-import type { WeightedCluster } from '../decode/routes';
-import { clusterAt } from '../decode/weighted-choice';
+import { ANONYMOUS_CALLER, type VerifiedCaller } from '../decode/verified-caller';
+import { PLAINTEXT_OPENING, type Opening } from '../decode/chain-choice';
+import { pickCluster, type WeightedCluster } from '../decode/routes';
 import type { ClusterChoice, Forwarding } from '../decode/filters';
 import type { PlaneStats, Stats } from '../stats';
 import type { TlsContexts } from '../tls/tls-material';
@@ -15,13 +14,13 @@ import { reset, splice, type Leg } from '../upstream/splice';
 import { TlsTerminator } from './tls-terminator';
 import type { YoungGarbage } from './young-garbage';
 
-/** Finds where connections go. */
+/** Finds the targets of connections. */
 interface Destinations {
-  /** The cluster of this name, when its hosts are known; undefined where there is none. */
-  of(cluster: string): Promise<Upstream | undefined>;
-  /** The clusters of routes of this name, with the shares of connections; empty where there are none. */
-  ofRoutes(routes: string): readonly WeightedCluster[];
-  /** Which HTTP is spoken to a cluster; undefined where it is bytes. */
+  /** Returns the cluster once its hosts are known; undefined if it does not exist. */
+  findUpstream(cluster: string): Promise<Upstream | undefined>;
+  /** Returns the clusters of a route configuration, by weight; empty if it does not exist. */
+  listRouteClusters(routes: string): readonly WeightedCluster[];
+  /** Returns the HTTP version of a cluster; undefined if it is plain TCP. */
   findHttpVersion(cluster: string): 1 | 2 | undefined;
 }
 
@@ -31,29 +30,28 @@ export interface ListenerTools {
   readonly contexts: TlsContexts;
   readonly stats: PlaneStats;
   readonly destinations: Destinations;
-  /** Chooses among shares: from 0 to below 1. */
+  /** Returns a number in [0, 1) for weighted choices. */
   readonly random: () => number;
-  /** Room for connections of the whole plane. */
-  readonly room: ConnectionRoom;
+  readonly connectionLimiter: ConnectionLimiter;
   readonly garbage: YoungGarbage;
   /** Grace period for connections of a removed chain, ms. */
   readonly drain: number;
-  /** Share of a source's limit that belongs to this process, of 1. */
+  /** Share of each per-source limit that applies to this process, in (0, 1]. */
   readonly share: number;
 }
 
-/** Counts the open connections of a plane against its bound. */
-export class ConnectionRoom {
+/** Limits the number of open client connections of a dataplane. */
+export class ConnectionLimiter {
   private open = 0;
 
-  constructor(readonly most: number) {}
+  constructor(readonly max: number) {}
 
-  get taken(): number {
+  get openCount(): number {
     return this.open;
   }
 
   enter(): boolean {
-    if (this.open >= this.most) return false;
+    if (this.open >= this.max) return false;
     this.open += 1;
     return true;
   }
@@ -63,11 +61,11 @@ export class ConnectionRoom {
   }
 }
 
-/** One connection of a client; its chain is known after its first bytes. */
+/** Connection of a client; its filter chain is known after its first bytes. */
 interface AcceptedConnection {
   readonly socket: Socket;
-  readonly gone: AbortController;
-  /** Socket for reading and writing: not the TCP socket if the connection uses TLS. */
+  readonly closed: AbortController;
+  /** Socket for reading and writing: the TLS socket if the connection uses TLS, else the TCP socket. */
   client: Socket;
   chain: DecodedFilterChain | undefined;
 }
@@ -76,7 +74,7 @@ interface AcceptedConnection {
 const LISTEN_TIMEOUT = 1_000;
 const LISTEN_PAUSE = 50;
 
-/** Takes connections at one address, and leads each where its filter chain says. */
+/** Accepts connections at one address and forwards each according to its filter chain. */
 export class PlaneListener {
   private server: Server | undefined;
   private readonly connections = new Set<AcceptedConnection>();
@@ -90,10 +88,10 @@ export class PlaneListener {
     private readonly tools: ListenerTools,
   ) {
     const { address, port } = plan.at;
-    this.stats = tools.stats.of('listener', `${address.includes(':') ? `[${address}]` : address}_${port}`);
+    this.stats = tools.stats.getStats('listener', `${address.includes(':') ? `[${address}]` : address}_${port}`);
   }
 
-  /** Begins to take connections; returns why it cannot. */
+  /** Starts listening; returns the reason if it cannot. */
   async listen(): Promise<string | undefined> {
     const until = this.tools.clock.elapsed() + LISTEN_TIMEOUT;
     for (;;) {
@@ -117,7 +115,7 @@ export class PlaneListener {
     });
   }
 
-  /** From now on connections are taken as this says; those of chains that are gone or say something else are closed after a while. */
+  /** Applies a changed listener; connections of removed or changed chains close after the grace period. */
   update(plan: DecodedListener): void {
     this.plan = plan;
     const contents = new Set([...plan.chains.values()].map(({ content }) => content));
@@ -126,14 +124,14 @@ export class PlaneListener {
     this.endAfter(left, this.tools.drain);
   }
 
-  /** Takes no new connections. Those that are open go on for so long, ms. */
+  /** Stops accepting connections; closes the open ones after `drain` ms. */
   close(drain: number): void {
     this.server?.close();
     this.server = undefined;
     this.endAfter([...this.connections], drain);
   }
 
-  /** Whether it listens at this address. */
+  /** Returns whether the listener has this address. */
   isAt({ address, port }: DecodedListener['at']): boolean {
     return this.plan.at.address === address && this.plan.at.port === port;
   }
@@ -151,16 +149,16 @@ export class PlaneListener {
     this.drains.add(timer);
   }
 
-  private cut({ socket: raw, client: socket, gone }: AcceptedConnection): void {
-    gone.abort();
+  private cut({ socket: raw, client: socket, closed }: AcceptedConnection): void {
+    closed.abort();
     reset({ socket, raw });
   }
 
   private async accept(socket: Socket): Promise<void> {
-    const connection: AcceptedConnection = { socket, client: socket, gone: new AbortController(), chain: undefined };
+    const connection: AcceptedConnection = { socket, client: socket, closed: new AbortController(), chain: undefined };
     socket.on('error', () => undefined);
     this.stats.add('downstream_cx_total');
-    if (!this.tools.room.enter()) {
+    if (!this.tools.connectionLimiter.enter()) {
       this.stats.add('downstream_global_cx_overflow');
       socket.resetAndDestroy();
       return;
@@ -177,16 +175,16 @@ export class PlaneListener {
   }
 
   private left(connection: AcceptedConnection): void {
-    connection.gone.abort();
+    connection.closed.abort();
     this.connections.delete(connection);
-    this.tools.room.leave();
+    this.tools.connectionLimiter.leave();
     this.stats.set('downstream_cx_active', this.connections.size);
     this.stats.add('downstream_cx_destroy');
   }
 
   private async inspect(socket: Socket): Promise<Opening | undefined> {
     const { inspection } = this.plan;
-    if (!inspection) return { isTls: false, serverName: '', alpn: [] };
+    if (!inspection) return PLAINTEXT_OPENING;
     const opening = await readOpening(socket, inspection, this.tools.clock);
     if (opening !== 'timeout') return opening;
     this.stats.add('downstream_pre_cx_timeout');
@@ -200,28 +198,28 @@ export class PlaneListener {
     return chain;
   }
 
-  /** Nothing is dialled before the caller is known and may call. */
+  /** Connects to an upstream only after the caller is authenticated and allowed. */
   private async serve(connection: AcceptedConnection, chain: DecodedFilterChain, opening: Opening): Promise<void> {
     const { forwarding } = chain;
-    const { socket: raw, gone } = connection;
-    const tcp = this.tools.stats.of('tcp', forwarding.statPrefix);
+    const { socket: raw, closed } = connection;
+    const tcp = this.tools.stats.getStats('tcp', forwarding.statPrefix);
     if (!this.admit(raw, forwarding)) return this.cut(connection);
-    const client = chain.tls ? await this.getTerminator(chain).secure(raw) : { socket: raw, caller: NOBODY };
-    if (!client || gone.signal.aborted || !this.mayCall(client.caller, forwarding)) {
+    const client = chain.tls ? await this.getTerminator(chain).secure(raw) : { socket: raw, caller: ANONYMOUS_CALLER };
+    if (!client || closed.signal.aborted || !this.mayCall(client.caller, forwarding)) {
       (client?.socket ?? raw).destroy();
       return;
     }
     connection.client = client.socket;
     tcp.add('downstream_cx_total');
     const name = this.findCluster(forwarding.choice, opening);
-    const upstream = name === undefined ? undefined : await this.tools.destinations.of(name);
+    const upstream = name === undefined ? undefined : await this.tools.destinations.findUpstream(name);
     if (!upstream) {
       tcp.add('downstream_cx_no_route');
       return this.cut(connection);
     }
-    const connected = await upstream.connect(forwarding, gone.signal);
+    const connected = await upstream.connect(forwarding, closed.signal);
     if (!connected.ok) return this.cut(connection);
-    if (gone.signal.aborted) return void connected.raw.destroy();
+    if (closed.signal.aborted) return void connected.raw.destroy();
     this.join(connection, { socket: client.socket, raw }, connected);
   }
 
@@ -230,7 +228,7 @@ export class PlaneListener {
     const { forwarding } = chain;
     const { maxAge, idle } = forwarding;
     const { clock, stats, garbage } = this.tools;
-    const tcp = stats.of('tcp', forwarding.statPrefix);
+    const tcp = stats.getStats('tcp', forwarding.statPrefix);
     splice(client, server, {
       idle,
       onIdle: () => tcp.add('idle_timeout'),
@@ -254,19 +252,19 @@ export class PlaneListener {
       case 'fixed':
         return choice.cluster;
       case 'by server name':
-        // The prefix is the plane's own, so no server name leads to another kind of cluster.
+        // The prefix comes from the configuration, so a server name cannot select another kind of cluster.
         return serverName === '' ? undefined : choice.prefix + serverName.toLowerCase();
       case 'weighted':
-        return clusterAt(choice.clusters, this.tools.random());
+        return pickCluster(choice.clusters, this.tools.random());
       case 'by routes':
-        return clusterAt(this.tools.destinations.ofRoutes(choice.routes), this.tools.random());
+        return pickCluster(this.tools.destinations.listRouteClusters(choice.routes), this.tools.random());
     }
   }
 
   private mayCall(caller: VerifiedCaller, { access }: Forwarding): boolean {
     if (!access) return true;
     const allowed = access.allows(caller);
-    this.tools.stats.of('rbac', access.statPrefix).add(allowed ? 'allowed' : 'denied');
+    this.tools.stats.getStats('rbac', access.statPrefix).add(allowed ? 'allowed' : 'denied');
     return allowed;
   }
 
@@ -281,8 +279,8 @@ export class PlaneListener {
     const source = socket.remoteAddress ?? '';
     const entered = limits.enter(source);
     if (entered === 'taken') socket.once('close', () => limits.leave(source));
-    if (entered === 'rate') this.tools.stats.of('local_rate_limit', statPrefix).add('rate_limited');
-    if (entered === 'connections') this.tools.stats.of('connection_limit', statPrefix).add('limited_connections');
+    if (entered === 'rate') this.tools.stats.getStats('local_rate_limit', statPrefix).add('rate_limited');
+    if (entered === 'connections') this.tools.stats.getStats('connection_limit', statPrefix).add('limited_connections');
     return entered === 'taken';
   }
 

@@ -1,7 +1,7 @@
 import { TokenBucket, type Clock } from '@causeway/runtime';
 import type { SourceLimit } from '../decode/filters';
 
-/** Sources that are remembered; a bucket of one that is forgotten is full again. */
+/** Maximum number of sources kept; a source that was dropped starts with a full bucket. */
 const MAX_SOURCES = 100_000;
 
 interface SourceCount {
@@ -9,7 +9,7 @@ interface SourceCount {
   readonly bucket: TokenBucket;
 }
 
-/** Counts connections of each source address: open ones, and new ones a second. */
+/** Limits open connections, and new ones per second, of each source address. */
 export class SourceLimits {
   private readonly sources = new Map<string, SourceCount>();
 
@@ -18,9 +18,9 @@ export class SourceLimits {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes a connection of a source, or says which limit it has reached. Who got `taken` calls `leave` at its end. */
+  /** Admits a connection, or returns the reached limit. After `taken`, call `leave` when it ends. */
   enter(address: string): 'taken' | 'rate' | 'connections' {
-    const source = this.of(address);
+    const source = this.getSource(address);
     if (source.bucket.take() !== undefined) return 'rate';
     if (source.open >= this.limit.connections) return 'connections';
     source.open += 1;
@@ -32,7 +32,7 @@ export class SourceLimits {
     if (source) source.open -= 1;
   }
 
-  private of(address: string): SourceCount {
+  private getSource(address: string): SourceCount {
     const known = this.sources.get(address);
     if (known) return known;
     if (this.sources.size >= MAX_SOURCES) this.forgetIdle();
@@ -41,7 +41,7 @@ export class SourceLimits {
     return source;
   }
 
-  /** Forgets sources without connections, the oldest first, until there is room for as many again. */
+  /** Drops sources without open connections, oldest first, until half of the capacity is free. */
   private forgetIdle(): void {
     for (const [address, { open }] of this.sources) {
       if (open === 0) this.sources.delete(address);

@@ -3,38 +3,38 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Clock } from '@causeway/runtime';
 import type { DecodedFilterChain } from '../decode/listeners';
 import type { ServerTls } from '../decode/tls-settings';
-import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
+import { ANONYMOUS_CALLER, type VerifiedCaller } from '../decode/verified-caller';
 import type { Stats } from '../stats';
 import { checkPeer, type PeerCheckResult } from '../tls/peer-check';
 import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
 
-/** A client whose handshake is done and whose identity is verified. */
+/** Client that has completed the TLS handshake and is verified. */
 export interface SecuredClient {
   readonly socket: TLSSocket;
   readonly caller: VerifiedCaller;
 }
 
-/** Protocol name (ALPN) of clients of the mesh. */
+/** ALPN protocol name of mesh clients. */
 const MESH_ALPN = 'kuma';
 
-/** The server side of TLS of one filter chain, by Node's own TLS server, which never listens: connections are handed to it. */
+/** Server side of TLS for one filter chain. Node's TLS server gets accepted connections and never listens itself. */
 export class TlsTerminator {
   private readonly server: Server;
   private material: TlsMaterial | undefined;
-  /** Handshakes under way, by the client's address: Node gives a socket of its own. */
+  /** Handshakes in progress, by client address: Node reports a completed one with a new socket. */
   private readonly waiting = new Map<string, (socket: TLSSocket | undefined) => void>();
 
   constructor(
     private readonly tls: ServerTls,
     { handshakeTimeout }: Pick<DecodedFilterChain, 'handshakeTimeout'>,
     private readonly tools: { readonly contexts: TlsContexts; readonly clock: Clock; readonly stats: Stats },
-    /** Which HTTP the process behind it speaks; undefined where it is bytes. */
+    /** HTTP version of the process behind the listener; undefined if it is plain TCP. */
     private readonly findHttpVersion: () => 1 | 2 | undefined,
   ) {
     this.server = createServer({
       handshakeTimeout,
       requestCert: tls.needsClientCertificate,
-      // // The peer is verified afterwards, so that each failure has a counter.
+      // The peer is verified after the handshake, so that each failure has its own counter.
       rejectUnauthorized: false,
       ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.findHttpVersion()),
     });
@@ -45,12 +45,10 @@ export class TlsTerminator {
     });
   }
 
-  /**
-   * Performs the handshake; undefined if it fails or the client is not trusted: the connection is closed and counted.
-   */
+  /** Performs the handshake. Undefined if it fails or the client is not trusted: it is then closed and counted. */
   async secure(raw: Socket): Promise<SecuredClient | undefined> {
     const { contexts, stats, clock } = this.tools;
-    const material = contexts.of(this.tls, 'server');
+    const material = contexts.getMaterial(this.tls, 'server');
     if (typeof material === 'string') {
       stats.add('ssl.connection_error');
       raw.destroy();
@@ -75,7 +73,7 @@ export class TlsTerminator {
   }
 
   private checkClient(socket: TLSSocket, now: number): PeerCheckResult {
-    if (!this.tls.needsClientCertificate) return { ok: true, ...NOBODY };
+    if (!this.tls.needsClientCertificate) return { ok: true, ...ANONYMOUS_CALLER };
     return checkPeer(socket, this.tls, this.material?.domains, now);
   }
 
@@ -99,7 +97,7 @@ function formatAddress({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
 }
 
-/** The protocol of a client that offers some. Node would refuse one of which none is known; Envoy goes on without. */
+/** Selects the ALPN protocol. Node would reject a client that offers only unknown ones; Envoy accepts it. */
 function chosenProtocol(
   offered: readonly string[],
   known: readonly string[],

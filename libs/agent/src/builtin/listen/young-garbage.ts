@@ -1,21 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes that are read between two collections. V8 begins to mark its whole heap at 24 MB that were not given back. */
+/** Bytes read between two collections. V8 starts to mark its whole heap after 24 MB of uncollected buffers. */
 const MAX_UNCOLLECTED = 8 * 1024 * 1024;
 
 type Collect = (options: { readonly type: 'minor' }) => void;
 
 /**
- * Gives back the buffers of what was read. Node reads into a new buffer each time and V8 counts it as memory of the old generation, so that
- * traffic alone makes V8 mark the whole heap several times a second: a third of the CPU time, and pauses of tens of ms. The buffers are
- * young; a collection of the young generation frees them in less than a millisecond.
+ * Collects read buffers early. Node reads into a new buffer each time, which V8 counts as old-generation memory:
+ * traffic alone makes V8 mark the whole heap several times a second (a third of the CPU time, pauses of tens of ms). A
+ * young-generation collection frees these buffers in less than 1 ms.
  */
 export class YoungGarbage {
   private static collect: Collect | undefined;
   private uncollected = 0;
 
-  /** So many bytes were read and passed on. */
+  /** Counts bytes read and forwarded; collects when they reach the threshold. */
   add(bytes: number): void {
     this.uncollected += bytes;
     if (this.uncollected < MAX_UNCOLLECTED) return;
@@ -24,7 +24,7 @@ export class YoungGarbage {
   }
 }
 
-/** V8's own collector, which Node does not export. */
+/** Returns V8's own collector, which Node does not export. */
 function collector(): Collect {
   setFlagsFromString('--expose-gc');
   const found: unknown = runInNewContext('gc');

@@ -4,12 +4,12 @@ import type { PlaneLimits } from '../plane-engine';
 import type { StatSnapshot } from '../stats';
 
 /**
- * Command of the agent's process to a process that carries connections. `plane` distinguishes several dataplanes of one
- * machine.
+ * Command from the agent's process to a process that carries connections. `plane`: number of the dataplane; a machine
+ * may have several.
  */
 export type PlaneCommand = { readonly id: number; readonly plane: number } & (
   | { readonly order: 'open'; readonly limits: PlaneLimits }
-  /** Resources are so from now on; nothing is done about it before `start` or `take`. */
+  /** Stores resources; they are applied by `start` or `take`. */
   | { readonly order: 'put'; readonly resources: readonly EncodedResource[] }
   | { readonly order: 'remove'; readonly type: string; readonly names: readonly string[] }
   | { readonly order: 'start' }
@@ -18,9 +18,9 @@ export type PlaneCommand = { readonly id: number; readonly plane: number } & (
   | { readonly order: 'stop'; readonly drainMs: number }
 );
 
-/** Message of such a process. Each command gets one response. */
+/** Message from such a process. Each command gets one response. */
 export type PlaneReport =
-  | { readonly report: 'done'; readonly id: number; readonly answer: PlaneResponse }
+  | { readonly report: 'done'; readonly id: number; readonly response: PlaneResponse }
   | {
       readonly report: 'needs';
       readonly plane: number;
@@ -36,7 +36,7 @@ export interface PlaneResponse {
   readonly stats?: StatSnapshot;
 }
 
-/** Both sides are this program: what has the mark of an order is one. */
+/** Both sides are this program, so the discriminating field is enough. */
 export function isPlaneCommand(message: unknown): message is PlaneCommand {
   return typeof message === 'object' && message !== null && 'order' in message;
 }

@@ -9,7 +9,7 @@ import type { PlaneEngine, PlaneLimits } from '../plane-engine';
 import { sumSnapshots, type StatSnapshot } from '../stats';
 import { isPlaneReport, type PlaneResponse, type PlaneCommand, type PlaneReport } from './plane-messages';
 
-/** Resources of one message. */
+/** Maximum number of resources in one message. */
 const BATCH = 500;
 const RESTART = { base: 100, cap: 10_000 };
 const ENTRY = join(__dirname, 'plane-worker');
@@ -26,7 +26,7 @@ export interface PlaneProcessesOptions {
 /**
  * Processes that carry the connections of all builtin dataplanes of a machine (docs/reference/builtin-plane.md,
  * Processes). They share the listening sockets by `node:cluster`, which distributes connections in turn. A process that
- * ends is restarted with all commands it had received; its connections are lost, those of the others are not.
+ * ends is restarted with the current resources; its connections are lost, those of the others are not.
  */
 export class PlaneProcesses {
   private readonly running = new Set<PlaneProcess>();
@@ -53,8 +53,8 @@ export class PlaneProcesses {
   }
 
   /**
-   * Runs so many processes from now on; resolves when those that are too many have ended. Planes keep the shares of the limits that they
-   * were opened with: one that is to have others is opened anew.
+   * Sets the number of processes; resolves when surplus ones have ended. Open dataplanes keep the share of limits that
+   * they were created with.
    */
   async resize(count: number): Promise<void> {
     this.count = count;
@@ -62,7 +62,7 @@ export class PlaneProcesses {
     await Promise.all([...this.running].slice(count).map((process) => process.end()));
   }
 
-  /** Carries one plane by these resources; each process has its share of the limits. */
+  /** Creates the engine of one dataplane; each process gets its share of the limits. */
   engine(resources: PlaneResources, limits: PlaneLimits): PlaneEngine {
     const plane = ++this.planes;
     const share = limits.share / this.count;
@@ -81,7 +81,7 @@ export class PlaneProcesses {
     return engine;
   }
 
-  /** Ends the processes and what connections they have. */
+  /** Ends the processes and their connections. */
   async close(): Promise<void> {
     await this.resize(0);
   }
@@ -115,10 +115,10 @@ interface ProcessEvents {
   readonly ended: (reason: string) => void;
 }
 
-/** One process: orders and their answers. */
+/** One process: sends commands and matches responses. */
 class PlaneProcess {
   private readonly waiting = new Map<number, (answer: PlaneResponse) => void>();
-  private orders = 0;
+  private commands = 0;
 
   constructor(
     private readonly worker: Worker,
@@ -127,7 +127,7 @@ class PlaneProcess {
     worker.on('message', (message: unknown) => {
       if (!isPlaneReport(message)) return;
       if (message.report === 'needs') return events.needs(message);
-      this.waiting.get(message.id)?.(message.answer);
+      this.waiting.get(message.id)?.(message.response);
       this.waiting.delete(message.id);
     });
     worker.on('error', () => undefined);
@@ -142,9 +142,9 @@ class PlaneProcess {
     return this.worker.process.pid ?? 0;
   }
 
-  /** Resolves with its answer; with an empty one where the process ends before. */
-  tell(order: CommandWithoutId): Promise<PlaneResponse> {
-    const id = ++this.orders;
+  /** Resolves with the response; with an empty one if the process ends first. */
+  send(order: CommandWithoutId): Promise<PlaneResponse> {
+    const id = ++this.commands;
     return new Promise((resolve) => {
       if (!this.worker.isConnected()) return resolve({});
       this.waiting.set(id, resolve);
@@ -165,9 +165,9 @@ interface EngineEvents {
   readonly ended: () => void;
 }
 
-/** A dataplane carried by several processes: each receives the same commands. */
+/** Dataplane carried by several processes: each receives the same commands. */
 class RemoteEngine implements PlaneEngine {
-  /** By resource, the processes that need it. */
+  /** Processes that need a resource, by `type name`. */
   private readonly users = new Map<string, Set<PlaneProcess>>();
   private hasStarted = false;
 
@@ -178,12 +178,12 @@ class RemoteEngine implements PlaneEngine {
     private readonly events: EngineEvents,
   ) {}
 
-  /** Tells a process all that there is. */
+  /** Sends a process all current resources. */
   open(process: PlaneProcess): void {
     const { plane, limits } = this;
-    void process.tell({ order: 'open', plane, limits });
+    void process.send({ order: 'open', plane, limits });
     for (const type of Object.values(RESOURCE_TYPES)) this.put(process, type, [...this.resources.names(type)]);
-    if (this.hasStarted) void process.tell({ order: 'start', plane });
+    if (this.hasStarted) void process.send({ order: 'start', plane });
   }
 
   lost(process: PlaneProcess): void {
@@ -207,16 +207,16 @@ class RemoteEngine implements PlaneEngine {
 
   start(): Promise<string | undefined> {
     this.hasStarted = true;
-    return this.all({ order: 'start', plane: this.plane });
+    return this.sendToAll({ order: 'start', plane: this.plane });
   }
 
   take({ type, names }: CacheChange): Promise<string | undefined> {
     for (const process of this.events.processes()) this.put(process, type, names);
-    return this.all({ order: 'take', plane: this.plane, type, names });
+    return this.sendToAll({ order: 'take', plane: this.plane, type, names });
   }
 
   async stop(drainMs: number): Promise<void> {
-    await this.all({ order: 'stop', plane: this.plane, drainMs });
+    await this.sendToAll({ order: 'stop', plane: this.plane, drainMs });
     this.events.ended();
   }
 
@@ -231,12 +231,12 @@ class RemoteEngine implements PlaneEngine {
 
   private ask(): Promise<readonly PlaneResponse[]> {
     const { plane } = this;
-    return Promise.all(this.events.processes().map((process) => process.tell({ order: 'describe', plane })));
+    return Promise.all(this.events.processes().map((process) => process.send({ order: 'describe', plane })));
   }
 
-  /** Tells all processes; the refusal of the first that refuses. */
-  private async all(order: CommandWithoutId): Promise<string | undefined> {
-    const answers = await Promise.all(this.events.processes().map((process) => process.tell(order)));
+  /** Sends a command to all processes; returns the refusal of the first that refuses. */
+  private async sendToAll(order: CommandWithoutId): Promise<string | undefined> {
+    const answers = await Promise.all(this.events.processes().map((process) => process.send(order)));
     return answers.find(({ refusal }) => refusal !== undefined)?.refusal;
   }
 
@@ -250,7 +250,7 @@ class RemoteEngine implements PlaneEngine {
       else there.push(found);
     }
     for (let at = 0; at < there.length; at += BATCH)
-      void process.tell({ order: 'put', plane, resources: there.slice(at, at + BATCH) });
-    if (gone.length > 0) void process.tell({ order: 'remove', plane, type, names: gone });
+      void process.send({ order: 'put', plane, resources: there.slice(at, at + BATCH) });
+    if (gone.length > 0) void process.send({ order: 'remove', plane, type, names: gone });
   }
 }

@@ -4,26 +4,26 @@ import type { PlaneResources } from '../decoded-resources';
 import { PlaneCore } from '../plane-core';
 import { isPlaneCommand, type PlaneResponse, type PlaneCommand, type PlaneReport } from './plane-messages';
 
-/** The resources of a plane, as the agent's process tells them. */
+/** Resources of a dataplane, as received from the agent's process. */
 class ReceivedResources implements PlaneResources {
   private readonly types = new Map<string, Map<string, EncodedResource>>();
 
   constructor(private readonly plane: number) {}
 
   put(resources: readonly EncodedResource[]): void {
-    for (const resource of resources) this.of(resource.type).set(resource.name, resource);
+    for (const resource of resources) this.getOrCreateType(resource.type).set(resource.name, resource);
   }
 
   remove(type: string, names: readonly string[]): void {
-    for (const name of names) this.of(type).delete(name);
+    for (const name of names) this.getOrCreateType(type).delete(name);
   }
 
   get(type: string, name: string): EncodedResource | undefined {
-    return this.of(type).get(name);
+    return this.getOrCreateType(type).get(name);
   }
 
   names(type: string): Iterable<string> {
-    return this.of(type).keys();
+    return this.getOrCreateType(type).keys();
   }
 
   want(type: string, names: readonly string[]): void {
@@ -34,7 +34,7 @@ class ReceivedResources implements PlaneResources {
     for (const name of names) report({ report: 'needs', plane: this.plane, type, name, isNeeded: false });
   }
 
-  private of(type: string): Map<string, EncodedResource> {
+  private getOrCreateType(type: string): Map<string, EncodedResource> {
     let found = this.types.get(type);
     if (!found) this.types.set(type, (found = new Map<string, EncodedResource>()));
     return found;
@@ -88,8 +88,8 @@ function refused(refusal: string | undefined): PlaneResponse {
 
 process.on('message', (message: unknown) => {
   if (!isPlaneCommand(message)) return;
-  void applyCommand(message).then((answer) => report({ report: 'done', id: message.id, answer }));
+  void applyCommand(message).then((response) => report({ report: 'done', id: message.id, response }));
 });
-// The agent’s process has ended: its signals are not for this one, which ends with it.
+// This process ends with the agent's process and ignores signals that are meant for it.
 process.on('disconnect', () => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);

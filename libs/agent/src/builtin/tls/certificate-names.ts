@@ -5,7 +5,7 @@ const SPIFFE = 'spiffe://';
 /** `type:value` of a printed Subject Alternative Name; a value with separators is a JSON string. */
 const ALT_NAME = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 
-/** The URIs among the alternative names of a certificate. */
+/** Returns the URIs among the Subject Alternative Names. */
 export function listUris({ subjectAltName }: Pick<X509Certificate, 'subjectAltName'>): readonly string[] {
   return listAltNames(subjectAltName ?? '').flatMap(([type, value]) => (type === 'URI' ? [value] : []));
 }
@@ -24,7 +24,7 @@ function unquoted(value: string): string {
   }
 }
 
-/** The SPIFFE ids among URIs, and the one trust domain that they are of; undefined where there is none, or more than one. */
+/** Returns the SPIFFE ids and their trust domain; undefined if there is none, or more than one trust domain. */
 export function findSpiffeIds(
   uris: readonly string[],
 ): { readonly ids: readonly string[]; readonly trustDomain: string } | undefined {
@@ -34,14 +34,14 @@ export function findSpiffeIds(
   return domains.size === 1 && trustDomain !== undefined && trustDomain !== '' ? { ids, trustDomain } : undefined;
 }
 
-/** The trust domain of a SPIFFE id. */
+/** Returns the trust domain of a SPIFFE id. */
 export function readTrustDomain(id: string): string {
   const rest = id.slice(SPIFFE.length);
   const end = rest.indexOf('/');
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-/** Whether a certificate has one of these names; each has, where none is asked for. */
+/** Returns whether a certificate matches one of the names; always true if `rules` is empty. */
 export function hasName(certificate: X509Certificate, rules: readonly NameRule[]): boolean {
   if (rules.length === 0) return true;
   const names = listAltNames(certificate.subjectAltName ?? '');

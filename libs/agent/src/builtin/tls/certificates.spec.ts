@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { TestAuthority } from '../../../../../test/support/test-authority';
 import { hasName, findSpiffeIds, readTrustDomain, listUris } from './certificate-names';
-import { isVouchedFor } from './peer-check';
+import { isSignedByOneOf } from './peer-check';
 
 const certificateOf = async (by: TestAuthority, names: Parameters<TestAuthority['issue']>[0], validFor?: number) =>
   new X509Certificate((await by.issue(names, validFor)).chain);
@@ -19,17 +19,17 @@ describe('a certificate', () => {
     const [own, other] = [west, east].map(({ certificate }) => new X509Certificate(certificate));
     if (!own || !other) throw new Error('no authority');
     const now = Date.now();
-    expect(isVouchedFor(leaf, [own], now)).toBe(true);
-    expect(isVouchedFor(leaf, [other, own], now)).toBe(true);
-    expect(isVouchedFor(leaf, [other], now)).toBe(false);
-    expect(isVouchedFor(leaf, [], now)).toBe(false);
-    expect(isVouchedFor(leaf, [leaf], now)).toBe(false);
-    expect(isVouchedFor(leaf, [own], now + 2 * 3_600_000)).toBe(false);
+    expect(isSignedByOneOf(leaf, [own], now)).toBe(true);
+    expect(isSignedByOneOf(leaf, [other, own], now)).toBe(true);
+    expect(isSignedByOneOf(leaf, [other], now)).toBe(false);
+    expect(isSignedByOneOf(leaf, [], now)).toBe(false);
+    expect(isSignedByOneOf(leaf, [leaf], now)).toBe(false);
+    expect(isSignedByOneOf(leaf, [own], now + 2 * 3_600_000)).toBe(false);
   });
 
   it('is not vouched for after its end', async () => {
     const own = new X509Certificate(west.certificate);
-    expect(isVouchedFor(await certificateOf(west, { uri: 'spiffe://a/b' }, -60_000), [own], Date.now())).toBe(false);
+    expect(isSignedByOneOf(await certificateOf(west, { uri: 'spiffe://a/b' }, -60_000), [own], Date.now())).toBe(false);
   });
 
   it('has URIs, whatever is in them', async () => {

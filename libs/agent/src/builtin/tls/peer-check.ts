@@ -1,48 +1,45 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
+import { ANONYMOUS_CALLER, type VerifiedCaller } from '../decode/verified-caller';
 import type { TlsContextSettings } from '../decode/tls-settings';
 import { hasName, findSpiffeIds, listUris } from './certificate-names';
 
-/** Maximum number of certificates between a workload's and its authority's. */
+/** Maximum number of intermediate certificates between a workload's and its authority's. */
 const MAX_INTERMEDIATES = 4;
 
 /** Authorities by trust domain. */
 export type TrustDomains = ReadonlyMap<string, readonly X509Certificate[]>;
 
-/**
- * Result of verifying the peer: its SPIFFE ids and its subject, if any; or why it is not trusted, by the name of
- * Envoy's counter.
- */
+/** Verified identity of the peer, or why it is not trusted, with Envoy's counter for that. */
 export type PeerCheckResult =
   | ({ readonly ok: true } & VerifiedCaller)
   | { readonly ok: false; readonly counter: PeerFailure; readonly reason: string };
 
-/** Envoy's counters of refused certificates. */
+/** Envoy's counters of rejected certificates. */
 export type PeerFailure = 'fail_verify_no_cert' | 'fail_verify_error' | 'fail_verify_san';
 
 /**
  * Verifies the peer of a finished handshake. Node has verified its chain against all authorities of the context; in a
- * mesh only those of the trust domain in its SPIFFE id count, so that no domain can impersonate another. `now` is ms
+ * mesh only those of the trust domain in its SPIFFE id count, so that no domain can impersonate another. `now`: ms
  * since 1970.
  */
 export function checkPeer(
   socket: TLSSocket,
-  { belief, names }: Pick<TlsContextSettings, 'belief' | 'names'>,
+  { peerTrust, names }: Pick<TlsContextSettings, 'peerTrust' | 'names'>,
   domains: TrustDomains | undefined,
   now: number,
 ): PeerCheckResult {
-  if (belief.type === 'anybody') return { ok: true, ...NOBODY };
+  if (peerTrust.type === 'anybody') return { ok: true, ...ANONYMOUS_CALLER };
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return refused('fail_verify_no_cert', 'it shows no certificate');
-  if (!socket.authorized && !isAnchoredBelow(socket, belief))
-    return refused('fail_verify_error', `its certificate is not believed: ${formatReason(socket)}`);
+  if (!socket.authorized && !lacksOnlyParentIssuer(socket, peerTrust))
+    return refused('fail_verify_error', `its certificate is not trusted: ${formatReason(socket)}`);
   let ids: readonly string[] = [];
-  if (belief.type === 'secret') {
+  if (peerTrust.type === 'secret') {
     const spiffe = findSpiffeIds(listUris(certificate));
     if (!spiffe) return refused('fail_verify_error', 'its certificate has no SPIFFE id of one trust domain');
     const authorities = domains?.get(spiffe.trustDomain);
-    if (!authorities || certificate.ca || !isVouchedFor(certificate, authorities, now))
+    if (!authorities || certificate.ca || !isSignedByOneOf(certificate, authorities, now))
       return refused('fail_verify_error', `no authority of ${spiffe.trustDomain} vouches for it`);
     ids = spiffe.ids;
   }
@@ -51,11 +48,11 @@ export function checkPeer(
 }
 
 /**
- * Whether OpenSSL misses only the issuer of an authority that is trusted itself: Node's TLS server has no option to
- * accept that. Whether such an authority signed the certificate is checked afterwards.
+ * Returns whether OpenSSL only misses the issuer of a trusted authority, which Node's TLS server has no option to
+ * accept. `isSignedByOneOf` then checks that such an authority signed the certificate.
  */
-function isAnchoredBelow(socket: TLSSocket, belief: TlsContextSettings['belief']): boolean {
-  return belief.type === 'secret' && formatReason(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
+function lacksOnlyParentIssuer(socket: TLSSocket, peerTrust: TlsContextSettings['peerTrust']): boolean {
+  return peerTrust.type === 'secret' && formatReason(socket) === 'UNABLE_TO_GET_ISSUER_CERT';
 }
 
 function refused(counter: PeerFailure, reason: string): PeerCheckResult {
@@ -69,11 +66,11 @@ function formatReason({ authorizationError }: TLSSocket): string {
 }
 
 /**
- * Whether one of these authorities vouches for a certificate: it has signed it, or a certificate of an authority in between. OpenSSL
- * verifies a chain against all authorities together; this holds it against those of one trust domain. Each link is signed by the next
- * one, is valid `now` (ms since 1970), and the one that signs is an authority. What else OpenSSL knows of chains it has checked.
+ * Returns whether one of these authorities signed a certificate, directly or through intermediates. OpenSSL verifies a
+ * chain against all authorities together; this checks those of one trust domain. Each link must be signed by the next,
+ * valid at `now` (ms since 1970), and issued by a CA. OpenSSL has checked the rest.
  */
-export function isVouchedFor(
+export function isSignedByOneOf(
   certificate: X509Certificate,
   authorities: readonly X509Certificate[],
   now: number,

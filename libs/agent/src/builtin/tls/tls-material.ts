@@ -7,7 +7,7 @@ import type { TextSource, TlsContextSettings } from '../decode/tls-settings';
 import { readTrustDomain } from './certificate-names';
 import type { TrustDomains } from './peer-check';
 
-/** Secrets by their names, as they are now. */
+/** Current secrets, by name. */
 export interface SecretReader {
   secret(name: string): { readonly resource: EncodedResource; readonly secret: Secret } | undefined;
 }
@@ -15,7 +15,7 @@ export interface SecretReader {
 /** Certificates and key for one side of a connection. */
 export interface TlsMaterial {
   readonly context: SecureContext;
-  /** Options of the context, for Node's TLS server, which creates its own. */
+  /** For Node's TLS server, which creates its own context. */
   readonly options: SecureContextOptions;
   readonly domains: TrustDomains | undefined;
 }
@@ -27,12 +27,12 @@ interface Trust {
 }
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-/** Contexts that are remembered: connections of one kind share one. */
+/** Maximum number of cached contexts. */
 const MAX_CONTEXTS = 1_000;
 
 /**
- * The TLS contexts of a plane. Connections with the same certificate and authorities share a context; a secret that changes makes new ones
- * for new connections, and open connections keep theirs. No session is ever resumed: its certificate would not be looked at again.
+ * TLS contexts, shared by connections with equal certificates and authorities. Changed secrets apply to new
+ * connections. Sessions are never resumed, since that would skip verification.
  */
 export class TlsContexts {
   private readonly contexts = new Map<string, TlsMaterial>();
@@ -41,22 +41,22 @@ export class TlsContexts {
   constructor(private readonly secrets: SecretReader) {}
 
   /**
-   * The context of a client or a server by these settings; a string says why there is none. `expected` are names that the other side must
-   * have: only authorities of their trust domains are put in.
+   * Returns the context of a client or server, or why there is none. A client context contains only the authorities of
+   * the trust domains of the expected names.
    */
-  of(settings: TlsContextSettings, side: 'client' | 'server'): TlsMaterial | string {
-    const trust = settings.belief.type === 'secret' ? this.getTrust(settings.belief.name) : undefined;
+  getMaterial(settings: TlsContextSettings, side: 'client' | 'server'): TlsMaterial | string {
+    const trust = settings.peerTrust.type === 'secret' ? this.getTrust(settings.peerTrust.name) : undefined;
     if (typeof trust === 'string') return trust;
     const own = this.getOwnCertificate(settings);
     if (typeof own === 'string') return own;
-    const domains = side === 'client' && trust ? expectedDomains(settings, trust) : undefined;
-    const { minVersion, maxVersion, belief } = settings;
-    const believed = belief.type === 'authorities' ? formatKey(belief.pem) : (trust?.resource.version ?? '');
+    const domains = side === 'client' && trust ? listExpectedDomains(settings, trust) : undefined;
+    const { minVersion, maxVersion, peerTrust } = settings;
+    const believed = peerTrust.type === 'authorities' ? formatKey(peerTrust.pem) : (trust?.resource.version ?? '');
     const key = JSON.stringify([side, own.key, believed, domains, minVersion, maxVersion]);
     const known = this.contexts.get(key);
     if (known) return known;
     try {
-      const options = contextOptions(settings, { own, trust, domains });
+      const options = buildContextOptions(settings, { own, trust, domains });
       const material = { context: createSecureContext(options), options, domains: trust?.domains };
       if (this.contexts.size >= MAX_CONTEXTS) this.contexts.clear();
       this.contexts.set(key, material);
@@ -66,8 +66,8 @@ export class TlsContexts {
     }
   }
 
-  /** Secrets have changed: what is no longer used is forgotten. */
-  forget(): void {
+  /** Drops cached contexts after secrets have changed. */
+  clear(): void {
     this.contexts.clear();
     this.trusts.clear();
   }
@@ -87,7 +87,7 @@ export class TlsContexts {
     return trust;
   }
 
-  private getOwnCertificate({ own }: TlsContextSettings): Ingredients['own'] | string {
+  private getOwnCertificate({ own }: TlsContextSettings): ContextParts['own'] | string {
     if (!own) return { key: '', certificate: undefined };
     if (!('secret' in own)) return { key: formatKey(own.chain), certificate: readPair(own) };
     const found = this.secrets.secret(own.secret);
@@ -96,23 +96,26 @@ export class TlsContexts {
   }
 }
 
-interface Ingredients {
+interface ContextParts {
   readonly own: { readonly key: string; readonly certificate: Pair | undefined };
   readonly trust: Trust | undefined;
   readonly domains: readonly string[] | undefined;
 }
 
-function contextOptions({ belief, minVersion, maxVersion }: TlsContextSettings, { own, trust, domains }: Ingredients) {
+function buildContextOptions(
+  { peerTrust, minVersion, maxVersion }: TlsContextSettings,
+  { own, trust, domains }: ContextParts,
+) {
   const ofDomains = (names: Iterable<string>): string[] =>
     [...names].flatMap((name) => [...(trust?.pemByDomain.get(name) ?? [])]);
-  const inline = belief.type === 'authorities' ? [...splitCertificates(readText(belief.pem))] : [];
+  const inline = peerTrust.type === 'authorities' ? [...splitCertificates(readText(peerTrust.pem))] : [];
   return {
     ca: trust ? ofDomains(domains ?? trust.pemByDomain.keys()) : inline,
     ...(own.certificate && { cert: own.certificate.chain, key: own.certificate.key }),
     minVersion,
     maxVersion,
     secureOptions: constants.SSL_OP_NO_TICKET,
-    // An authority may itself be signed by one that is not known here.
+    // An authority may be an intermediate whose issuer is unknown here.
     allowPartialTrustChain: true,
   };
 }
@@ -122,8 +125,8 @@ interface Pair {
   readonly key: string;
 }
 
-/** The trust domains of the names that are expected; undefined where any name is. */
-function expectedDomains({ names }: TlsContextSettings, { pemByDomain }: Trust): readonly string[] | undefined {
+/** Returns the trust domains of the expected names; undefined if any name is accepted. */
+function listExpectedDomains({ names }: TlsContextSettings, { pemByDomain }: Trust): readonly string[] | undefined {
   if (names.length === 0 || names.some(({ type, match }) => type !== 'URI' || match !== 'exact')) return undefined;
   return [...new Set(names.map(({ value }) => readTrustDomain(value)))]
     .filter((domain) => pemByDomain.has(domain))

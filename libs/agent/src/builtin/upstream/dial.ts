@@ -7,36 +7,38 @@ import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
 import type { HostAssignment } from './host';
 
 /**
- * Why a host cannot be reached, by the name of Envoy's counter; `no material`: this machine lacks a certificate, the
- * host is not at fault.
+ * Why a host cannot be reached, by Envoy's counter. `no material`: this machine lacks a certificate; the host is not at
+ * fault.
  */
 export type DialFailure = 'timeout' | 'refused' | 'no material' | `ssl.${PeerFailure}` | 'ssl.connection_error';
 
-/** A connection to a host, ready for bytes, with that of TCP below it; or why there is none. */
-export type Dialled =
+/** Connected socket with the TCP socket below it, or why the connection failed. */
+export type DialResult =
   | { readonly ok: true; readonly socket: Socket; readonly raw: Socket }
   | { readonly ok: false; readonly failure: DialFailure; readonly reason: string };
 
 export interface DialOptions {
   readonly contexts: TlsContexts;
   readonly clock: Clock;
-  /** With the handshake, ms. */
+  /** Timeout including the TLS handshake, ms. */
   readonly timeout: number;
-  /** The client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Connects to a host, and makes sure who it is. Never rejects. */
-export function dial({ transport, address, port }: HostAssignment, options: DialOptions): Promise<Dialled> {
+/** Connects to a host and verifies its identity. Never rejects. */
+export function dial({ transport, address, port }: HostAssignment, options: DialOptions): Promise<DialResult> {
   const { contexts, clock, timeout, signal } = options;
-  const material = transport === 'plaintext' ? undefined : contexts.of(transport, 'client');
+  const material = transport === 'plaintext' ? undefined : contexts.getMaterial(transport, 'client');
   if (typeof material === 'string') return Promise.resolve({ ok: false, failure: 'no material', reason: material });
   return new Promise((resolve) => {
     let isConnected = false;
     const raw = connect({ host: address, port, allowHalfOpen: true, noDelay: true });
     const tls =
-      transport === 'plaintext' || !material ? undefined : connectTls({ socket: raw, ...by(transport, material) });
-    // Node reads the server's certificate for `checkServerIdentity`, at the cost of half a handshake; `checkPeer` reads it.
+      transport === 'plaintext' || !material
+        ? undefined
+        : connectTls({ socket: raw, ...buildTlsOptions(transport, material) });
+    // Saves half the cost of a handshake: Node would parse the certificate, which `checkPeer` does.
     if (tls) Object.defineProperty(tls, 'getPeerCertificate', { value: () => undefined });
     const socket: Socket = tls ?? raw;
     const timer = clock.after(timeout, () => end('timeout', `no answer within ${timeout} ms`));
@@ -77,12 +79,12 @@ export function dial({ transport, address, port }: HostAssignment, options: Dial
   });
 }
 
-function by({ sni, alpn }: ClientTls, { context }: TlsMaterial): ConnectionOptions {
+function buildTlsOptions({ sni, alpn }: ClientTls, { context }: TlsMaterial): ConnectionOptions {
   return {
     secureContext: context,
     ...(sni !== '' && isIP(sni) === 0 && { servername: sni }),
     ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),
-    // // The peer is verified after the handshake, so that each failure has a counter.
+    // The peer is verified after the handshake, so that each failure has its own counter.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   };

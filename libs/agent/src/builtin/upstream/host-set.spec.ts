@@ -3,7 +3,7 @@ import type { DecodedCluster } from '../decode/clusters';
 import type { EndpointLocality } from '../decode/endpoints';
 import { Host } from './host';
 import { HostSet } from './host-set';
-import { chosenBy, priorityLoad } from './priority-load';
+import { pickIndex, computePriorityLoad } from './priority-load';
 
 const PLAN: DecodedCluster = {
   name: 'c',
@@ -42,7 +42,7 @@ function hostSet(
 function shares(hosts: HostSet): readonly number[] {
   const counts = [0, 0, 0];
   for (let i = 0; i < 3_000; i++) {
-    const priority = Number(hosts.pick(new Set())?.place.address.split('.')[1] ?? NaN);
+    const priority = Number(hosts.pick(new Set())?.assignment.address.split('.')[1] ?? NaN);
     counts[priority] = (counts[priority] ?? 0) + 1;
   }
   return counts.map((count) => Math.round(count / 30));
@@ -124,7 +124,7 @@ describe('how much traffic a priority gets', () => {
       [0, 1],
     ],
   ])('%s', (_, counts, panicPercent, want) => {
-    const load = priorityLoad(
+    const load = computePriorityLoad(
       counts.map(([total, healthy]) => ({ total, healthy })),
       panicPercent,
     );
@@ -137,7 +137,7 @@ describe('how much traffic a priority gets', () => {
       .map(([a, b]) => ({ total: Math.max(a, b), healthy: Math.min(a, b) }));
     fc.assert(
       fc.property(fc.array(count, { maxLength: 6 }), fc.nat({ max: 100 }), (counts, panic) => {
-        const load = priorityLoad(counts, panic);
+        const load = computePriorityLoad(counts, panic);
         const sum = load.reduce((all, { share }) => all + share, 0);
         expect([0, 1]).toContain(Math.round(sum * 1e9) / 1e9);
         for (const [i, { share, panics }] of load.entries()) {
@@ -152,7 +152,7 @@ describe('how much traffic a priority gets', () => {
     const share = fc.oneof(fc.constant(0), fc.double({ min: 1e-9, max: 100, noNaN: true }));
     fc.assert(
       fc.property(fc.array(share, { maxLength: 9 }), fc.double({ min: 0, max: 1, noNaN: true }), (all, random) => {
-        const chosen = chosenBy(all, random);
+        const chosen = pickIndex(all, random);
         if (all.some((each) => each > 0)) expect(all[chosen]).toBeGreaterThan(0);
         else expect(chosen).toBe(-1);
       }),
@@ -174,7 +174,7 @@ describe('the hosts of a cluster', () => {
     const two = [locality(0, '+', { weight: 9, zone: 'a' }), locality(0, '+++', { weight: 1, zone: 'bb' })];
     const inFirst = (hosts: HostSet): number => {
       let found = 0;
-      for (let i = 0; i < 3_000; i++) if (hosts.pick(new Set())?.place.zone === 'a') found += 1;
+      for (let i = 0; i < 3_000; i++) if (hosts.pick(new Set())?.assignment.zone === 'a') found += 1;
       return found / 30;
     };
     expect(Math.abs(inFirst(hostSet({ isWeighted: true }, two)) - 90)).toBeLessThan(5);
@@ -205,7 +205,7 @@ describe('the hosts of a cluster', () => {
           expect(next?.isHealthy).toBe(true);
           if (next) tried.add(next);
         }
-        const reachable = priorityLoad(
+        const reachable = computePriorityLoad(
           health.map((each) => ({ total: each.length, healthy: each.replaceAll('-', '').length })),
           0,
         );

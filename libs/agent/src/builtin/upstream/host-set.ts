@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DecodedCluster } from '../decode/clusters';
 import type { UpstreamEndpoint, EndpointLocality } from '../decode/endpoints';
 import { Host, type HostAssignment } from './host';
-import { chosenBy, computeHealth, priorityLoad } from './priority-load';
+import { pickIndex, computeHealth, computePriorityLoad } from './priority-load';
 
-/** Host names to addresses, as they are known now. */
+/** Returns the addresses of a host name, as last resolved. */
 export type Addresses = (name: string) => readonly string[];
 
 interface HostLocality {
@@ -12,20 +12,20 @@ interface HostLocality {
   readonly hosts: readonly Host[];
 }
 
-/** The hosts of a priority among which is chosen, by locality, and the share of each. */
+/** Candidate hosts of a priority by locality, and the share of each locality. */
 interface Group {
   readonly candidates: readonly (readonly Host[])[];
   readonly shares: readonly number[];
 }
 
 /**
- * The hosts of a cluster, and which one a new connection goes to: first the priority, then the locality where localities are weighted,
- * then of two hosts the one with fewer connections. A host that stays keeps its connections and failures.
+ * Hosts of a cluster. Selects the host of a new connection: by priority, by locality if weighted, then the less loaded
+ * of two random hosts. A host that stays keeps its connections and failures.
  */
 export class HostSet {
   private byKey = new Map<string, Host>();
   private priorities: readonly (readonly HostLocality[])[] = [];
-  /** Candidates of the choice; undefined after a change. */
+  /** Cached candidates; undefined after a change. */
   private groups: { readonly all: readonly Group[]; readonly shares: readonly number[] } | undefined;
 
   constructor(
@@ -45,14 +45,16 @@ export class HostSet {
     return [...this.byKey.values()].filter((host) => this.canServe(host)).length;
   }
 
-  /** The hosts are these from now on. */
+  /** Replaces the hosts. */
   update(plan: DecodedCluster, localities: readonly EndpointLocality[], addresses: Addresses): void {
     const before = this.byKey;
     this.byKey = new Map();
     const priorities: HostLocality[][] = [];
     for (const { priority, zone, weight, endpoints } of localities) {
       const hosts = endpoints.flatMap((endpoint) =>
-        addresses(endpoint.address).flatMap((address) => this.place(before, plan, { ...endpoint, address, zone })),
+        addresses(endpoint.address).flatMap((address) =>
+          this.getOrCreateHost(before, plan, { ...endpoint, address, zone }),
+        ),
       );
       (priorities[priority] ??= []).push({ weight, hosts });
     }
@@ -63,32 +65,32 @@ export class HostSet {
 
   private plan: DecodedCluster | undefined;
 
-  private place(
+  private getOrCreateHost(
     before: ReadonlyMap<string, Host>,
     plan: DecodedCluster,
     endpoint: UpstreamEndpoint & { readonly zone: string },
   ) {
     const { address, port, isHealthy, match, zone } = endpoint;
     const key = JSON.stringify([address, port, zone, match]);
-    // Of two endpoints of one place the first counts.
+    // Of two endpoints with the same address, the first counts.
     if (this.byKey.has(key)) return [];
     const place: HostAssignment = { address, port, zone, transport: selectTransport(plan, match) };
     const known = before.get(key);
-    const host = known && isDeepStrictEqual(known.place, place) ? known : new Host(place);
+    const host = known && isDeepStrictEqual(known.assignment, place) ? known : new Host(place);
     host.isHealthy = isHealthy;
     this.byKey.set(key, host);
     return [host];
   }
 
-  /** A host was left out, or may serve again. */
+  /** Drops cached candidates after a host was ejected or returned. */
   changed(): void {
     this.groups = undefined;
   }
 
-  /** A host for a new connection, one that was not tried yet where there is one; undefined where none may serve. */
+  /** Selects a host for a new connection, preferably one not tried before; undefined if none can serve. */
   pick(tried: ReadonlySet<Host>): Host | undefined {
-    const { all, shares } = (this.groups ??= this.group());
-    const first = chosenBy(shares, this.random());
+    const { all, shares } = (this.groups ??= this.groupByPriority());
+    const first = pickIndex(shares, this.random());
     if (first < 0) return undefined;
     const chosen = this.pickHost(all[first], tried);
     if (chosen && !tried.has(chosen)) return chosen;
@@ -102,7 +104,7 @@ export class HostSet {
 
   private pickHost(group: Group | undefined, tried: ReadonlySet<Host>): Host | undefined {
     if (!group) return undefined;
-    const hosts = group.candidates[chosenBy(group.shares, this.random())] ?? [];
+    const hosts = group.candidates[pickIndex(group.shares, this.random())] ?? [];
     const [a, b] = [hosts[this.index(hosts)], hosts[this.index(hosts)]];
     if (!a || !b) return a ?? b;
     if (tried.has(a) !== tried.has(b)) return tried.has(a) ? b : a;
@@ -113,14 +115,14 @@ export class HostSet {
     return Math.floor(this.random() * hosts.length);
   }
 
-  private group(): { readonly all: readonly Group[]; readonly shares: readonly number[] } {
+  private groupByPriority(): { readonly all: readonly Group[]; readonly shares: readonly number[] } {
     const counts = this.priorities.map((localities) =>
       countHosts(
         localities.flatMap(({ hosts }) => hosts),
         this.canServe,
       ),
     );
-    const load = priorityLoad(counts, this.plan?.panicPercent ?? 0);
+    const load = computePriorityLoad(counts, this.plan?.panicPercent ?? 0);
     const all = this.priorities.map((localities, i) => this.groupHosts(localities, load[i]?.panics ?? false));
     return { all, shares: load.map(({ share }) => share) };
   }
@@ -142,7 +144,7 @@ function countHosts(hosts: readonly Host[], canServe: (host: Host) => boolean) {
   return { total: hosts.length, healthy: hosts.filter(canServe).length };
 }
 
-/** The first transport whose match an endpoint's metadata have; the last one matches each. */
+/** Returns the first transport whose match fits the endpoint's metadata. */
 function selectTransport(
   { transports }: DecodedCluster,
   metadata: Readonly<Record<string, string>>,

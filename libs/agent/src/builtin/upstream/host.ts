@@ -2,7 +2,7 @@ import type { ClientTls } from '../decode/tls-settings';
 import type { EjectionRule } from '../decode/clusters';
 import type { Leg } from './splice';
 
-/** Address of a host and its transport: two hosts with equal places are one. */
+/** Address and transport of a host, which identify it. */
 export interface HostAssignment {
   readonly address: string;
   readonly port: number;
@@ -10,19 +10,19 @@ export interface HostAssignment {
   readonly transport: ClientTls | 'plaintext';
 }
 
-/** One place where a cluster is served, with its connections and failures. Times by `Clock.elapsed`. */
+/** Host of a cluster with its connections and failures. Times by `Clock.elapsed`. */
 export class Host {
   isHealthy = true;
   readonly connections = new Set<Leg>();
-  /** Connections that are being made. */
+  /** Connections being established. */
   connecting = 0;
   private failures = 0;
   private ejections = 0;
   private ejectedUntil = -Infinity;
 
-  constructor(readonly place: HostAssignment) {}
+  constructor(readonly assignment: HostAssignment) {}
 
-  /** Load that least-request compares. */
+  /** Load compared by least-request. */
   get load(): number {
     return this.connections.size + this.connecting;
   }
@@ -35,13 +35,13 @@ export class Host {
     this.failures = 0;
   }
 
-  /** Counts a failure to connect; true where it is time to leave the host out. */
+  /** Counts a connect failure; returns whether the host should be ejected. */
   failed({ failures }: EjectionRule): boolean {
     this.failures += 1;
     return this.failures >= failures;
   }
 
-  /** Leaves the host out for longer each time, less long after a quiet while; returns for how long, ms. */
+  /** Ejects the host; each ejection lasts longer, and quiet intervals shorten the next. Returns its duration, ms. */
   eject({ base, maxDuration: longest, interval }: EjectionRule, now: number): number {
     const quiet = Number.isFinite(this.ejectedUntil) ? Math.floor((now - this.ejectedUntil) / interval) : 0;
     this.ejections = Math.max(0, this.ejections - quiet) + 1;

@@ -1,23 +1,23 @@
-/** Number of hosts of a group, and of those that can serve. */
+/** Number of hosts of a priority, and of those that can serve. */
 export interface HostCount {
   readonly total: number;
   readonly healthy: number;
 }
 
-/** Envoy's overprovisioning: a group keeps all of its traffic until fewer than 1/1.4 of its hosts can serve. */
+/** Envoy's overprovisioning factor: a priority keeps all its traffic until fewer than 1/1.4 of its hosts can serve. */
 const OVERPROVISIONING = 1.4;
 
-/** Returns the health of a group, 0 to 1: which part of its traffic it can take. */
+/** Returns which share of its traffic a priority can take, 0 to 1. */
 export function computeHealth({ total, healthy }: HostCount): number {
   return total === 0 ? 0 : Math.min(1, (OVERPROVISIONING * healthy) / total);
 }
 
 /**
  * Returns the share of each priority as Envoy computes it: the first takes what it can, the next ones the rest. The
- * shares add up to 1, or are all 0 if no host can serve. `panics`: too few hosts of a priority can serve, so the
- * unhealthy ones get traffic too.
+ * shares add up to 1, or are all 0 if no host can serve. `panics`: too few hosts of a priority can serve, so unhealthy
+ * ones get traffic too.
  */
-export function priorityLoad(
+export function computePriorityLoad(
   priorities: readonly HostCount[],
   panicPercent: number,
 ): readonly { readonly share: number; readonly panics: boolean }[] {
@@ -30,7 +30,7 @@ export function priorityLoad(
     ({ total, healthy }) => sum < 1 && total > 0 && (100 * healthy) / total < panicPercent,
   );
   if (sum === 0) {
-    // All in panic, as Envoy does it: by the number of hosts.
+    // If all priorities panic, Envoy distributes by the number of hosts.
     const hosts = priorities.reduce((all, { total }, i) => all + (isPanic[i] ? total : 0), 0);
     return priorities.map(({ total }, i) => ({ share: isPanic[i] ? total / hosts : 0, panics: isPanic[i] ?? false }));
   }
@@ -42,8 +42,8 @@ export function priorityLoad(
   });
 }
 
-/** The index that `random` (0 to 1) falls on, by shares that need not add up to 1; −1 where all are 0. */
-export function chosenBy(shares: readonly number[], random: number): number {
+/** Returns the index selected by `random` (in [0, 1)) in proportion to the shares; −1 if all are 0. */
+export function pickIndex(shares: readonly number[], random: number): number {
   const sum = shares.reduce((all, share) => all + share, 0);
   if (sum === 0) return -1;
   let at = random * sum;

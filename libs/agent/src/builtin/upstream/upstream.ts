@@ -13,14 +13,14 @@ import { HostSet, type Addresses } from './host-set';
 export interface UpstreamTools {
   readonly clock: Clock;
   readonly contexts: TlsContexts;
-  /** 0 to 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
-/** A connection to a host of an upstream, or why there is none. */
+/** Connection to a host, or why there is none. */
 export type Connected = ({ readonly ok: true } & Leg) | { readonly ok: false; readonly reason: string };
 
-/** A cluster in use: makes its connections, and leaves out hosts that cannot be reached. */
+/** Cluster in use: connects to its hosts and ejects those that cannot be reached. */
 export class Upstream {
   private readonly hosts: HostSet;
   private active = 0;
@@ -43,9 +43,7 @@ export class Upstream {
     this.count();
   }
 
-  /**
-   * A connection to one of the hosts, to another one where one cannot be reached, and with a pause once each has been tried.
-   */
+  /** Connects to a host. Tries other hosts first after a failure, then the same ones again with backoff. */
   async connect({ attempts, pause }: Pick<Forwarding, 'attempts' | 'pause'>, signal: AbortSignal): Promise<Connected> {
     const backoff = new Backoff(pause);
     const tried = new Set<Host>();
@@ -71,22 +69,22 @@ export class Upstream {
     return { ok: false, reason };
   }
 
-  /** A connection, or why there is none. */
+  /** Returns a connection, or the reason of the failure. */
   private async attempt(host: Host, signal: AbortSignal): Promise<Leg | string> {
     const { clock, contexts } = this.tools;
     host.connecting += 1;
     this.stats.add('upstream_cx_total');
-    const dialled = await dial(host.place, { contexts, clock, timeout: this.plan.connectTimeout, signal });
+    const dialled = await dial(host.assignment, { contexts, clock, timeout: this.plan.connectTimeout, signal });
     host.connecting -= 1;
     if (dialled.ok) {
-      if (host.place.transport !== 'plaintext') this.stats.add('ssl.handshake');
+      if (host.assignment.transport !== 'plaintext') this.stats.add('ssl.handshake');
       host.succeeded();
       const leg = { socket: dialled.socket, raw: dialled.raw };
       this.hold(host, leg);
       return leg;
     }
     if (!signal.aborted) this.failed(host, dialled.failure);
-    return `${host.place.address}:${host.place.port}: ${dialled.reason}`;
+    return `${host.assignment.address}:${host.assignment.port}: ${dialled.reason}`;
   }
 
   private hold(host: Host, leg: Leg): void {
@@ -106,7 +104,7 @@ export class Upstream {
     if (failure === 'timeout') this.stats.add('upstream_cx_connect_timeout');
     if (failure.startsWith('ssl.')) this.stats.add(failure);
     const { ejection } = this.plan;
-    // // A certificate that this machine lacks is no fault of the host.
+    // A certificate that this machine lacks is no fault of the host.
     if (!ejection || failure === 'no material' || !host.failed(ejection) || !this.mayEject(ejection.maxPercent)) return;
     this.eject(host, host.eject(ejection, this.tools.clock.elapsed()));
   }

@@ -5,10 +5,10 @@ import type { PlaneStats } from '../stats';
 import { AddressResolver } from '../../dial/address-resolver';
 import { Upstream, type UpstreamTools } from './upstream';
 
-/** The clusters that have had a connection. One that changes, or whose endpoints do, is updated; one that is gone takes no more. */
+/** Clusters that have had a connection; follows changes of clusters and their endpoints. */
 export class Upstreams {
   private readonly byName = new Map<string, Upstream>();
-  /** The clusters whose endpoints have this name. */
+  /** Clusters by the name of their endpoints resource. */
   private readonly byEndpoints = new Map<string, Set<string>>();
   private readonly resolver: AddressResolver;
 
@@ -20,8 +20,8 @@ export class Upstreams {
     this.resolver = new AddressResolver(tools.clock, () => this.changed(RESOURCE_TYPES.cluster, this.resolvedNames()));
   }
 
-  /** The cluster of this name, when its hosts are known; undefined where there is none. */
-  async of(name: string): Promise<Upstream | undefined> {
+  /** Returns the cluster once its hosts are known; undefined if it does not exist. */
+  async getUpstream(name: string): Promise<Upstream | undefined> {
     const known = this.byName.get(name);
     if (known) return known;
     const plan = this.resources.cluster(name);
@@ -30,7 +30,7 @@ export class Upstreams {
     return this.byName.get(name) ?? this.create(plan);
   }
 
-  /** Resources have changed. */
+  /** Applies changed resources. */
   changed(type: string, names: Iterable<string>): void {
     if (type === RESOURCE_TYPES.cluster) for (const name of names) this.refresh(name);
     if (type === RESOURCE_TYPES.endpoints)
@@ -42,7 +42,7 @@ export class Upstreams {
   }
 
   private create(plan: DecodedCluster): Upstream {
-    const upstream = new Upstream(plan, this.stats.of('cluster', plan.name), this.tools);
+    const upstream = new Upstream(plan, this.stats.getStats('cluster', plan.name), this.tools);
     this.byName.set(plan.name, upstream);
     this.fill(upstream, plan);
     return upstream;
@@ -53,7 +53,7 @@ export class Upstreams {
     if (!upstream) return;
     const plan = this.resources.cluster(name);
     if (plan) return this.fill(upstream, plan);
-    // // A resource that cannot be applied leaves the former one in force.
+    // If a resource cannot be applied, its former version stays in force.
     if (this.resources.problem(RESOURCE_TYPES.cluster, name) !== undefined) return;
     this.byName.delete(name);
     this.stats.forget('cluster', name);
