@@ -10,6 +10,7 @@ import {
   ResourceEncoder,
   type WireResource,
 } from '@causeway/kds/testing';
+import { untilSoon } from './until';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 
@@ -72,11 +73,8 @@ export class KumaZone {
 
   /** The first state of a kind since `ask`, once it has come. */
   async firstResources(kind: string): Promise<readonly WireResource[]> {
-    for (;;) {
-      const resources = this.heard.get(kind);
-      if (resources) return resources;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await untilSoon(() => this.heard.has(kind));
+    return this.heard.get(kind) ?? [];
   }
 
   /** Ends both streams. */

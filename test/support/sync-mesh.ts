@@ -8,6 +8,7 @@ import { createGlobalSync, createZoneSync, type GlobalSyncOptions } from '@cause
 import type { PlaneState } from './plane-state';
 import { TestPlane } from './test-plane';
 import { meshesOf } from './meshes';
+import { untilSoon } from './until';
 
 /** Zones of tests come back within milliseconds, and a clock may stand still. */
 const OFTEN = { burst: 1_000_000, perSecond: 1_000 };
@@ -33,7 +34,7 @@ export class TestGlobal extends TestPlane {
 
   /** Resolves when no stream of the zone is open here. */
   async left(zone: string): Promise<void> {
-    while (this.sync?.reports().has(zone)) await new Promise((resolve) => setImmediate(resolve));
+    await untilSoon(() => this.sync?.reports().has(zone) !== true);
   }
 
   /** Waits until all that this global sends and a zone answers has been answered, then the report of one kind. */
@@ -43,11 +44,13 @@ export class TestGlobal extends TestPlane {
         ?.reports()
         .get(zone)
         ?.find((report) => report.kind === kind && report.direction === direction);
-    for (;;) {
-      const report = find();
-      if (report && report.behindSince === undefined && (report.acked ?? report.appliedAt) !== 0) return report;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    let report: KindReport | undefined;
+    await untilSoon(() => {
+      report = find();
+      return report?.behindSince === undefined && (report?.acked ?? report?.appliedAt ?? 0) !== 0;
+    });
+    if (!report) throw new Error(`no report of ${kind}`);
+    return report;
   }
 
   /** Listens; again on the same port after `cut`. */

@@ -3,6 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Between two questions, ms. */
 const PAUSE = { shortest: 25, longest: 100, afterSlow: 500 };
 
+/** Between two looks at what this process knows itself, ms. */
+const LOOK_INTERVAL = 2;
+
 /** A tenth of the time that was waited; where a question takes long, such as a program that is started, as long as it took. */
 function pauseAfter(waited: number, last: number): number {
   const { shortest, longest, afterSlow } = PAUSE;
@@ -28,4 +31,12 @@ export async function until<T>(
     const now = Date.now();
     await pause(pauseAfter(now - began, now - asked));
   }
+}
+
+/**
+ * Resolves once the condition holds; it is looked at every few ms and not in each turn of the event loop, since a wait that spins takes a whole
+ * core from what it waits for.
+ */
+export async function untilSoon(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(LOOK_INTERVAL);
 }

@@ -7,6 +7,7 @@ import { TestAuthority } from '../../../test/support/test-authority';
 import { DEFAULT_CONNECTIONS } from './connection-acceptor';
 import { GrpcListener } from './grpc-listener';
 import { Http2Streams } from './http2-streams';
+import { untilSoon } from '../../../test/support/until';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const PATH = '/test.Flood/Flow';
@@ -58,7 +59,7 @@ describe('the HTTP/2 streams of a gRPC server', () => {
     const reading = client.makeServerStreamRequest(flow.path, asIs, asIs, Buffer.from('x'));
     const failed = once(reading, 'error');
     reading.pause();
-    while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await untilSoon(() => calls.length > 0);
     const [call] = calls.splice(0);
     if (!call) throw new Error('no call');
     const ended = once(call, 'cancelled');

@@ -1,6 +1,8 @@
 import { isJsonArray } from '@causeway/resources';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { untilSoon } from '../../../../test/support/until';
 import { Extension } from '../wire/dialect';
+import { CHUNK_BYTES } from '../wire/kds-service';
 
 const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const ALL = Object.values(Extension);
@@ -81,7 +83,7 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
     const sent = (): string | undefined =>
       west.sync?.status().kinds.find(({ kind, direction }) => kind === 'MeshService' && direction === 'up')
         ?.rejections[0]?.reason;
-    while (sent() === undefined) await new Promise((resolve) => setImmediate(resolve));
+    await untilSoon(() => sent() !== undefined);
     expect(sent()).toContain('at most 253 characters');
     const insight = await global.sync?.findInsight(await global.holds(global.id('Zone', 'west')));
     expect(insight).toMatchObject({ health: 'Rejecting' });
@@ -89,8 +91,10 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
   });
 
   it('bring a large state whole, in pieces where both can', async () => {
-    const count = 1_000;
-    const padding = 'x'.repeat(60);
+    // Of few resources, but of more bytes than one piece has.
+    const count = 250;
+    const padding = Object.fromEntries(Array.from({ length: 24 }, (__, i) => [`padding-${i}`, 'x'.repeat(60)]));
+    expect(count * JSON.stringify(padding).length).toBeGreaterThan(1.5 * CHUNK_BYTES);
     await east.write(
       Array.from({ length: count }, (__, i) => ({
         type: 'put' as const,
@@ -101,7 +105,7 @@ describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {
           'kuma.io/zone': 'east',
           'kuma.io/display-name': `s${i}`,
           'kuma.io/mesh': 'default',
-          padding,
+          ...padding,
         },
         spec: SPEC,
       })),

@@ -8,6 +8,7 @@ import { encodeZoneHeaders } from '../wire/headers';
 import { encodeRequest } from '../wire/request';
 import { MAX_UNKNOWN_KINDS } from '../session/peer-limits';
 import { kdsSyncService } from '../wire/kds-service';
+import { untilSoon } from '../../../../test/support/until';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const MIB = 1024 * 1024;
@@ -23,10 +24,6 @@ async function still(figure: () => number): Promise<number> {
     turns = 0;
   }
   return figure();
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('a zone that floods', () => {
@@ -82,7 +79,7 @@ describe('a zone that floods', () => {
     expect(costs?.queuedBytes).toBeGreaterThan(BOUNDS.stream);
     expect(costs?.queuedBytes).toBeLessThan(BOUNDS.stream + 3 * size);
     global.gate.open();
-    await until(() => flood.answers().length === MESSAGES);
+    await untilSoon(() => flood.answers().length === MESSAGES);
     expect(flood.answers()).toEqual(Array.from({ length: MESSAGES }, (_, i) => String(i + 1)));
     await global.until(() => ports().every((port) => port === MESSAGES));
     expect(ports()).toHaveLength(NAMES.length);
@@ -93,7 +90,7 @@ describe('a zone that floods', () => {
     await global.holds(global.id('Zone', 'flood'));
     global.gate.shut();
     await pour(80);
-    await until(() => global.sync?.metrics().heldBack === 1);
+    await untilSoon(() => global.sync?.metrics().heldBack === 1);
     flood.leave();
     await global.left('flood');
     expect(global.sync?.metrics()).toMatchObject({ queuedBytes: 0, heldBack: 0 });
@@ -105,11 +102,11 @@ describe('a zone that floods', () => {
     await east.holds(global.id('Mesh', 'default'));
     const MESSAGES = 60;
     void pour(MESSAGES);
-    await until(() => flood.answers().length > 0);
+    await untilSoon(() => flood.answers().length > 0);
     await east.put('MeshService', 'a', SPEC);
     await global.holds(east.id('MeshService', 'a'));
     expect(flood.answers().length).toBeLessThan(MESSAGES / 2);
-    await until(() => flood.answers().length === MESSAGES);
+    await untilSoon(() => flood.answers().length === MESSAGES);
     await east.close();
   });
 
@@ -162,10 +159,10 @@ describe('a zone that floods', () => {
   it('that sends one unknown kind gets a rejection, and goes on', async () => {
     const stream = await flood.openUp();
     flood.say(stream, flood.response([{ ...flood.service('a', 1), kind: 'Odd' }], { kind: 'Odd' }));
-    await until(() => flood.answers().length === 1);
+    await untilSoon(() => flood.answers().length === 1);
     expect(flood.heard.at(-1)).toMatchObject({ type: 'nack', message: /kind Odd is not known here/ });
     flood.say(stream, flood.response([flood.service('a', 1)]));
-    await until(() => ports().length === 1);
+    await untilSoon(() => ports().length === 1);
   });
 
   it('that asks for kinds that nobody knows is ended at one too many', async () => {
@@ -180,7 +177,7 @@ describe('a zone that floods', () => {
     const stream = await flood.openUp();
     const bytes = flood.refused(Array.from({ length: 600 }, (_, i) => `s${i}`));
     for (let i = 0; i < 25; i++) flood.say(stream, bytes);
-    await until(() => flood.answers().length === 25);
+    await untilSoon(() => flood.answers().length === 25);
     const answer = flood.heard.find(({ type }) => type === 'nack');
     if (answer?.type !== 'nack') throw new Error('not refused');
     expect(answer.message.length).toBeLessThanOrEqual(17 * 1024);
@@ -202,6 +199,6 @@ describe('a zone that floods', () => {
     expect(flood.accepted).toBeLessThan(150);
     expect(global.sync?.metrics().queuedBytes).toBeLessThan(2 * BOUNDS.stream);
     stream.resume();
-    await until(() => flood.answers().length === 150);
+    await untilSoon(() => flood.answers().length === 150);
   });
 });

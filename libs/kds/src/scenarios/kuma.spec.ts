@@ -16,6 +16,7 @@ import { decodeRequest, encodeRequest } from '../wire/request';
 import type { IncomingResponse } from '../wire/response';
 import { decodeResponse } from '../../testing/decode-response';
 import { kdsSyncService } from '../wire/kds-service';
+import { untilSoon } from '../../../../test/support/until';
 
 const HOLD = 300_000;
 const SPEC = { ports: [{ port: 6379, targetPort: 6379, appProtocol: 'tcp' }], state: 'Available' };
@@ -44,10 +45,6 @@ const MESH: WireResource = {
 const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };
 const tagged = (zone: string) => [{ tags: { 'kuma.io/service': 'web', 'kuma.io/zone': zone }, instances: 1 }];
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 describe('a zone under a Kuma global', () => {
   const clock = new FakeClock(1_000_000);
   let kuma: KumaGlobal;
@@ -75,7 +72,7 @@ describe('a zone under a Kuma global', () => {
     kuma.asked.length = 0;
     kuma.state = new Map(Object.entries(state));
     await west.join(kuma);
-    await until(() => kuma.asked.some(({ kind }) => kind === 'MeshService'));
+    await untilSoon(() => kuma.asked.some(({ kind }) => kind === 'MeshService'));
   };
 
   it('takes in what it is sent by its labels, says who it is, and that it lives', async () => {
@@ -89,7 +86,7 @@ describe('a zone under a Kuma global', () => {
     expect(held.createdAt).toBe(clock.now());
     for (const { zone, metadata } of kuma.asked) expect([zone, metadata?.features]).toEqual(['west', NODE_FEATURES]);
     expect(kuma.nacks).toEqual([]);
-    await until(() => kuma.pings > 0);
+    await untilSoon(() => kuma.pings > 0);
     expect(west.sync?.status()).toMatchObject({ connected: true, peer: 'kuma' });
   });
 
@@ -123,7 +120,7 @@ describe('a zone under a Kuma global', () => {
 
   it('takes absence for deletion only once it knows which global speaks', async () => {
     await rejoin({ MeshService: [], Mesh: [MESH] });
-    await until(
+    await untilSoon(
       () => west.sync?.status().kinds.some(({ kind, held }) => kind === 'MeshService' && held === 1) === true,
     );
     expect(west.get(web)).toBeDefined();
@@ -134,7 +131,7 @@ describe('a zone under a Kuma global', () => {
 
   it('keeps what another global does not name until the time has passed', async () => {
     await rejoin({ Config: [clusterConfig('cluster-2')], MeshService: [], Mesh: [MESH] });
-    await until(
+    await untilSoon(
       () => west.sync?.status().kinds.some(({ kind, held }) => kind === 'MeshService' && held === 1) === true,
     );
     clock.advance(HOLD - 1);
@@ -228,7 +225,7 @@ describe('a Kuma zone under our global', () => {
     for (const kind of ['Mesh', 'Config', 'MeshService', 'TrafficRoute', 'Zone']) {
       stream.write(encodeRequest({ type: 'subscribe', kind, zone: 'kz', metadata, held: {} }));
     }
-    await until(() => answers.size === 5);
+    await untilSoon(() => answers.size === 5);
     const names = (kind: string) =>
       answers.get(kind)?.resources.map((read) => formatWireKey(read.ok ? read.resource : read.fault));
     expect(names('MeshService')).toEqual([`${hashName('default', 'ours', 'west')}.default`]);

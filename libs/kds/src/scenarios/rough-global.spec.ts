@@ -8,6 +8,7 @@ import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { MAX_UNKNOWN_KINDS } from '../session/peer-limits';
 import { encodeRequest } from '../wire/request';
 import { kdsSyncService } from '../wire/kds-service';
+import { untilSoon } from '../../../../test/support/until';
 
 type GlobalCall = ServerDuplexStream<Buffer, Buffer>;
 
@@ -55,10 +56,6 @@ function meshes(nonce: number): Buffer {
   return kumaResponse('Mesh', nonce, resources);
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 it('a global that floods is not read while its messages cannot be written', async () => {
   const FLOOD = 60;
   const zone = new TestZone('west', { inbound: { stream: 128 * 1024, process: 256 * 1024 } });
@@ -67,7 +64,7 @@ it('a global that floods is not read while its messages cannot be written', asyn
   await global.serve();
   zone.gate.shut();
   await zone.join(global);
-  await until(() => global.accepted > 0);
+  await untilSoon(() => global.accepted > 0);
   for (let turns = 0, last = global.accepted; turns < 500; turns++) {
     await new Promise((resolve) => setImmediate(resolve));
     if (global.accepted !== last) [turns, last] = [0, global.accepted];
@@ -85,8 +82,8 @@ it('a global that invents kinds loses its session, and the zone goes on', async 
   const [zone, rough] = [new TestZone('west'), new RoughGlobal(inventions)];
   await rough.serve();
   await zone.join(rough);
-  await until(() => rough.ends.length > 0);
-  await until(() => zone.sync?.status().lastError?.includes(`more than ${MAX_UNKNOWN_KINDS} kinds`) === true);
+  await untilSoon(() => rough.ends.length > 0);
+  await untilSoon(() => zone.sync?.status().lastError?.includes(`more than ${MAX_UNKNOWN_KINDS} kinds`) === true);
   await zone.leave();
   rough.close();
   const kuma = new KumaGlobal();
@@ -125,7 +122,7 @@ it('a Kuma zone that reads nothing is ended after a minute, when its buffers are
   };
   await global.write(Array.from({ length: 1_000 }, (_, i) => id(`m${i}`)));
   const unread = openUnread(global.port, ['Mesh', ...Array.from({ length: 40 }, (_, i) => `Unknown${i}`)]);
-  await until(() => (global.sync?.metrics().unansweredBytes ?? 0) > 200_000);
+  await untilSoon(() => (global.sync?.metrics().unansweredBytes ?? 0) > 200_000);
   for (let turns = 0; turns < 500; turns++) await new Promise((resolve) => setImmediate(resolve));
   clock.advance(59_000);
   expect(global.sync?.reports().has('slow')).toBe(true);

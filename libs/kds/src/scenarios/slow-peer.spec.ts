@@ -10,6 +10,7 @@ import { encodeZoneHeaders } from '../wire/headers';
 import { encodeRequest } from '../wire/request';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { kdsSyncService } from '../wire/kds-service';
+import { untilSoon } from '../../../../test/support/until';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 
@@ -77,7 +78,7 @@ describe('a zone that does not read', () => {
     await west.holds(global.id('Mesh', 'default'));
     stopped = new StoppedZone(global.port);
     await stopped.join('slow');
-    while (!global.sync?.reports().has('slow')) await new Promise((resolve) => setImmediate(resolve));
+    await untilSoon(() => global.sync?.reports().has('slow') === true);
   });
 
   afterEach(async () => {

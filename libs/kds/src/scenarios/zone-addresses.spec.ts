@@ -12,6 +12,7 @@ import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../t
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
 import { clusterConfig } from '../session/kuma-incarnation';
 import type { WireResource } from '../wire/wire-resource';
+import { untilSoon } from '../../../../test/support/until';
 
 const ADDRESS = { address: '192.0.2.10', port: 10001 };
 const INGRESS = { networking: { address: '10.0.0.1', port: 10001, advertisedAddress: 'e.example', advertisedPort: 1 } };
@@ -322,7 +323,7 @@ describe('identities and addresses under a Kuma global', () => {
 
   it("a zone that is sent another zone's trust refuses it: Kuma passes on none", async () => {
     await east.put('MeshTrust', 'own', trust(EAST_AUTHORITY));
-    while (kuma.nacks.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await untilSoon(() => kuma.nacks.length > 0);
     expect(kuma.nacks[0]).toContain('it belongs to zone "east"');
     expect(west.names('MeshTrust')).toEqual(['of-global']);
   });
