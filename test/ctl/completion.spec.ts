@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { globalIdentity } from '@causeway/resources';
 import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
 import { PROGRAM, runCauseway } from './run-causeway';
+import { HostedCommands } from './transcripts/hosted-commands';
 
 const PAINT = {
   group: 'a.io',
@@ -23,13 +24,13 @@ const PAINT = {
 /** Completes `words` in a real shell, which reads `$COMPLETION`: what it would offer for the last one. */
 const DRIVERS = {
   bash: `
-    causeway() { "$NODE" "$PROGRAM" "$@"; }
+    causeway() { "$PROGRAM" "$@"; }
     compopt() { :; }
     source "$COMPLETION"
     COMP_WORDS=(causeway "$@"); COMP_CWORD=$#
     _causeway; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: `
-    causeway() { "$NODE" "$PROGRAM" "$@" }
+    causeway() { "$PROGRAM" "$@" }
     compdef() { : }
     _files() { print -l -- $words[CURRENT]*(N) }
     _describe() { local -a all; all=("\${(@P)3}"); print -rl -- "\${(@)all%%:*}" }
@@ -37,7 +38,7 @@ const DRIVERS = {
     words=(causeway "$@"); CURRENT=$(( $# + 1 ))
     _causeway`,
   fish: `
-    function causeway; $NODE $PROGRAM $argv; end
+    function causeway; $PROGRAM $argv; end
     source $COMPLETION
     complete -C "causeway $argv" | string replace -r '\\t.*' ''`,
 } as const;
@@ -50,6 +51,7 @@ describe('causeway completion', () => {
   let fixture: RestFixture;
   let server: string;
   let folder: string;
+  let hosted: HostedCommands;
 
   beforeAll(async () => {
     fixture = await restFixture();
@@ -60,12 +62,16 @@ describe('causeway completion', () => {
     for (const name of ['east', 'west']) await fixture.seed({ id: globalIdentity('Zone', name) });
     folder = mkdtempSync(join(tmpdir(), 'causeway-completion-'));
     writeFileSync(join(folder, 'services.yaml'), '');
+    // Of the commands that are completed, `edit` is asked of the built program.
+    hosted = new HostedCommands(folder, `'${process.execPath}' '${PROGRAM}'`);
+    hosted.install(join(folder, 'causeway'));
     const contexts = { contexts: { home: { server }, office: { server } } };
     writeFileSync(join(folder, 'contexts.json'), JSON.stringify(contexts), { mode: 0o600 });
     for (const shell of SHELLS)
       writeFileSync(completionOf(shell), (await runCauseway(server, ['completion', shell])).out);
   });
   afterAll(async () => {
+    hosted.close();
     rmSync(folder, { recursive: true });
     await fixture.close();
   });
@@ -76,15 +82,15 @@ describe('causeway completion', () => {
   /** What a shell offers for the last of `words`; the program asks `at`. */
   async function offered(shell: Shell, words: readonly string[], at = server): Promise<readonly string[]> {
     const own = {
-      NODE: process.execPath,
-      PROGRAM,
+      PROGRAM: join(folder, 'causeway'),
       COMPLETION: completionOf(shell),
       CAUSEWAY_SERVER: at,
       CAUSEWAY_CONTEXTS_FILE: join(folder, 'contexts.json'),
     };
     const args =
       shell === 'fish' ? ['-c', DRIVERS[shell], '--', words.join(' ')] : ['-c', DRIVERS[shell], shell, ...words];
-    const child = spawn(shell, args, { cwd: folder, env: { ...process.env, ...own } });
+    const env = { ...process.env, ...own };
+    const child = spawn(shell, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(err).toBe('');
     return out

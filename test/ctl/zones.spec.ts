@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { SyncDecisions } from '@causeway/queries/testing';
 import { globalIdentity, NotFound, type JsonObject } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
+import { runCauseway, type Ran } from './run-causeway';
 
-const ROOT = resolve(__dirname, '..', '..');
 const NOW = Date.now();
 
 const report = (kind: string, more: JsonObject = {}): JsonObject => ({
@@ -48,23 +45,6 @@ const TROUBLED: JsonObject = {
   refused: { storeId: 'store-2', instance: 'west-9', refusedAt: NOW - 3_000 },
 };
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function causeway(fixture: { readonly url: string }, args: readonly string[]): Promise<Ran> {
-  const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
-    cwd: ROOT,
-    env: { ...process.env, CAUSEWAY_SERVER: fixture.url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const exited = new Promise<number | null>((done) => child.once('close', done));
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-  return { out, err, code };
-}
-
 /** Runs of blanks as one, so that a width does not matter. */
 const lines = (out: string): string[] => out.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
 
@@ -95,7 +75,7 @@ describe('causeway zones, on a global', () => {
     url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
   });
   afterAll(() => rest.close());
-  const zones = (...args: readonly string[]): Promise<Ran> => causeway({ url }, ['zones', ...args]);
+  const zones = (...args: readonly string[]): Promise<Ran> => runCauseway(url, ['zones', ...args]);
 
   it('shows each zone in a line, and what waits for the operator beside it', async () => {
     const { code, out, err } = await zones();
@@ -122,7 +102,7 @@ describe('causeway zones, on a global', () => {
   });
 
   it('describes one with its sessions, kinds and rejects', async () => {
-    const { out, err } = await causeway({ url }, ['describe', 'zone', 'west']);
+    const { out, err } = await runCauseway(url, ['describe', 'zone', 'west']);
     expect(lines(out)).toEqual(
       expect.arrayContaining([
         'Sync:',
@@ -138,8 +118,8 @@ describe('causeway zones, on a global', () => {
       ]),
     );
     expect(err).toContain('causeway zones confirm west');
-    expect((await causeway({ url }, ['describe', 'zone', 'north'])).out).not.toContain('Sync:');
-    expect(lines((await causeway({ url }, ['describe', 'zone', 'south'])).out)).toContain(
+    expect((await runCauseway(url, ['describe', 'zone', 'north'])).out).not.toContain('Sync:');
+    expect(lines((await runCauseway(url, ['describe', 'zone', 'south'])).out)).toContain(
       `Away since ${new Date(NOW - 600_000).toISOString()} (10m): its connection ended`,
     );
   });
@@ -199,7 +179,7 @@ describe('causeway zones quarantine and doctor', () => {
     url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
   });
   afterAll(() => rest.close());
-  const run = (...args: readonly string[]): Promise<Ran> => causeway({ url }, args);
+  const run = (...args: readonly string[]): Promise<Ran> => runCauseway(url, args);
   const spec = (): JsonObject | undefined => rest.index.get(globalIdentity('Zone', 'east'))?.spec;
 
   it('keeps resources away, lets single ones in again, and the rest of the Zone stays', async () => {
@@ -247,7 +227,7 @@ describe('causeway zones quarantine and doctor', () => {
     const sound = await restFixture({ cp: { role: 'global' } });
     try {
       const at = `http://127.0.0.1:${await sound.server.listen('127.0.0.1', 0)}`;
-      expect(await causeway({ url: at }, ['doctor'])).toMatchObject({
+      expect(await runCauseway(at, ['doctor'])).toMatchObject({
         code: 0,
         out: expect.stringMatching(/^nothing/),
       });
@@ -279,7 +259,7 @@ describe('causeway zones, on a zone', () => {
         await rest.seed({ id: globalIdentity('Zone', name) });
       }
       const url = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
-      const { out, err } = await causeway({ url }, ['zones']);
+      const { out, err } = await runCauseway(url, ['zones']);
       expect(lines(out).slice(1)).toEqual([
         'east true Lagging causeway 0.1.0 3 east-a 35s (12) 1 5',
         'west true unknown here',
@@ -288,8 +268,8 @@ describe('causeway zones, on a zone', () => {
       expect(err).toMatch(/^the global: began a new incarnation/);
       expect(err).toContain('causeway zones confirm-global\n');
       expect(err).toContain('this is zone east');
-      expect((await causeway({ url }, ['describe', 'zone', 'east'])).err).toContain('causeway zones confirm-global');
-      expect((await causeway({ url }, ['zones', 'confirm-global'])).out).toContain('the new incarnation of the global');
+      expect((await runCauseway(url, ['describe', 'zone', 'east'])).err).toContain('causeway zones confirm-global');
+      expect((await runCauseway(url, ['zones', 'confirm-global'])).out).toContain('the new incarnation of the global');
     } finally {
       await rest.close();
     }
