@@ -86,10 +86,11 @@ function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<str
     if (resource) found.set(`${type} ${name}`, resource.version);
     if (resource?.endpointsName !== undefined) take(RESOURCE_TYPES.endpoints, resource.endpointsName);
   };
-  // Clients of gRPC hold what they asked for also when its service is gone; what others hold of it is seen by what they list.
+  // Clients of gRPC hold what they asked for also when its service is gone; what others hold of it is seen by what they list. Endpoints stay
+  // as they are when a cluster that shares its address with another no longer names them.
   for (const key of [...asked]) {
     const [type = '', name = ''] = key.split(' ');
-    if (view.wire === 'grpc') take(type, name);
+    if (view.wire === 'grpc' || type === RESOURCE_TYPES.endpoints) take(type, name);
     else source.get(view, type, name);
   }
   for (const hostname of ['a.mesh', 'b.mesh']) take(RESOURCE_TYPES.hostName, hostname);
