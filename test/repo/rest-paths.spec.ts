@@ -10,7 +10,7 @@ const REPO = resolve(__dirname, '..', '..');
 const CLIENTS = ['apps/ctl/src/*.ts', 'libs/api-client/src/*.ts'];
 
 /** A literal that begins as a path does, or a path by itself: `'/_ca'`, `/${plural}`, `path: '/'`. */
-const PATH = "['\"`]/(_?[A-Za-z]|[$][{])|path: *['\"`]/";
+const PATH = '[\'"`]/(_?[A-Za-z]|[$][{])|path: *[\'"`]/';
 
 /** Literals that are other paths, with what they are. */
 const OTHERS: Readonly<Record<string, RegExp>> = {

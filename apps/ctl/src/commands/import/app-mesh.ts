@@ -152,7 +152,9 @@ function isWritten({ kind, group }: Manifest): boolean {
 }
 
 /** Returns why a document is not applied; undefined if it is. */
-function findRefusal(manifest: Manifest): { readonly outcome: 'refused' | 'skipped'; readonly reason: string } | undefined {
+function findRefusal(
+  manifest: Manifest,
+): { readonly outcome: 'refused' | 'skipped'; readonly reason: string } | undefined {
   const { given } = manifest;
   if (!isJsonObject(given))
     return { outcome: 'refused', reason: 'a document must be an object with apiVersion and kind' };
