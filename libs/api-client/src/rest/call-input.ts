@@ -1,7 +1,7 @@
 import type { AnswerOf, AnyOperation, BodyOf, PathOf, QueryOf } from '@causeway/api';
 
 /** A part of a request: left out where the definition has none, optional where none of its fields is required. */
-type Part<N extends string, T> = [keyof T] extends [never]
+type InputPart<N extends string, T> = [keyof T] extends [never]
   ? { readonly [K in N]?: undefined }
   : Record<never, never> extends T
     ? { readonly [K in N]?: T }
@@ -25,8 +25,8 @@ export type OpenWords<T> = T extends string
       : T;
 
 /** Path parameters, query and body of a request, with the types of its definition. */
-export type RequestInput<O extends AnyOperation> = Part<'path', PathOf<O>> &
-  Part<'query', QueryOf<O>> &
+export type RequestInput<O extends AnyOperation> = InputPart<'path', PathOf<O>> &
+  InputPart<'query', QueryOf<O>> &
   (BodyOf<O> extends undefined ? { readonly body?: undefined } : { readonly body: OpenWords<BodyOf<O>> }) &
   RequestOptions;
 

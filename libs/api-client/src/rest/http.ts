@@ -4,7 +4,7 @@ import { text as readText } from 'node:stream/consumers';
 import { isJsonArray, isJsonObject, type JsonValue } from '@causeway/resources';
 import type { Connection } from '../api-client';
 import { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from '../api-error';
-import { parseJson, type Transport, type WireRequest } from './rest-calls';
+import { parseJson, type RestTransport, type SentRequest } from './rest-calls';
 
 const CODES: Readonly<Record<number, ApiErrorCode>> = {
   400: 'invalid',
@@ -27,7 +27,7 @@ const BEHIND_SOCKET = new URL('http://localhost/');
 const SHOWN = 200;
 
 /** Requests to one control plane over HTTP, on connections that are kept. Not `fetch`, which takes no authority. */
-export class HttpTransport implements Transport {
+export class HttpTransport implements RestTransport {
   readonly server: URL;
   private readonly agent: PlainAgent | TlsAgent;
   /** Of a server at a unix socket. */
@@ -63,7 +63,7 @@ export class HttpTransport implements Transport {
     this.agent.destroy();
   }
 
-  async open(request: WireRequest): Promise<IncomingMessage> {
+  async open(request: SentRequest): Promise<IncomingMessage> {
     const response = await this.send(request).catch((error: unknown) => this.unreachable(error));
     const { statusCode = 0 } = response;
     if (statusCode >= 200 && statusCode < 300) return response;
@@ -81,7 +81,7 @@ export class HttpTransport implements Transport {
     body,
     headers = {},
     signal,
-  }: WireRequest): Promise<IncomingMessage> {
+  }: SentRequest): Promise<IncomingMessage> {
     const { token, signal: stop = undefined } = this.connection;
     const url = this.toUrl(path);
     for (const [name, value] of queryPairs(query)) url.searchParams.set(name, value);
@@ -123,7 +123,7 @@ export class HttpTransport implements Transport {
 }
 
 /** Returns the parameters of a query as they are sent. */
-function queryPairs(query: NonNullable<WireRequest['query']>): readonly (readonly [string, string])[] {
+function queryPairs(query: NonNullable<SentRequest['query']>): readonly (readonly [string, string])[] {
   return Object.entries(query).flatMap(([name, value]): (readonly [string, string])[] => {
     if (value === undefined) return [];
     if (typeof value !== 'object') return [[name, String(value)]];

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../api-error';
-import type { Transport, WireRequest } from './rest-calls';
+import type { RestTransport, SentRequest } from './rest-calls';
 
 /** In place of HTTP where the connection is gRPC's: every call is refused, and the refusal says that it needs REST. */
-export class NoRest implements Transport {
+export class NoRest implements RestTransport {
   constructor(readonly server: URL) {}
 
-  open({ path }: WireRequest): Promise<IncomingMessage> {
+  open({ path }: SentRequest): Promise<IncomingMessage> {
     const { protocol, host } = this.server;
     return Promise.reject(
       new ApiError(

@@ -6,17 +6,17 @@ import type { AnyInput, InputArguments, ItemOf, PagedOperation } from './call-in
 import { findMisfit } from '../check-answer';
 
 /** One request as it is sent. */
-export interface WireRequest extends Pick<AnyInput, 'query' | 'body' | 'headers' | 'signal'> {
+export interface SentRequest extends Pick<AnyInput, 'query' | 'body' | 'headers' | 'signal'> {
   readonly method?: AnyOperation['method'];
   /** Begins with a slash; relative to the path of the server's address. Of the URL of a next page path and query count. */
   readonly path: string;
 }
 
 /** Sends requests to one server. Every refusal is an ApiError. */
-export interface Transport {
+export interface RestTransport {
   readonly server: URL;
   /** Resolves with a response of success. */
-  open(request: WireRequest): Promise<IncomingMessage>;
+  open(request: SentRequest): Promise<IncomingMessage>;
   /** Reads a whole response. */
   read(response: IncomingMessage): Promise<string>;
   /** Returns the lines of a response, until it ends. */
@@ -36,7 +36,7 @@ export const PAGE = 1_000;
 export class RestCalls {
   private expected: Promise<string> | undefined;
 
-  constructor(private readonly transport: Transport) {}
+  constructor(private readonly transport: RestTransport) {}
 
   /** Resolves with the answer; of a list with one page. */
   call<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<AnswerOf<O>>;
@@ -106,7 +106,7 @@ export class RestCalls {
     }
   }
 
-  private async receive(operation: AnyOperation, request: WireRequest): Promise<RestAnswer<unknown>> {
+  private async receive(operation: AnyOperation, request: SentRequest): Promise<RestAnswer<unknown>> {
     const response = await this.transport.open(request);
     const body = parseJson(await this.transport.read(response));
     const misfit = findMisfit(operation.answer.schema, body);
@@ -120,7 +120,7 @@ export class RestCalls {
   }
 }
 
-function toWire(operation: AnyOperation, { path = {}, ...input }: AnyInput = {}): WireRequest {
+function toWire(operation: AnyOperation, { path = {}, ...input }: AnyInput = {}): SentRequest {
   return { ...input, method: operation.method, path: requestPath(operation, path) };
 }
 

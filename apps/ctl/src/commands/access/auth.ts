@@ -10,7 +10,7 @@ import { inLines, structured, type Output } from '../../render';
 import { resolveConnection, resolveMesh } from '../../settings/connection';
 import { describeToken } from '../../settings/token-claims';
 
-type Verb = (typeof verbs)[number];
+type AskedVerb = (typeof verbs)[number];
 
 /** `causeway auth whoami`: whom the control plane takes the caller for, its roles, and when the token ends. */
 export async function whoami(context: CommandContext, { output }: { readonly output: Output }): Promise<number> {
@@ -60,7 +60,7 @@ export interface CanIOptions {
  */
 export async function canI(
   context: CommandContext,
-  [verb, word, name]: readonly [Verb, string, string | undefined],
+  [verb, word, name]: readonly [AskedVerb, string, string | undefined],
   options: CanIOptions,
 ): Promise<number> {
   const { as: user, asGroup } = options;
@@ -129,7 +129,7 @@ export function registerAuth(program: Command, context: CommandContext, finish: 
     .option('--as <user>', 'asks for another user')
     .option('--as-group <group>', 'a group of the other user; may be repeated', listed)
     .addOption(outputOption())
-    .action(async (verb: Verb, kind: string, name: string | undefined, options: CanIOptions) =>
+    .action(async (verb: AskedVerb, kind: string, name: string | undefined, options: CanIOptions) =>
       finish(await canI(context, [verb, kind, name], options)),
     );
 }

@@ -20,8 +20,8 @@ interface ExplainRequestOptions extends AskedRequest {
   readonly output: Output;
 }
 
-type Question = OpenWords<RequestQuestion>;
-type Share = NonNullable<RequestAnswer['shares']>[number];
+type OpenQuestion = OpenWords<RequestQuestion>;
+type AnsweredShare = NonNullable<RequestAnswer['shares']>[number];
 
 /** The values of an option that is given more than once; a value may have commas. */
 export const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
@@ -36,7 +36,7 @@ export async function explainRequest(context: CommandContext, options: ExplainRe
   return 0;
 }
 
-function parseRequest({ to, from, identity, service, method, header = [] }: AskedRequest): Question {
+function parseRequest({ to, from, identity, service, method, header = [] }: AskedRequest): OpenQuestion {
   if (to === undefined) throw new UsageError('explain request: --to says where the request goes, as a URL');
   const [namespace = '', dataplane] = (from ?? '').split('/');
   if (from !== undefined && (namespace === '' || dataplane === '' || from.split('/').length > 2)) {
@@ -65,7 +65,7 @@ function parseRequest({ to, from, identity, service, method, header = [] }: Aske
   };
 }
 
-function parseService(text: string): NonNullable<Question['service']> {
+function parseService(text: string): NonNullable<OpenQuestion['service']> {
   const parts = text.split('/');
   const [name = '', namespace, kind, more] = [...parts].reverse();
   if (more !== undefined || parts.includes('')) {
@@ -140,14 +140,14 @@ function statusText(status: number | string | undefined, reason: string | undefi
   return joinGiven([status === undefined ? '' : String(status), reason], ': ');
 }
 
-function shareRow({ weight, total, destination, status, grpcStatus, reason }: Share): string[] {
+function shareRow({ weight, total, destination, status, grpcStatus, reason }: AnsweredShare): string[] {
   const code = grpcStatus === undefined ? status : `gRPC ${grpcStatus}`;
   return [percent(weight / total), destinationText(destination) || '-', statusText(code, reason)];
 }
 
 const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
 
-function destinationText(destination: Share['destination']): string {
+function destinationText(destination: AnsweredShare['destination']): string {
   if (!destination) return '';
   return destination.services.map((service) => backendText({ service, port: destination.port })).join(', ');
 }

@@ -45,7 +45,7 @@ export function chosenUses({ users, zones, dataplanes }: TokenUseOptions): reado
 export const TOKENS = { user: userTokens, zone: zoneTokens, dataplane: dataplaneTokens };
 
 /** A token as the lists of all sorts show it; what a sort does not have is absent. */
-interface ListedToken {
+interface TokenOfAnySort {
   readonly id: string;
   readonly issuedAt: string;
   readonly expiresAt: string;
@@ -61,18 +61,18 @@ interface ListedToken {
 }
 
 /** A token of any sort. */
-export interface IssuedToken extends ListedToken {
+export interface TypedToken extends TokenOfAnySort {
   readonly type: TokenKind;
 }
 
-const LISTS: Readonly<Record<TokenKind, (rest: ApiClient['rest']) => Promise<readonly ListedToken[]>>> = {
+const LISTS: Readonly<Record<TokenKind, (rest: ApiClient['rest']) => Promise<readonly TokenOfAnySort[]>>> = {
   user: (rest) => rest.items(userTokens.list),
   zone: (rest) => rest.items(zoneTokens.list),
   dataplane: (rest) => rest.items(dataplaneTokens.list),
 };
 
 /** The tokens of a control plane with their `type`. Asked for several sorts, a zone has no zone tokens, a global none of Dataplanes. */
-export async function issuedTokens(context: CommandContext, options: TokenUseOptions): Promise<readonly IssuedToken[]> {
+export async function issuedTokens(context: CommandContext, options: TokenUseOptions): Promise<readonly TypedToken[]> {
   const { rest } = await context.api();
   const chosen = chosenUses(options);
   const lists = chosen.map(async (type) => {
@@ -85,7 +85,7 @@ export async function issuedTokens(context: CommandContext, options: TokenUseOpt
   return (await Promise.all(lists)).flat().sort((a, b) => readEnd(a) - readEnd(b));
 }
 
-function toRow({ now, paint }: CommandContext, token: IssuedToken): string[] {
+function toRow({ now, paint }: CommandContext, token: TypedToken): string[] {
   const state = findState(token, now());
   return [
     token.type,
@@ -100,7 +100,7 @@ function toRow({ now, paint }: CommandContext, token: IssuedToken): string[] {
 }
 
 /** Returns the grants of a dataplane token, besides its name. */
-function listGrants({ mesh, workload, tags = {} }: IssuedToken): readonly string[] {
+function listGrants({ mesh, workload, tags = {} }: TypedToken): readonly string[] {
   const facts = [mesh && `mesh=${mesh}`, workload && `workload=${workload}`].filter((fact) => fact !== undefined);
   return [...facts, ...Object.entries(tags).map(([tag, values]) => `${tag}=${values.join('|')}`)].filter(Boolean);
 }
@@ -113,7 +113,7 @@ const COLOURS = {
 } as const satisfies Readonly<Record<string, Colour>>;
 
 /** A token expires soon in the last fifth of its life, a long one in its last week. */
-function findState(token: IssuedToken, now: number): keyof typeof COLOURS {
+function findState(token: TypedToken, now: number): keyof typeof COLOURS {
   if (token.revoked) return 'revoked';
   const left = readEnd(token) - now;
   if (left <= 0) return 'expired';
@@ -124,6 +124,6 @@ function findState(token: IssuedToken, now: number): keyof typeof COLOURS {
 /** ms. */
 const WEEK = 7 * 24 * 3_600_000;
 
-function readEnd({ expiresAt }: Pick<IssuedToken, 'expiresAt'>): number {
+function readEnd({ expiresAt }: Pick<TypedToken, 'expiresAt'>): number {
   return Date.parse(expiresAt);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import { age, joinGiven, objectAt, table, textAt } from '../../render';
 
 type ZoneInsight = NonNullable<ZoneOverview['zoneInsight']>;
-type KindReport = NonNullable<ZoneInsight['kinds']>[number];
+type ReportedKind = NonNullable<ZoneInsight['kinds']>[number];
 
 /** Sums over the kinds of a zone, for a table. */
 export interface InsightSums {
@@ -16,7 +16,7 @@ export interface InsightSums {
 
 /** Sums over the kinds of an insight. */
 export function sumInsight({ kinds = [] }: ZoneInsight): InsightSums {
-  const sum = (read: (kind: KindReport) => number): number => kinds.reduce((total, kind) => total + read(kind), 0);
+  const sum = (read: (kind: ReportedKind) => number): number => kinds.reduce((total, kind) => total + read(kind), 0);
   return {
     lag: Math.max(0, ...kinds.map(({ lagSeconds }) => lagSeconds)),
     waiting: sum(({ waiting }) => waiting),
@@ -98,13 +98,13 @@ function endedText(ended: JsonObject, now: number): string {
 
 const KIND_HEAD = ['KIND', 'WAY', 'OFFERED', 'ACKED', 'APPLIED', 'WAITING', 'LAG', 'HELD', 'REJECTED'];
 
-function kindRow(report: KindReport): string[] {
+function kindRow(report: ReportedKind): string[] {
   const { kind, direction, offered, acked, applied, waiting, lagSeconds, held, rejections: refused } = report;
   const shown = [offered, acked, applied].map((revision) => String(revision ?? '-'));
   return [kind, direction, ...shown, `${waiting}`, seconds(lagSeconds), `${held}`, `${refused.length}`];
 }
 
-function rejections(kinds: readonly KindReport[]): string[] {
+function rejections(kinds: readonly ReportedKind[]): string[] {
   const rows = kinds.flatMap(({ kind, rejections: found }) =>
     found.map(({ wireKey, reason }) => [kind, wireKey, reason]),
   );
