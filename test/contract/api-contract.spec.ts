@@ -165,23 +165,19 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       ports: [{ port: 80, name: 'web', appProtocol: 'http' }],
       endpoints: [instance('one', '10.0.0.1', true), instance('two', '10.0.0.2', false)],
     });
+    const claim = {
+      rank: 1,
+      service: serviceId('a'),
+      generator: { name: 'local', zone: 'east' },
+      status: 'Available',
+    };
     expect(await api.explain({ hostname: 'a.mesh', zone: 'east' })).toEqual({
       hostname: 'a.mesh',
       mesh: 'default',
       zone: 'east',
       hints: [],
-      note: '',
-      claims: [
-        {
-          service: serviceId('a'),
-          generator: 'local',
-          generatorZone: 'east',
-          available: true,
-          rule: '',
-          reason: '',
-          change: '',
-        },
-      ],
+      winner: claim,
+      claims: [claim],
     });
     expect(await failure(api.resolve({ hostname: 'b.mesh' }))).toMatchObject({ code: 'not-found', title: 'Not found' });
     const elsewhere = await failure(api.resolve({ hostname: 'a.mesh', zone: 'west' }));
@@ -278,16 +274,18 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       expect(results).toMatchObject([{ outcome: 'created' }]);
     }
     const has = (name: string): object => ({
+      rank: 1,
       service: serviceId(name),
-      generator: 'by-hand',
-      generatorZone: 'east',
-      available: true,
-      rule: '',
-      reason: '',
-      change: '',
+      generator: { name: 'by-hand', zone: 'east' },
+      status: 'Available',
     });
     const { claims } = await api.explain({ hostname: 'one.mesh.local' });
-    const lost = { available: false, rule: expect.stringMatching(/./), reason: expect.stringMatching(/\bb\b/) };
+    const lost = {
+      rank: 2,
+      status: 'NotAvailable',
+      rule: expect.stringMatching(/./),
+      reason: expect.stringMatching(/\bb\b/),
+    };
     expect(claims).toEqual([
       has('b'),
       { ...has('a'), ...lost, change: expect.stringContaining('it gets the name when') },

@@ -30,15 +30,7 @@ it('words that were replaced do not come back', () => {
 });
 
 /** Libs and programs whose functions are not renamed yet. */
-const NOT_RENAMED = [
-  'libs/rest',
-  'libs/queries',
-  'libs/api-client',
-  'libs/api',
-  'libs/grpc-api',
-  'libs/proto-gen',
-  'apps/ctl',
-];
+const NOT_RENAMED = ['libs/rest', 'libs/queries', 'libs/api', 'libs/grpc-api', 'libs/proto-gen'];
 
 it('functions are verb and noun: none is called xOf', () => {
   const pattern = '^(export )?(async )?function[*]? [a-z][A-Za-z]*Of[(<]';

@@ -54,8 +54,8 @@ const MAX_GUESSES = 3;
 function nearKinds(registry: Registry, word: string): readonly string[] {
   if (word === '') return [];
   const { kinds } = registry;
-  const initialsOf = ({ name }: Kind): string => name.replace(/[^A-Z]/g, '').toLowerCase();
-  const abbreviated = kinds.filter((kind) => initialsOf(kind) === word);
+  const initials = ({ name }: Kind): string => name.replace(/[^A-Z]/g, '').toLowerCase();
+  const abbreviated = kinds.filter((kind) => initials(kind) === word);
   const begun = kinds.filter(({ plural, shortName }) => plural.startsWith(word) || shortName.startsWith(word));
   const guesses = [...new Set([...abbreviated, ...begun])].slice(0, MAX_GUESSES);
   if (guesses.length > 0) return guesses.map(({ plural, shortName }) => `${plural} (${shortName})`);

@@ -29,7 +29,7 @@ export class DeclaredKinds implements KindSource {
 async function declaredBy(api: ApiClient): Promise<readonly Kind[]> {
   try {
     const { documents } = await api.list({ kind: MetaresourceDefinition.name });
-    return documents.flatMap((document) => kindOf(document) ?? []);
+    return documents.flatMap((document) => readDeclaredKind(document) ?? []);
   } catch (error) {
     // // The caller may not read definitions, or the control plane is of an older version without that kind.
     if (
@@ -42,7 +42,7 @@ async function declaredBy(api: ApiClient): Promise<readonly Kind[]> {
 }
 
 /** The kind that a stored definition declares; undefined where it declares none. */
-function kindOf(document: JsonObject): Kind | undefined {
+function readDeclaredKind(document: JsonObject): Kind | undefined {
   const [spec, status] = [ownField(document, 'spec'), ownField(document, 'status')];
   const isRefused = listAt(isJsonObject(status) ? status : {}, 'conditions').some(
     (each) => textAt(each, 'type') === 'Accepted' && textAt(each, 'status') === 'False',

@@ -28,18 +28,18 @@ const WHERE = /^\[\?\(@(\.[^=!]+?)\s*(==|!=)\s*(?:'([^']*)'|"([^"]*)"|([^)]*?))\
  * anything else.
  */
 export function jsonPathTemplate(template: string): JsonPath<string> {
-  const parts = partsOf([...tokensOf(template)]);
+  const parts = parseParts([...splitTokens(template)]);
   return (value) => render(parts, value);
 }
 
 /** The values at a path; the braces may be left out, as in `--sort-by=.spec.template`. */
 export function jsonPath(path: string): JsonPath<JsonValue[]> {
-  const steps = stepsOf(path.replace(/^\{(.*)\}$/s, '$1').replace(/^(?![.[@$])/, '.'));
+  const steps = parseSteps(path.replace(/^\{(.*)\}$/s, '$1').replace(/^(?![.[@$])/, '.'));
   return (value) => find(steps, value);
 }
 
 /** Text outside braces begins with `t`, what stands in braces with `{`. */
-function* tokensOf(template: string): Generator<string> {
+function* splitTokens(template: string): Generator<string> {
   for (const [token] of template.matchAll(/\{(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^{}"'])*\}|[^{]+|\{/g)) {
     if (token === '{') throw new UsageError(`jsonpath: a "{" in "${template}" has no "}"`);
     yield token.startsWith('{') ? `{${token.slice(1, -1).trim()}` : `t${token}`;
@@ -47,7 +47,7 @@ function* tokensOf(template: string): Generator<string> {
 }
 
 /** Takes tokens away until the end, or until the `end` of a range. */
-function partsOf(tokens: string[], inRange = false): Part[] {
+function parseParts(tokens: string[], inRange = false): Part[] {
   const parts: Part[] = [];
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
     const inner = token.slice(1);
@@ -56,8 +56,8 @@ function partsOf(tokens: string[], inRange = false): Part[] {
     else if (quoted !== undefined) parts.push({ type: 'text', text: unescaped(quoted) });
     else if (inner === 'end' && inRange) return parts;
     else if (/^range\s/.test(inner))
-      parts.push({ type: 'range', path: stepsOf(inner.slice(6).trim()), body: partsOf(tokens, true) });
-    else parts.push({ type: 'path', path: stepsOf(inner) });
+      parts.push({ type: 'range', path: parseSteps(inner.slice(6).trim()), body: parseParts(tokens, true) });
+    else parts.push({ type: 'path', path: parseSteps(inner) });
   }
   if (inRange) throw new UsageError('jsonpath: a {range …} has no {end}');
   return parts;
@@ -67,7 +67,7 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/g, (_, char: string) => ({ n: '\n', t: '\t' })[char] ?? char);
 }
 
-function stepsOf(path: string): Step[] {
+function parseSteps(path: string): Step[] {
   const steps: Step[] = [];
   let rest = path.replace(/^[$@]/, '');
   if (rest === '.') return steps;
@@ -93,7 +93,7 @@ function stepAt(rest: string): [Step, number] | undefined {
   if (!where) return undefined;
   const [text, path = '', sign, single, double, bare] = where;
   return [
-    { type: 'where', path: stepsOf(path), equal: sign === '==', value: single ?? double ?? bare ?? '' },
+    { type: 'where', path: parseSteps(path), equal: sign === '==', value: single ?? double ?? bare ?? '' },
     text.length,
   ];
 }
@@ -112,14 +112,14 @@ function follow(step: Step, value: JsonValue): JsonValue[] {
 }
 
 function isText({ value }: { readonly value: string }): (found: JsonValue) => boolean {
-  return (found) => textOf(found) === value;
+  return (found) => formatValue(found) === value;
 }
 
 function elementAt(value: JsonValue, index: number): JsonValue | undefined {
   return isJsonArray(value) ? value.at(index) : undefined;
 }
 
-function textOf(value: JsonValue): string {
+function formatValue(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -128,7 +128,9 @@ function render(parts: readonly Part[], value: JsonValue): string {
     .map((part) => {
       if (part.type === 'text') return part.text;
       const found = find(part.path, value);
-      return part.type === 'path' ? found.map(textOf).join(' ') : found.map((each) => render(part.body, each)).join('');
+      return part.type === 'path'
+        ? found.map(formatValue).join(' ')
+        : found.map((each) => render(part.body, each)).join('');
     })
     .join('');
 }

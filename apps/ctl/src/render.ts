@@ -6,7 +6,6 @@ import {
   isJsonArray,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
 } from '@causeway/resources';
 import { Document, isScalar, visit } from 'yaml';
 import { withoutColours } from './colour';
@@ -23,19 +22,21 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** The width of the widest cell of each column. */
 export function columnWidths(head: readonly string[], rows: readonly (readonly string[])[]): readonly number[] {
-  return head.map((title, i) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[i] ?? '')), title.length));
+  return head.map((title, i) =>
+    rows.reduce((widest, row) => Math.max(widest, measureWidth(row[i] ?? '')), title.length),
+  );
 }
 
 /** One line of a table; a cell that is wider than its column moves the rest of the line. */
 export function tableLine(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, i) => inOneLine(cell) + ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell))))
+    .map((cell, i) => inOneLine(cell) + ' '.repeat(Math.max(0, (widths[i] ?? 0) - measureWidth(cell))))
     .join('  ')
     .trimEnd();
 }
 
 /** The columns that a cell takes on a terminal; colours take none. */
-function widthOf(cell: string): number {
+function measureWidth(cell: string): number {
   return escapedLine(withoutColours(cell)).length;
 }
 
@@ -62,14 +63,14 @@ export function formatYaml(value: unknown, options: { readonly lineWidth?: numbe
 }
 
 /** The object at a path of keys, or empty. */
-export function objectAt(value: JsonValue | undefined, ...path: readonly string[]): JsonObject {
+export function objectAt(value: unknown, ...path: readonly string[]): JsonObject {
   let here = value;
   for (const key of path) here = isJsonObject(here) ? here[key] : undefined;
   return isJsonObject(here) ? here : {};
 }
 
 /** The text at a path of keys in one printable line, or empty. */
-export function textAt(value: JsonValue | undefined, ...path: readonly string[]): string {
+export function textAt(value: unknown, ...path: readonly string[]): string {
   const last = path.at(-1) ?? '';
   const found = objectAt(value, ...path.slice(0, -1))[last];
   return found === undefined || found === null || typeof found === 'object' ? '' : escapedLine(String(found));
@@ -85,20 +86,44 @@ export function age(time: string, now: number): string {
 }
 
 /** The service that a line of an answer is about: `MeshService east/default/redis`. */
-export function serviceName(line: JsonObject): string {
+export function serviceName(line: unknown): string {
   const service = objectAt(line, 'service');
   const path = ['zone', 'namespace', 'name'].map((key) => textAt(service, key)).filter((part) => part !== '');
   return `${textAt(service, 'kind')} ${path.join('/')}`;
 }
 
 /** The objects of the list at `key`; empty if there is no list. */
-export function listAt(value: JsonObject, key: string): readonly JsonObject[] {
-  const found = value[key];
+export function listAt(value: unknown, key: string): readonly JsonObject[] {
+  const found = objectAt(value)[key];
   return isJsonArray(found) ? found.filter(isJsonObject) : [];
 }
 
 /** The texts of the list at `key`, each in one printable line; empty if there is no list. */
-export function textsAt(value: JsonObject, key: string): readonly string[] {
-  const found = value[key];
+export function textsAt(value: unknown, key: string): readonly string[] {
+  const found = objectAt(value)[key];
   return isJsonArray(found) ? found.filter((item) => typeof item === 'string').map(escapedLine) : [];
+}
+
+/** Returns an answer with each of its texts in one printable line, to print it in words. */
+export function inLines<T>(answer: T): T;
+export function inLines(answer: unknown): unknown {
+  if (typeof answer === 'string') return escapedLine(answer);
+  if (Array.isArray(answer)) return answer.map((item: unknown) => inLines(item));
+  if (!isJsonObject(answer)) return answer;
+  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, inLines(value)]));
+}
+
+/** Joins the parts of a text that are there and not empty. */
+export function joinGiven(parts: readonly (string | undefined)[], separator: string): string {
+  return parts.filter(Boolean).join(separator);
+}
+
+/** Returns the path of a resource, such as `east/default/default/redis`, without empty parts. */
+export function pathTo(id: {
+  readonly zone?: string | undefined;
+  readonly mesh?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}): string {
+  return joinGiven([id.zone, id.mesh, id.namespace, id.name], '/');
 }

@@ -25,7 +25,7 @@ export async function selectedResources(
   const [own, copies]: [ResourceRef[], ResourceRef[]] = [[], []];
   for (const item of documents) {
     const ref = itemToRef(kind, item);
-    const zone = zoneOf(kind, item);
+    const zone = readZone(kind, item);
     const origin = JSON.stringify([zone, textAt(item, 'labels', 'kuma.io/origin')]);
     const isCopy = zone === undefined ? false : (decisions.get(origin) ?? (await isCopyHere(api, ref, { item, zone })));
     if (isCopy !== undefined) decisions.set(origin, isCopy);
@@ -41,7 +41,7 @@ export async function selectedResources(
 }
 
 /** The zone of identity, empty for the global; undefined where the identity of the kind has none. */
-function zoneOf({ sync }: Kind, item: JsonObject): string | undefined {
+function readZone({ sync }: Kind, item: JsonObject): string | undefined {
   const parsed = parseKri(textAt(item, 'kri'));
   return parsed.ok && sync.zoneInIdentity ? parsed.kri.zone : undefined;
 }

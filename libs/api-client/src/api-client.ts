@@ -1,5 +1,15 @@
+import type {
+  HostnameExplanation,
+  listRoutesOfService,
+  QueryOf,
+  RequestAnswer,
+  RequestQuestion,
+  ResolvedHostname,
+  ServiceRoutes,
+} from '@causeway/api';
 import type { JsonObject } from '@causeway/resources';
 import type { ApiError } from './api-error';
+import type { OpenWords } from './rest/call-input';
 import type { RestCalls } from './rest/rest-calls';
 
 /** Identity of a resource on every control plane. */
@@ -113,80 +123,19 @@ export interface HostnameQuestion {
   readonly zone?: string | undefined;
 }
 
-/** Address of an instance of a service. */
-export interface Endpoint {
-  readonly address: string;
-  readonly port: number;
-  /** The port of the service that leads here; absent where any does. */
-  readonly servicePort?: number;
-  readonly ready: boolean;
-  /** Absent for an external service, which is no instance of the mesh. */
-  readonly dataplane?: ResourceId;
-}
-
-/** The service that has a hostname. */
-export interface ResolvedService {
-  /** In the form in which it is stored. */
-  readonly hostname: string;
-  /** The zone whose view this is. */
-  readonly zone: string;
-  readonly service: ResourceId;
-  readonly virtualIps: readonly string[];
-  readonly ports: readonly { readonly port: number; readonly name: string; readonly appProtocol: string }[];
-  /** As far as the control plane knows, and the caller may know; the first 1,000. */
-  readonly endpoints: readonly Endpoint[];
-}
-
-/** One claim on a hostname. */
-export interface HostnameClaim {
-  readonly service: ResourceId;
-  readonly generator: string;
-  /** The zone that made the generator, empty for the global; absent where it is not known. */
-  readonly generatorZone?: string;
-  readonly available: boolean;
-  /** Of a loser: the rule by which the winner precedes it; empty otherwise, as are the two below. */
-  readonly rule: string;
-  readonly reason: string;
-  /** Change that would give it the name. */
-  readonly change: string;
-}
-
-/** Claims on a hostname. */
-export interface HostnameExplanation {
-  /** In the form in which it is stored. */
-  readonly hostname: string;
-  readonly mesh: string;
-  /** The zone whose view this is. */
-  readonly zone: string;
-  /** The strongest first. */
-  readonly claims: readonly HostnameClaim[];
-  /** Without claims: resources that would have to exist. */
-  readonly hints: readonly string[];
-  /** On the global: in what the zone may decide otherwise; empty on a zone. */
-  readonly note: string;
-}
-
-/** A request whose fate is asked for; the OpenAPI document has the form of `question` and of the answer (RequestQuestion, RequestAnswer). */
+/** A request whose fate is asked for. */
 export interface RequestExplanationQuestion {
   /** Absent or empty = the one that the control plane expects. */
   readonly mesh?: string;
   /** The zone whose view is asked for; required on the global. */
   readonly zone?: string | undefined;
-  readonly question: JsonObject;
+  readonly question: OpenWords<RequestQuestion>;
 }
 
-/** A service whose merged routes are asked for; the answer is ServiceRoutes of the OpenAPI document. */
-export interface RoutesOfServiceQuestion {
+/** A service whose merged routes are asked for. */
+export type RoutesOfServiceQuestion = Omit<QueryOf<typeof listRoutesOfService>, 'minRevision'> & {
   readonly mesh?: string;
-  readonly zone?: string | undefined;
-  /** MeshService where it is absent. */
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly service: string;
-  readonly port?: number;
-  /** Only what decides for clients of this namespace. */
-  readonly client?: string;
-}
+};
 
 /** A control plane, over REST or gRPC: the same answers and the same errors. Every method rejects with ApiError. */
 export interface ApiClient {
@@ -211,10 +160,10 @@ export interface ApiClient {
   ): Promise<Pick<ApplyResult, 'outcome' | 'warnings'>>;
   /** Resolves with warnings. `etag` must name the stored state where it is given. */
   delete(resource: ResourceRef, options?: DeleteOptions): Promise<readonly string[]>;
-  resolve(question: HostnameQuestion): Promise<ResolvedService>;
+  resolve(question: HostnameQuestion): Promise<ResolvedHostname>;
   explain(question: HostnameQuestion): Promise<HostnameExplanation>;
-  explainRequest(question: RequestExplanationQuestion): Promise<JsonObject>;
-  routesOf(question: RoutesOfServiceQuestion): Promise<JsonObject>;
+  explainRequest(question: RequestExplanationQuestion): Promise<RequestAnswer>;
+  routesOf(question: RoutesOfServiceQuestion): Promise<ServiceRoutes>;
   close(): void;
 }
 

@@ -3,12 +3,12 @@ export type {
   ApiClient,
   ApplyResult,
   Connection,
-  HostnameExplanation,
   ResourceId,
   ResourceRef,
   ResourceSelection,
   WatchEvent,
 } from './api-client';
+export type { OpenWords } from './rest/call-input';
 export { ApiError, ConnectionError, type ConnectionProblem } from './api-error';
 export { connectApi, signWorkloadCertificate } from './connect-api';
 export type { CertificateOrder, SignedWorkload } from './workload-certificates';

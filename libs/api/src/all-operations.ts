@@ -1,4 +1,4 @@
-import type { KindOperation, Operation } from './operation';
+import type { AnyOperation } from './operation';
 import { applyResources } from './operations/apply';
 import { listAuditEntries } from './operations/audit';
 import { exportStore } from './operations/backup';
@@ -52,7 +52,7 @@ import { rotateWorkloadAuthority, showWorkloadAuthority } from './operations/wor
 import { confirmWorkload, listWorkloads, revokeWorkload } from './operations/workloads';
 
 /** All operations, in the order of the OpenAPI document; the server refuses to start where one has no endpoint. */
-export const OPERATIONS: readonly (Operation | KindOperation)[] = [
+export const OPERATIONS: readonly AnyOperation[] = [
   describeServer,
   listKinds,
   getByKri,

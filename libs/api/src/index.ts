@@ -1,9 +1,12 @@
 /** Definitions of the operations of the REST interface (libs/api/README.md). */
 export {
   querySchema,
+  requestPath,
   routePath,
+  withoutMesh,
   type Activity,
   type AnswerOf,
+  type AnyOperation,
   type BodyOf,
   type KindOperation,
   type CalledKind,
@@ -12,6 +15,7 @@ export {
   type OperationAnswer,
   type OperationBody,
   type PathNames,
+  type PathOf,
   type QueryOf,
 } from './operation';
 export { PAGE_SIZE } from './parameters';
@@ -74,6 +78,7 @@ export {
   listProxies,
   releaseLeases,
 } from './operations/proxies';
+export type { ZoneOverview } from './schemas/zone-insight';
 export { RequestQuestion } from './schemas/request-question';
 export {
   deleteResource,
@@ -94,6 +99,7 @@ export {
   showAuthority,
   showConfig,
   showOpenApi,
+  showReadiness,
   whoAmI,
 } from './operations/server';
 export {

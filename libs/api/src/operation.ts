@@ -95,15 +95,20 @@ export interface Operation<
   readonly summary: string;
 }
 
-/** Definition of an operation that every kind of some has, at a path with `{plural}`, whose texts and parameters depend on the kind. */
-export interface KindOperation<B extends TSchema = TSchema, A extends TSchema = TSchema> extends Omit<
-  OperationParts<string, never, B, A>,
-  'query' | 'body' | 'answer'
-> {
+/**
+ * Definition of an operation that every kind of some has, at a path with `{plural}`, whose texts and parameters depend on the kind.
+ * Of kinds without a mesh the path lacks `/meshes/{mesh}`.
+ */
+export interface KindOperation<
+  P extends string = string,
+  Q extends TProperties = TProperties,
+  B extends TSchema = TSchema,
+  A extends TSchema = TSchema,
+> extends Omit<OperationParts<P, never, B, A>, 'query' | 'body'> {
   /** The kinds that have it. */
   readonly kinds: (kind: Kind, registry: Registry) => boolean;
-  readonly of: (called: CalledKind) => KindOperationTexts<B, A>;
-  readonly query: (kind: Kind) => TProperties;
+  readonly of: (called: CalledKind) => KindOperationTexts<B>;
+  readonly query: (kind: Kind) => Q;
 }
 
 /** A kind under its own name, or under an alias. */
@@ -114,12 +119,13 @@ export interface CalledKind {
 }
 
 /** Fields that depend on the kind. */
-interface KindOperationTexts<B extends TSchema = TSchema, A extends TSchema = TSchema> {
+interface KindOperationTexts<B extends TSchema> {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly body?: OperationBody<B>;
-  readonly answer: OperationAnswer<A>;
+  /** The answer with the schema of the kind, where that of the operation is one for all. */
+  readonly answer?: OperationAnswer<TSchema>;
 }
 
 /** An operation of no body, or of no query. */
@@ -129,17 +135,48 @@ type None = Record<never, never>;
 export function operation<
   const P extends string,
   Q extends TProperties = None,
-  B extends TSchema = TSchema,
+  B extends TSchema = never,
   A extends TSchema = TSchema,
 >(definition: Operation<P, Q, B, A>): Operation<P, Q, B, A> {
   return definition;
 }
 
-/** Decoded values of the query of an operation. */
-export type QueryOf<O> = O extends { readonly query?: infer Q extends TProperties } ? Frozen<Static<TObject<Q>>> : None;
+/** Returns the definition of an operation of kinds with its types as they are written. */
+export function kindOperation<
+  const P extends string,
+  Q extends TProperties,
+  B extends TSchema = never,
+  A extends TSchema = TSchema,
+>(definition: KindOperation<P, Q, B, A>): KindOperation<P, Q, B, A> {
+  return definition;
+}
+
+/** Any definition. */
+export type AnyOperation = Operation | KindOperation;
+
+/** Parameters in the path of an operation; of an operation of kinds the mesh is absent for kinds without one. */
+export type PathOf<O> = O extends { readonly kinds: unknown; readonly path: infer P extends string }
+  ? { readonly [N in Exclude<PathNames<P>, 'mesh'>]: string } & { readonly mesh?: string | undefined }
+  : O extends { readonly path: infer P extends string }
+    ? { readonly [N in PathNames<P>]: string }
+    : never;
+
+/** Decoded values of the query of an operation; of an operation of kinds those of any kind. */
+export type QueryOf<O> = O extends { readonly query: (kind: Kind) => infer Q extends TProperties }
+  ? Frozen<Static<TObject<Required<Q>>>>
+  : O extends { readonly query?: infer Q extends TProperties }
+    ? Frozen<Static<TObject<Q>>>
+    : None;
 
 /** Decoded body of an operation. */
-export type BodyOf<O> = O extends { readonly body?: OperationBody<infer B> } ? Frozen<Static<B>> : undefined;
+export type BodyOf<O> = O extends { readonly of: (called: CalledKind) => { readonly body?: OperationBody<infer B> } }
+  ? ValueOrNone<B>
+  : O extends { readonly body?: OperationBody<infer B> }
+    ? ValueOrNone<B>
+    : undefined;
+
+/** Type of the values of a schema; of none undefined. */
+type ValueOrNone<B extends TSchema> = [B] extends [never] ? undefined : Frozen<Static<B>>;
 
 /** Answer of an operation. */
 export type AnswerOf<O> = O extends { readonly answer: OperationAnswer<infer A> } ? Frozen<Static<A>> : never;
@@ -147,6 +184,20 @@ export type AnswerOf<O> = O extends { readonly answer: OperationAnswer<infer A> 
 /** Returns the schema of the query of an operation. */
 export function querySchema({ query }: Pick<Operation, 'query'>): TObject {
   return Type.Object(query ?? {}, { additionalProperties: false });
+}
+
+/** Returns the path of a request, with its parameters encoded in place. */
+export function requestPath(
+  { path }: Pick<AnyOperation, 'path'>,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const inScope = parameters['mesh'] === undefined ? withoutMesh(path) : path;
+  return inScope.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+}
+
+/** Returns the path for kinds that are of no mesh. */
+export function withoutMesh(path: string): string {
+  return path.replace('/meshes/{mesh}', '');
 }
 
 /** Returns the path of a definition as routers spell it: `/meshes/:mesh/hostnames`. */

@@ -1,4 +1,4 @@
-import { Type, type TProperties, type TString } from 'typebox';
+import { Type } from 'typebox';
 import type { Kind } from '@causeway/resources';
 
 /** Items of a page: how many when the request does not say, and at most (docs/reference/kuma-rest.md §1.3). */
@@ -66,8 +66,13 @@ export const ZoneOfView = { zone: TextParameter('The zone whose view is asked fo
 /** Of every write. */
 export const DryRun = { dryRun: FlagParameter('Check everything and write nothing.') };
 
+type OptionalText = ReturnType<typeof TextParameter>;
+
+/** Parameters of a kind's address; each is there for some kinds. */
+type AddressParameters = { readonly namespace?: OptionalText; readonly zone?: OptionalText };
+
 /** Parameters that say which resource a name means when several zones or namespaces have it (docs/design.md §1). */
-export function addressParameters(kind: Kind): { readonly namespace?: TString; readonly zone?: TString } {
+export function addressParameters(kind: Kind): AddressParameters {
   const namespace = TextParameter('The namespace of the resource; "default" when left out.', 63);
   const zone = TextParameter(
     'The zone where the resource was made; empty means the global. Left out: made on this control plane.',
@@ -76,10 +81,12 @@ export function addressParameters(kind: Kind): { readonly namespace?: TString; r
 }
 
 /** Parameters that narrow a list or a watch of `kind`. */
-function selectionParameters(kind: Kind): TProperties {
+function selectionParameters(kind: Kind) {
+  const namespace = TextParameter('Only resources of this namespace.');
+  const ofKind: Pick<AddressParameters, 'namespace'> = kind.namespaced ? { namespace } : {};
   return {
     name: TextParameter('Only resources whose name contains this text.'),
-    ...(kind.namespaced ? { namespace: TextParameter('Only resources of this namespace.') } : {}),
+    ...ofKind,
     zone: TextParameter('Only resources made in this zone; empty means those made on the global.'),
     filter: Type.Optional(
       Type.Unsafe<Readonly<Record<string, string>>>({
@@ -109,22 +116,22 @@ const Watch = {
 };
 
 /** Parameters of a list of `kind`. */
-export function listParameters(kind: Kind): TProperties {
+export function listParameters(kind: Kind) {
   return { ...selectionParameters(kind), ...EitherPage, ...Format, ...Freshness, ...Watch };
 }
 
 /** Parameters of a list of overviews of `kind`. */
-export function overviewParameters(kind: Kind): TProperties {
+export function overviewParameters(kind: Kind) {
   return { ...selectionParameters(kind), ...EitherPage, ...Freshness };
 }
 
 /** Parameters of a GET of one resource of `kind`. */
-export function getParameters(kind: Kind): TProperties {
+export function getParameters(kind: Kind) {
   return { ...addressParameters(kind), ...Format, ...Freshness };
 }
 
 /** Parameters of PUT and PATCH. */
-export function writeParameters(kind: Kind): TProperties {
+export function writeParameters(kind: Kind) {
   const seenFrom = TextParameter(
     'With dryRun: the zone in which to look at what the write would lead to; needed on the global.',
   );
@@ -132,9 +139,10 @@ export function writeParameters(kind: Kind): TProperties {
 }
 
 /** Parameters of a DELETE. */
-export function deleteParameters(kind: Kind): TProperties {
+export function deleteParameters(kind: Kind) {
   const terminate = FlagParameter(
     'The Mesh takes no new members from now on, also where it has members and stays: it gets the label causeway.io/terminating.',
   );
-  return { ...writeParameters(kind), ...(kind.name === 'Mesh' ? { terminate } : {}) };
+  const ofMesh: { readonly terminate?: typeof terminate } = kind.name === 'Mesh' ? { terminate } : {};
+  return { ...writeParameters(kind), ...ofMesh };
 }

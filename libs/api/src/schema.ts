@@ -1,12 +1,14 @@
 import { Type, type Static, type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 
-/** A type whose fields and lists cannot be changed. */
+/** A type whose fields and lists cannot be changed; maps and documents are read-only as they are written. */
 export type Frozen<T> = T extends readonly (infer I)[]
   ? readonly Frozen<I>[]
   : T extends object
-    ? { readonly [K in keyof T as Absent<T, K> extends true ? never : K]: Frozen<T[K]> } & {
-        readonly [K in keyof T as Absent<T, K> extends true ? K : never]?: Frozen<T[K]> | undefined;
-      }
+    ? string extends keyof T
+      ? T
+      : { readonly [K in keyof T as Absent<T, K> extends true ? never : K]: Frozen<T[K]> } & {
+          readonly [K in keyof T as Absent<T, K> extends true ? K : never]?: Frozen<T[K]> | undefined;
+        }
     : T;
 
 /** True for a field that may be left out; a program may as well write it as undefined, which JSON leaves out. */

@@ -1,4 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
+import type { TProperties } from 'typebox';
 import { identityNamed, checkPrecondition } from '@causeway/admission/testing';
 import { coreKinds } from '@causeway/kinds';
 import { decodeCursor, decodeResumePoint, parseLabelSelector } from '@causeway/queries';
@@ -154,7 +155,8 @@ const queries = [
 function decodeQuery(kind: Kind, text: string): unknown {
   if (requestLineError(`/?${text}`)) return undefined;
   const call = { method: 'GET', url: '', params: {}, headers: {}, query: { ...parseQuery(text) }, socket: LOOPBACK };
-  const query = readQuery(call, listParameters(kind));
+  const known: TProperties = listParameters(kind);
+  const query = readQuery(call, known);
   const read = [readSelection(query), readPage(query)];
   query.check();
   return read;

@@ -73,7 +73,7 @@ async function setContext(context: ProgramContext, name: string, options: SetCon
     throw new UsageError(`"${name}" is no name of a context: letters, digits and ._@:- only, at most 128`);
   const known = readContexts(file);
   const before: NamedContext = known.contexts[name] ?? {};
-  const changes = await changesOf(context, options);
+  const changes = await readChanges(context, options);
   const after = { ...without(before, changes), ...changes };
   if (after.server === undefined) throw new UsageError(`context ${name} needs the address of its server: --server URL`);
   const current = options.current ? name : (known.currentContext ?? name);
@@ -84,7 +84,7 @@ async function setContext(context: ProgramContext, name: string, options: SetCon
   return 0;
 }
 
-async function changesOf(context: ProgramContext, { tokenFile, mesh }: SetContextOptions): Promise<NamedContext> {
+async function readChanges(context: ProgramContext, { tokenFile, mesh }: SetContextOptions): Promise<NamedContext> {
   const { server, token, caFile, insecureSkipTlsVerify } = context.flags();
   if (server !== undefined && !parseServer(server))
     throw new UsageError(`"${server}" is no address of a server; it looks like http://127.0.0.1:5681`);

@@ -1,4 +1,5 @@
 import { chmod, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { exportStore as downloadStore } from '@causeway/api';
 import { BackupReader, type BackupHeader } from '@causeway/store';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
@@ -36,7 +37,7 @@ export async function exportStore(context: CommandContext, options: ExportOption
   const reader = new BackupReader();
   try {
     let waiting = '';
-    for await (const line of rest.lines({ path: '/_backup', query: { secrets: String(secrets) } })) {
+    for await (const line of rest.lines(downloadStore, { query: { secrets } })) {
       reader.read(line);
       waiting += `${line}\n`;
       if (waiting.length < PIECE) continue;

@@ -21,7 +21,7 @@ type LabelChanges = Readonly<Record<string, string | null>>;
 
 /** `causeway label`: sets and removes labels; the exit code is 0 if all resources have the labels. */
 export async function label(context: CommandContext, words: readonly string[], options: LabelOptions): Promise<number> {
-  const changes = changesOf(words);
+  const changes = parseChanges(words);
   const named = words.filter((word) => !isChange(word));
   const refs = await chosen(context, named, options);
   if (refs.length === 0) context.printError('nothing matches: nothing was labelled');
@@ -35,7 +35,7 @@ function isChange(word: string): boolean {
   return word.includes('=') || word.endsWith('-');
 }
 
-function changesOf(words: readonly string[]): LabelChanges {
+function parseChanges(words: readonly string[]): LabelChanges {
   const changes = words.filter(isChange).map((word): [string, string | null] => {
     const equals = word.indexOf('=');
     return equals < 0 ? [word.slice(0, -1), null] : [word.slice(0, equals), word.slice(equals + 1)];

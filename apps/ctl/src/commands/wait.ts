@@ -26,7 +26,7 @@ const INTERVAL = 250;
 
 /** `causeway wait`: the exit code is 0 once every resource is as asked, 1 if the time runs out before. */
 export async function wait(context: CommandContext, words: readonly string[], options: WaitOptions): Promise<number> {
-  const goal = goalOf(options.for);
+  const goal = parseGoal(options.for);
   const refs = parseRefs(context.registry, words, options);
   const end = context.now() + parseSeconds(options.timeout, '--timeout') * 1_000;
   for (const ref of refs) {
@@ -42,7 +42,7 @@ export async function wait(context: CommandContext, words: readonly string[], op
   return 0;
 }
 
-function goalOf(text: string): Goal {
+function parseGoal(text: string): Goal {
   if (text === 'delete' || text === 'create') return { type: text };
   const [, condition, status = 'True'] = /^condition=([A-Za-z.]{1,128})(?:=([A-Za-z]{1,16}))?$/.exec(text) ?? [];
   if (condition === undefined)

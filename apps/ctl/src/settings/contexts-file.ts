@@ -64,7 +64,7 @@ function decode(file: string, text: string): Contexts {
   if (!isJsonObject(contexts)) return fail('contexts: must be an object');
   const decoded = Object.entries(contexts).map(([name, context]): [string, NamedContext] => {
     if (!isJsonObject(context)) return fail(`contexts.${name}: must be an object`);
-    const problem = problemOf(context);
+    const problem = findProblem(context);
     return problem === undefined ? [name, namedContext(context)] : fail(`contexts.${name}.${problem}`);
   });
   return { ...(currentContext === undefined ? {} : { currentContext }), contexts: Object.fromEntries(decoded) };
@@ -78,7 +78,7 @@ function parse(text: string): unknown {
   }
 }
 
-function problemOf(context: JsonObject): string | undefined {
+function findProblem(context: JsonObject): string | undefined {
   for (const [key, value] of Object.entries(context)) {
     if (key === 'insecureSkipTlsVerify') {
       if (typeof value !== 'boolean') return `${key}: must be true or false`;

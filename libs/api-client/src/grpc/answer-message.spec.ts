@@ -100,6 +100,8 @@ describe('answers over gRPC', () => {
 
   it('are read from the text of a server of before', () => {
     expect(readAnswer(explainRequest, { answer: undefined, answerJson: JSON.stringify(WHOLE) })).toEqual(WHOLE);
-    expect(() => readAnswer(explainRequest, { answer: undefined, answerJson: '[]' })).toThrow('no object');
+    expect(() => readAnswer(explainRequest, { answer: undefined, answerJson: '[]' })).toThrow(
+      'the answer is not of type object',
+    );
   });
 });

@@ -1,6 +1,7 @@
-import type { Operation } from '@causeway/api';
-import { isJsonObject, type JsonObject, type JsonValue, type Schema } from '@causeway/resources';
+import type { AnswerOf, Operation } from '@causeway/api';
+import { isJsonObject, type JsonValue, type Schema } from '@causeway/resources';
 import { ApiError } from '../api-error';
+import { findMisfit } from '../check-answer';
 
 /** A response whose answer is a message; servers of before have sent its text alone. */
 interface AnsweredMessage {
@@ -9,10 +10,19 @@ interface AnsweredMessage {
 }
 
 /** Returns the answer of a call as REST has it: of the message, or of the text where the server is an older one. */
-export function readAnswer({ answer: { schema } }: Operation, { answer, answerJson }: AnsweredMessage): JsonObject {
+export function readAnswer<O extends Operation>(
+  { answer: { schema } }: O,
+  { answer, answerJson }: AnsweredMessage,
+): AnswerOf<O> {
   const value: unknown = answer === undefined ? JSON.parse(answerJson) : fromMessage(schema, answer);
-  if (isJsonObject(value)) return value;
-  throw new ApiError('internal', 'the server sent an answer that is no object');
+  const misfit = findMisfit(schema, value);
+  if (isAnswer<O>(value, misfit)) return value;
+  throw new ApiError('internal', `the server sent an answer that cannot be read: ${misfit}`);
+}
+
+/** True for a value that a client can read as the answer of an operation: it has no misfit. */
+function isAnswer<O extends Operation>(value: unknown, misfit: string | undefined): value is AnswerOf<O> {
+  return misfit === undefined;
 }
 
 /** Converts a message to JSON; a field that it lacks is left out where the schema allows that, because messages have empty lists in place of absent ones. */

@@ -1,4 +1,12 @@
-import { explainRequest, listRoutesOfService } from '@causeway/api';
+import {
+  explainRequest,
+  listRoutesOfService,
+  type HostnameClaim,
+  type HostnameExplanation,
+  type RequestAnswer,
+  type ResolvedHostname,
+  type ServiceRoutes,
+} from '@causeway/api';
 import {
   ApplyOutcome,
   NamingServiceClient,
@@ -27,13 +35,9 @@ import type {
   ApplyResult,
   ApplySummary,
   Connection,
-  Endpoint,
-  HostnameClaim,
-  HostnameExplanation,
   HostnameQuestion,
   ReadOptions,
   RequestExplanationQuestion,
-  ResolvedService,
   ResourceId,
   ResourceList,
   ResourceRef,
@@ -44,7 +48,8 @@ import type {
   WatchOptions,
 } from '../api-client';
 import { ApiError } from '../api-error';
-import { NoRestCalls, type RestCalls } from '../rest/rest-calls';
+import { NoRest } from '../rest/no-rest';
+import { RestCalls } from '../rest/rest-calls';
 import { resumingWatch } from '../resuming-watch';
 import { readAnswer } from './answer-message';
 import { toApiError, statusToApiError } from './grpc-error';
@@ -85,11 +90,11 @@ export class GrpcApiClient implements ApiClient {
   constructor(private readonly connection: Connection) {
     const { server, token } = connection;
     this.server = server;
-    this.rest = new NoRestCalls(server);
+    this.rest = new RestCalls(new NoRest(server));
     const address = `${server.hostname}:${server.port || '5682'}`;
-    this.resources = new ResourceServiceClient(address, credentialsOf(connection), OPTIONS);
-    this.naming = new NamingServiceClient(address, credentialsOf(connection), OPTIONS);
-    this.routing = new RoutingServiceClient(address, credentialsOf(connection), OPTIONS);
+    this.resources = new ResourceServiceClient(address, readCredentials(connection), OPTIONS);
+    this.naming = new NamingServiceClient(address, readCredentials(connection), OPTIONS);
+    this.routing = new RoutingServiceClient(address, readCredentials(connection), OPTIONS);
     if (token !== undefined) this.metadata.set('authorization', `Bearer ${token}`);
   }
 
@@ -100,7 +105,7 @@ export class GrpcApiClient implements ApiClient {
       signal,
     );
     if (!found) throw new ApiError('internal', 'the answer has no resource');
-    return { document: documentOf(found.json), etag: found.etag, revision: found.revision };
+    return { document: parseDocument(found.json), etag: found.etag, revision: found.revision };
   }
 
   async list(selection: ResourceSelection, options: ReadOptions = {}): Promise<ResourceList> {
@@ -110,7 +115,7 @@ export class GrpcApiClient implements ApiClient {
     const call = this.resources.list({ selection: selectionMessage(selection), minRevision }, this.metadata);
     for await (const { resources, revision, resumeToken } of this.messages<ListResponse>(call, signal)) {
       head = { revision, resumeToken };
-      for (const { json } of resources) documents.push(documentOf(json));
+      for (const { json } of resources) documents.push(parseDocument(json));
       if (documents.length >= most) break;
     }
     return { documents: documents.slice(0, most), ...head };
@@ -151,13 +156,13 @@ export class GrpcApiClient implements ApiClient {
     const { atomic = false, dryRun = false, mesh = '', signal, progress, result } = options;
     const call = this.resources.apply(this.metadata);
     const head = { atomic, dryRun, mesh, etag };
-    for (const chunk of chunksOf(documents.map((one) => JSON.stringify(one))))
+    for (const chunk of splitChunks(documents.map((one) => JSON.stringify(one))))
       call.write({ ...head, documents: chunk.map((json) => ({ json })) });
     call.end();
     const results: ApplyResult[] = [];
     let last = 0;
     for await (const { results: more, progress: latest, revision } of this.messages<ApplyResponse>(call, signal)) {
-      for (const found of more.map(resultOf)) {
+      for (const found of more.map(toResult)) {
         results.push(found);
         result?.(found);
       }
@@ -178,7 +183,7 @@ export class GrpcApiClient implements ApiClient {
     return warnings;
   }
 
-  async resolve({ hostname, mesh = '', zone = '' }: HostnameQuestion): Promise<ResolvedService> {
+  async resolve({ hostname, mesh = '', zone = '' }: HostnameQuestion): Promise<ResolvedHostname> {
     const request = { hostname, mesh, zone, minRevision: 0 };
     const { service, endpoints, ports, ...found } = await this.unary<ResolveResponse>((done) =>
       this.naming.resolve(request, this.metadata, deadline(), done),
@@ -186,10 +191,10 @@ export class GrpcApiClient implements ApiClient {
     return {
       hostname: found.hostname,
       zone: found.zone,
-      service: idOf(service),
+      service: toId(service),
       virtualIps: found.virtualIps,
       ports: ports.map(({ port, name, appProtocol }) => ({ port, name, appProtocol })),
-      endpoints: endpoints.map(endpointOf),
+      endpoints: endpoints.map(toEndpoint),
     };
   }
 
@@ -198,11 +203,21 @@ export class GrpcApiClient implements ApiClient {
     const explained = await this.unary<ExplainResponse>((done) =>
       this.naming.explain(request, this.metadata, deadline(), done),
     );
-    const { hostname: name, mesh: place, zone: view, claims, hints, note } = explained;
-    return { hostname: name, mesh: place, zone: view, claims: claims.map(claimOf), hints, note };
+    const claims = explained.claims.map(toClaim);
+    const [winner] = claims;
+    const { note } = explained;
+    return {
+      hostname: explained.hostname,
+      mesh: explained.mesh,
+      zone: explained.zone,
+      ...(winner ? { winner } : {}),
+      claims,
+      hints: explained.hints,
+      ...(note === '' ? {} : { note }),
+    };
   }
 
-  async explainRequest({ mesh = '', zone = '', question }: RequestExplanationQuestion): Promise<JsonObject> {
+  async explainRequest({ mesh = '', zone = '', question }: RequestExplanationQuestion): Promise<RequestAnswer> {
     const request = { mesh, zone, questionJson: JSON.stringify(question) };
     const response = await this.unary<ExplainRequestResponse>((done) =>
       this.routing.explainRequest(request, this.metadata, deadline(), done),
@@ -210,7 +225,7 @@ export class GrpcApiClient implements ApiClient {
     return readAnswer(explainRequest, response);
   }
 
-  async routesOf(question: RoutesOfServiceQuestion): Promise<JsonObject> {
+  async routesOf(question: RoutesOfServiceQuestion): Promise<ServiceRoutes> {
     const { mesh = '', zone = '', kind = '', namespace = '', service, port = 0, client = '' } = question;
     const request = { mesh, zone, kind, namespace, service, port, client, minRevision: 0 };
     const response = await this.unary<ListRoutesResponse>((done) =>
@@ -232,8 +247,8 @@ export class GrpcApiClient implements ApiClient {
   ): AsyncGenerator<WatchEvent> {
     const request = { selection: selectionMessage(selection), resumeToken, minRevision: 0 };
     for await (const { event } of this.messages<WatchResponse>(this.resources.watch(request, this.metadata), signal)) {
-      if (event?.$case === 'put') yield { type: 'put', document: documentOf(event.value.json) };
-      else if (event?.$case === 'deleted') yield { type: 'deleted', id: idOf(event.value) };
+      if (event?.$case === 'put') yield { type: 'put', document: parseDocument(event.value.json) };
+      else if (event?.$case === 'deleted') yield { type: 'deleted', id: toId(event.value) };
       else if (event) yield { type: 'bookmark', ...event.value };
     }
   }
@@ -278,7 +293,7 @@ interface Cancelable {
   cancel(): void;
 }
 
-function credentialsOf({ server, ca, insecure = false }: Connection): ChannelCredentials {
+function readCredentials({ server, ca, insecure = false }: Connection): ChannelCredentials {
   if (server.protocol === 'grpc:') return credentials.createInsecure();
   const roots = ca === undefined ? null : Buffer.from(ca);
   return credentials.createSsl(roots, null, null, insecure ? { rejectUnauthorized: false } : {});
@@ -288,7 +303,7 @@ function deadline(): { readonly deadline: number } {
   return { deadline: Date.now() + DEADLINE };
 }
 
-function* chunksOf(texts: readonly string[]): Generator<readonly string[]> {
+function* splitChunks(texts: readonly string[]): Generator<readonly string[]> {
   let chunk: string[] = [];
   let length = 0;
   for (const text of texts) {
@@ -310,29 +325,39 @@ function selectionMessage(selection: ResourceSelection): SelectionMessage {
   return SelectionMessage.fromPartial({ ...selection, expectedMesh: selection.mesh === '' });
 }
 
-function endpointOf({ address, port, servicePort, ready, dataplane }: EndpointMessage): Endpoint {
+function toEndpoint({
+  address,
+  port,
+  servicePort,
+  ready,
+  dataplane,
+}: EndpointMessage): ResolvedHostname['endpoints'][number] {
   return {
     address,
     port,
     ready,
     ...(servicePort === 0 ? {} : { servicePort }),
-    ...(dataplane ? { dataplane: idOf(dataplane) } : {}),
+    ...(dataplane ? { dataplane: toId(dataplane) } : {}),
   };
 }
 
-function claimOf({ service, generator, generatorZone, available, rule, reason, change }: Claim): HostnameClaim {
+/** Returns a claim as REST has it, where texts that say nothing are left out. */
+function toClaim(
+  { service, generator, generatorZone, available, rule, reason, change }: Claim,
+  i: number,
+): HostnameClaim {
   return {
-    service: idOf(service),
-    generator,
-    available,
-    rule,
-    reason,
-    change,
-    ...(generatorZone === undefined ? {} : { generatorZone }),
+    rank: i + 1,
+    service: toId(service),
+    generator: { name: generator, ...(generatorZone === undefined ? {} : { zone: generatorZone }) },
+    status: available ? 'Available' : 'NotAvailable',
+    ...(rule === '' ? {} : { rule }),
+    ...(reason === '' ? {} : { reason }),
+    ...(change === '' ? {} : { change }),
   };
 }
 
-function resultOf({
+function toResult({
   index,
   id,
   outcome,
@@ -342,24 +367,24 @@ function resultOf({
   beforeJson,
   afterJson,
 }: ApplyResultMessage): ApplyResult {
-  const before = beforeJson === '' ? {} : { before: documentOf(beforeJson) };
+  const before = beforeJson === '' ? {} : { before: parseDocument(beforeJson) };
   return {
     index,
     outcome: OUTCOMES[outcome],
     warnings,
-    ...(id ? { id: idOf(id) } : {}),
+    ...(id ? { id: toId(id) } : {}),
     ...(error ? { error: statusToApiError(error) } : {}),
     ...(sameAs === undefined ? {} : { sameAs }),
-    ...(afterJson === '' ? {} : { diff: { ...before, after: documentOf(afterJson) } }),
+    ...(afterJson === '' ? {} : { diff: { ...before, after: parseDocument(afterJson) } }),
   };
 }
 
-function idOf(id: ResourceIdentity | undefined): ResourceId {
+function toId(id: ResourceIdentity | undefined): ResourceId {
   const { kind = '', mesh = '', zone = '', namespace = '', name = '' } = id ?? {};
   return { kind, mesh, zone, namespace, name };
 }
 
-function documentOf(json: string): JsonObject {
+function parseDocument(json: string): JsonObject {
   const value: unknown = JSON.parse(json);
   if (isJsonObject(value)) return value;
   throw new ApiError('internal', 'the server sent a document that is no object');

@@ -42,12 +42,12 @@ export function toApiError(server: URL, error: unknown): ApiError {
   const [details] = error.metadata.get('grpc-status-details-bin');
   if (Buffer.isBuffer(details)) return statusToApiError(RpcStatus.decode(details), error);
   // Our servers send details with every error: this one comes from the transport.
-  if (error.code === status.UNAVAILABLE) return new ConnectionError(server, problemOf(error.details), error);
+  if (error.code === status.UNAVAILABLE) return new ConnectionError(server, classifyProblem(error.details), error);
   return statusToApiError(RpcStatus.fromPartial({ code: error.code, message: error.details }), error);
 }
 
 /** Classifies the transport's error text of a connection. */
-function problemOf(text: string): ConnectionProblem {
+function classifyProblem(text: string): ConnectionProblem {
   if (/self.signed certificate|unable to (verify|get local issuer)/i.test(text)) return 'unknown-authority';
   if (/altnames/.test(text)) return 'other-name';
   if (/certificate (has expired|is not yet valid)/.test(text)) return 'not-valid-now';
@@ -60,7 +60,7 @@ export function statusToApiError({ code, message, details }: RpcStatus, cause?: 
   const info = find('/google.rpc.ErrorInfo');
   const reason = info ? ErrorInfo.decode(info).reason : '';
   const request = find('/google.rpc.BadRequest');
-  const violations = request ? BadRequest.decode(request).fieldViolations.map(violationOf) : [];
+  const violations = request ? BadRequest.decode(request).fieldViolations.map(toViolation) : [];
   const retry = find('/google.rpc.RetryInfo');
   const delay = retry && RetryInfo.decode(retry).retryDelay;
   const known = reason === 'ETAG_MISMATCH' ? 'precondition-failed' : (CODES[code] ?? 'internal');
@@ -73,7 +73,7 @@ export function statusToApiError({ code, message, details }: RpcStatus, cause?: 
   });
 }
 
-function violationOf(found: BadRequest['fieldViolations'][number]): ApiViolation {
+function toViolation(found: BadRequest['fieldViolations'][number]): ApiViolation {
   return { field: found.field, reason: found.description, rule: reasonOf(found) };
 }
 

@@ -1,17 +1,10 @@
 import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { text as textOf } from 'node:stream/consumers';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import { text as readText } from 'node:stream/consumers';
+import { isJsonArray, isJsonObject, type JsonValue } from '@causeway/resources';
 import type { Connection } from '../api-client';
 import { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from '../api-error';
-import type { RestAnswer, RestCalls, RestRequest } from './rest-calls';
-
-/** One request; `body` is JSON lines where it is a list. */
-export interface HttpRequest extends Omit<RestRequest, 'body'> {
-  readonly body?: JsonObject | readonly unknown[];
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-}
+import { parseJson, type RestTransport, type SentRequest } from './rest-calls';
 
 const CODES: Readonly<Record<number, ApiErrorCode>> = {
   400: 'invalid',
@@ -27,81 +20,30 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
   503: 'unavailable',
 };
 
-/** Items of one page of a list. */
-export const PAGE = 1_000;
-
 /** URL of the server at a unix socket in its requests. */
 const BEHIND_SOCKET = new URL('http://localhost/');
 
 /** Characters of an answer that is no problem document, in an error's message. */
 const SHOWN = 200;
 
-/** A client of one control plane's HTTP, over connections that are kept. Every refusal is an ApiError. Not `fetch`, which takes no authority. */
-export class HttpClient implements RestCalls {
+/** Requests to one control plane over HTTP, on connections that are kept. Not `fetch`, which takes no authority. */
+export class HttpTransport implements RestTransport {
+  readonly server: URL;
   private readonly agent: PlainAgent | TlsAgent;
   /** Of a server at a unix socket. */
   private readonly socketPath: string | undefined;
-  private expected: Promise<string> | undefined;
 
   constructor(private readonly connection: Connection) {
     const { server, ca, insecure = false } = connection;
+    this.server = server;
     this.socketPath = server.protocol === 'unix:' ? decodeURIComponent(server.pathname) : undefined;
     const trust = { rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
     this.agent =
       server.protocol === 'https:' ? new TlsAgent({ keepAlive: true, ...trust }) : new PlainAgent({ keepAlive: true });
   }
 
-  async json(request: HttpRequest): Promise<JsonObject> {
-    return (await this.answer(request)).body;
-  }
-
-  async answer(request: HttpRequest): Promise<RestAnswer> {
-    const response = await this.open(request);
-    const body = parse(await this.read(response));
-    return { body: isJsonObject(body) ? body : {}, headers: response.headers };
-  }
-
-  async text(request: HttpRequest): Promise<string> {
-    return this.read(await this.open(request));
-  }
-
-  async items({
-    most = Infinity,
-    ...request
-  }: HttpRequest & { readonly most?: number }): Promise<readonly JsonObject[]> {
-    const items: JsonObject[] = [];
-    for await (const { body } of this.pages({
-      ...request,
-      query: { size: String(Math.min(PAGE, most)), ...request.query },
-    })) {
-      items.push(...readItems(body));
-      if (items.length >= most) return items.slice(0, most);
-    }
-    return items;
-  }
-
-  expectedMesh(): Promise<string> {
-    this.expected ??= this.json({ path: '/_resources' }).then(({ defaultMesh }) =>
-      // A control plane that does not say it expects `default`.
-      typeof defaultMesh === 'string' ? defaultMesh : 'default',
-    );
-    return this.expected;
-  }
-
-  /** The pages of a list, each when it is asked for. */
-  async *pages(first: HttpRequest): AsyncGenerator<RestAnswer> {
-    let request: HttpRequest | undefined = first;
-    while (request) {
-      const page = await this.answer(request);
-      yield page;
-      const { next } = page.body;
-      request = typeof next === 'string' ? { path: next, signal: first.signal } : undefined;
-    }
-  }
-
   /** The lines of an answer, until it ends or the signal aborts. */
-  async *lines(request: HttpRequest): AsyncGenerator<string> {
-    const response = await this.open(request);
+  async *lines(response: IncomingMessage): AsyncGenerator<string> {
     response.setEncoding('utf8');
     let rest = '';
     const chunks: AsyncIterable<string> = response;
@@ -121,15 +63,15 @@ export class HttpClient implements RestCalls {
     this.agent.destroy();
   }
 
-  private async open(request: HttpRequest): Promise<IncomingMessage> {
+  async open(request: SentRequest): Promise<IncomingMessage> {
     const response = await this.send(request).catch((error: unknown) => this.unreachable(error));
     const { statusCode = 0 } = response;
     if (statusCode >= 200 && statusCode < 300) return response;
-    throw refusal(statusCode, await this.read(response), retryAfterOf(response));
+    throw refusal(statusCode, await this.read(response), readRetryAfter(response));
   }
 
-  private read(response: IncomingMessage): Promise<string> {
-    return textOf(response).catch((error: unknown) => this.unreachable(error));
+  read(response: IncomingMessage): Promise<string> {
+    return readText(response).catch((error: unknown) => this.unreachable(error));
   }
 
   private send({
@@ -139,12 +81,12 @@ export class HttpClient implements RestCalls {
     body,
     headers = {},
     signal,
-  }: HttpRequest): Promise<IncomingMessage> {
+  }: SentRequest): Promise<IncomingMessage> {
     const { token, signal: stop = undefined } = this.connection;
-    const url = this.urlOf(path);
-    for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, value);
+    const url = this.toUrl(path);
+    for (const [name, value] of queryPairs(query)) url.searchParams.set(name, value);
     const isList = Array.isArray(body);
-    const text = isList ? body.map((one: unknown) => JSON.stringify(one)).join('\n') : body && JSON.stringify(body);
+    const text = isList ? body.map((one: unknown) => JSON.stringify(one)).join('\n') : JSON.stringify(body);
     const type = isList ? 'application/x-ndjson' : 'application/json';
     const ends = signal ?? stop;
     const options = {
@@ -166,7 +108,7 @@ export class HttpClient implements RestCalls {
   }
 
   /** A URL below the path of the server. Of an absolute URL (the next page of a list) only path and query count. */
-  private urlOf(path: string): URL {
+  private toUrl(path: string): URL {
     const { server } = this.connection;
     const { origin, pathname: base } = this.socketPath === undefined ? server : BEHIND_SOCKET;
     const { pathname, search } = new URL(path, origin);
@@ -176,12 +118,28 @@ export class HttpClient implements RestCalls {
   /** Throws what a failed connection is. */
   private unreachable(error: unknown): never {
     if (error instanceof ApiError) throw error;
-    throw new ConnectionError(this.connection.server, problemOf(this.connection.server, error), error);
+    throw new ConnectionError(this.connection.server, classifyProblem(this.connection.server, error), error);
   }
 }
 
+/** Returns the parameters of a query as they are sent. */
+function queryPairs(query: NonNullable<SentRequest['query']>): readonly (readonly [string, string])[] {
+  return Object.entries(query).flatMap(([name, value]): (readonly [string, string])[] => {
+    if (value === undefined) return [];
+    if (typeof value !== 'object') return [[name, String(value)]];
+    return Object.entries(value).map(([key, one]) => [`${name}[${key}]`, one]);
+  });
+}
+
+/** Fields of a problem document, and of a line of an answer that refuses. */
+interface ProblemFields {
+  readonly title?: unknown;
+  readonly detail?: unknown;
+  readonly invalid_parameters?: unknown;
+}
+
 /** The error of a problem document; `retryAfter` (ms) is what its headers say. */
-export function problemError(statusCode: number, problem: JsonObject, retryAfter?: number): ApiError {
+export function problemError(statusCode: number, problem: ProblemFields, retryAfter?: number): ApiError {
   const { title, detail, invalid_parameters: listed } = problem;
   const message = typeof detail === 'string' ? detail : typeof title === 'string' ? title : `status ${statusCode}`;
   const violations = (isJsonArray(listed) ? listed : []).flatMap((one: JsonValue) => {
@@ -195,7 +153,7 @@ export function problemError(statusCode: number, problem: JsonObject, retryAfter
 }
 
 function refusal(statusCode: number, text: string, retryAfter: number | undefined): ApiError {
-  const problem = parse(text);
+  const problem = parseJson(text);
   if (isJsonObject(problem) && ('title' in problem || 'detail' in problem))
     return problemError(statusCode, problem, retryAfter);
   const message = `the server answered ${statusCode} ${text.slice(0, SHOWN)}`.trimEnd();
@@ -203,7 +161,7 @@ function refusal(statusCode: number, text: string, retryAfter: number | undefine
 }
 
 /** Returns Retry-After in ms (seconds of RFC 9110 §10.2.3); a date, which our servers never send, is ignored. */
-function retryAfterOf({ headers }: IncomingMessage): number | undefined {
+function readRetryAfter({ headers }: IncomingMessage): number | undefined {
   const seconds = headers['retry-after'] ?? '';
   return /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1_000 : undefined;
 }
@@ -215,7 +173,7 @@ const UNKNOWN_AUTHORITY: readonly string[] = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ];
 
-function problemOf(server: URL, error: unknown): ConnectionProblem {
+function classifyProblem(server: URL, error: unknown): ConnectionProblem {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'EACCES') return 'not-allowed';
   if (UNKNOWN_AUTHORITY.includes(code)) return 'unknown-authority';
@@ -224,17 +182,4 @@ function problemOf(server: URL, error: unknown): ConnectionProblem {
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'no-tls';
   const garbled = code.startsWith('HPE_') || (code === 'ECONNRESET' && server.protocol === 'http:');
   return garbled ? 'not-http' : 'unreachable';
-}
-
-/** The items of a page of a list. */
-export function readItems({ items }: JsonObject): readonly JsonObject[] {
-  return isJsonArray(items) ? items.filter(isJsonObject) : [];
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

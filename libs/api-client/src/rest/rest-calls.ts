@@ -1,71 +1,134 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject } from '@causeway/resources';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { listKinds, requestPath, type AnswerOf, type AnyOperation } from '@causeway/api';
+import { isJsonArray, isJsonObject } from '@causeway/resources';
 import { ApiError } from '../api-error';
+import type { AnyInput, InputArguments, ItemOf, PagedOperation } from './call-input';
+import { findMisfit } from '../check-answer';
 
-/** One request; a list as its body is sent as JSON lines. */
-export interface RestRequest {
-  readonly method?: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** Begins with a slash; relative to the path of the server's address. */
+/** One request as it is sent. */
+export interface SentRequest extends Pick<AnyInput, 'query' | 'body' | 'headers' | 'signal'> {
+  readonly method?: AnyOperation['method'];
+  /** Begins with a slash; relative to the path of the server's address. Of the URL of a next page path and query count. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly body?: JsonObject;
 }
 
-/** The answer to a request; a body that is no JSON object is empty. */
-export interface RestAnswer {
-  readonly body: JsonObject;
+/** Sends requests to one server. Every refusal is an ApiError. */
+export interface RestTransport {
+  readonly server: URL;
+  /** Resolves with a response of success. */
+  open(request: SentRequest): Promise<IncomingMessage>;
+  /** Reads a whole response. */
+  read(response: IncomingMessage): Promise<string>;
+  /** Returns the lines of a response, until it ends. */
+  lines(response: IncomingMessage): AsyncIterable<string>;
+}
+
+/** The answer to a request, with its headers. */
+interface RestAnswer<T> {
+  readonly body: T;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The requests of REST that the gRPC API has no call for: insights, tokens, audit, decisions. Every refusal is an ApiError. */
-export interface RestCalls {
-  /** The body of an answer. */
-  json(request: RestRequest): Promise<JsonObject>;
-  /** The body of an answer with its headers. */
-  answer(request: RestRequest): Promise<RestAnswer>;
-  /** The text of an answer that is not JSON. */
-  text(request: RestRequest): Promise<string>;
-  /** The lines of an answer that is read while it is made, without their ends; rejects where it is cut off. */
-  lines(request: RestRequest): AsyncIterable<string>;
+/** Items of one page of a list. */
+export const PAGE = 1_000;
+
+/** Calls of the operations of REST, by their definitions. Every refusal is an ApiError, as is an answer that lacks what its schema requires. */
+export class RestCalls {
+  private expected: Promise<string> | undefined;
+
+  constructor(private readonly transport: RestTransport) {}
+
+  /** Resolves with the answer; of a list with one page. */
+  call<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<AnswerOf<O>>;
+  async call(operation: AnyOperation, input?: AnyInput): Promise<unknown> {
+    return (await this.exchange(operation, input)).body;
+  }
+
+  /** As `call`, with the headers of the answer. */
+  answer<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<RestAnswer<AnswerOf<O>>>;
+  answer(operation: AnyOperation, input?: AnyInput): Promise<RestAnswer<unknown>> {
+    return this.exchange(operation, input);
+  }
+
+  /** The pages of a list, each when it is asked for. */
+  pages<O extends PagedOperation>(operation: O, ...input: InputArguments<O>): AsyncGenerator<RestAnswer<AnswerOf<O>>>;
+  pages(operation: AnyOperation, input?: AnyInput): AsyncGenerator<RestAnswer<unknown>> {
+    return this.follow(operation, input);
+  }
+
   /** The items of a list, page by page up to the end or up to `most`. */
-  items(request: RestRequest & { readonly most?: number }): Promise<readonly JsonObject[]>;
+  items<O extends PagedOperation>(
+    operation: O,
+    ...input: InputArguments<O, { readonly most?: number }>
+  ): Promise<readonly ItemOf<O>[]>;
+  async items(
+    operation: AnyOperation,
+    { most = Infinity, ...input }: AnyInput & { readonly most?: number } = {},
+  ): Promise<readonly unknown[]> {
+    const found: unknown[] = [];
+    const query = { size: Math.min(PAGE, most), ...input.query };
+    for await (const { body } of this.follow(operation, { ...input, query })) {
+      if (isJsonObject(body) && isJsonArray(body['items'])) found.push(...body['items']);
+      if (found.length >= most) return found.slice(0, most);
+    }
+    return found;
+  }
+
+  /** The text of an answer that is not JSON. */
+  text<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): Promise<string>;
+  async text(operation: AnyOperation, input?: AnyInput): Promise<string> {
+    return this.transport.read(await this.transport.open(toWire(operation, input)));
+  }
+
+  /** The lines of an answer that is read while it is made, without their ends; rejects where it is cut off. */
+  lines<O extends AnyOperation>(operation: O, ...input: InputArguments<O>): AsyncIterable<string>;
+  async *lines(operation: AnyOperation, input?: AnyInput): AsyncGenerator<string> {
+    yield* this.transport.lines(await this.transport.open(toWire(operation, input)));
+  }
+
   /** The mesh that the control plane takes where a request names none, for paths; it is asked once, and when it is needed. */
-  expectedMesh(): Promise<string>;
+  expectedMesh(): Promise<string> {
+    this.expected ??= this.call(listKinds).then(({ defaultMesh }) => defaultMesh);
+    return this.expected;
+  }
+
+  private exchange(operation: AnyOperation, input?: AnyInput): Promise<RestAnswer<unknown>> {
+    return this.receive(operation, toWire(operation, input));
+  }
+
+  private async *follow(operation: AnyOperation, input?: AnyInput): AsyncGenerator<RestAnswer<unknown>> {
+    let page = await this.exchange(operation, input);
+    for (;;) {
+      yield page;
+      const next = isJsonObject(page.body) ? page.body['next'] : undefined;
+      if (typeof next !== 'string') return;
+      page = await this.receive(operation, { path: next, signal: input?.signal });
+    }
+  }
+
+  private async receive(operation: AnyOperation, request: SentRequest): Promise<RestAnswer<unknown>> {
+    const response = await this.transport.open(request);
+    const body = parseJson(await this.transport.read(response));
+    const misfit = findMisfit(operation.answer.schema, body);
+    if (misfit === undefined) return { body, headers: response.headers };
+    const { origin } = this.transport.server;
+    const asked = `${operation.method} ${request.path}`;
+    throw new ApiError(
+      'internal',
+      `${origin}: the answer to ${asked} cannot be read: ${misfit}: is it a control plane?`,
+    );
+  }
 }
 
-/** In place of REST's calls where the connection is gRPC's: each says that it needs REST. */
-export class NoRestCalls implements RestCalls {
-  constructor(private readonly server: URL) {}
+function toWire(operation: AnyOperation, { path = {}, ...input }: AnyInput = {}): SentRequest {
+  return { ...input, method: operation.method, path: requestPath(operation, path) };
+}
 
-  async json({ path }: RestRequest): Promise<JsonObject> {
-    throw this.refusal(path);
-  }
-
-  async answer({ path }: RestRequest): Promise<RestAnswer> {
-    throw this.refusal(path);
-  }
-
-  async text({ path }: RestRequest): Promise<string> {
-    throw this.refusal(path);
-  }
-
-  async *lines({ path }: RestRequest): AsyncGenerator<string> {
-    throw this.refusal(path);
-  }
-
-  async items({ path }: RestRequest): Promise<readonly JsonObject[]> {
-    throw this.refusal(path);
-  }
-
-  async expectedMesh(): Promise<string> {
-    throw this.refusal('/_resources');
-  }
-
-  private refusal(path: string): ApiError {
-    const { protocol, host } = this.server;
-    return new ApiError(
-      'rest-only',
-      `${protocol}//${host} is a gRPC address, and only REST answers this (${path.split('?')[0]}): use the http:// or https:// address`,
-    );
+/** Returns a value of JSON; undefined for other texts. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,8 +1,10 @@
-import { Type, type TProperties } from 'typebox';
+import type { JsonObject } from '@causeway/resources';
+import { Type } from 'typebox';
 import { operation } from '../operation';
 import { DryRun, FlagParameter, TextParameter } from '../parameters';
-import { AnyObject, component, Flag, Integer, Text } from '../schema';
+import { AnyObject, component, Flag, Integer, Text, type Value } from '../schema';
 import { LINES_TYPES } from './backup';
+import { AnyDocument } from '../schemas/documents';
 import { Problem } from '../schemas/problem';
 
 /** Outcomes of one document of a batch. */
@@ -35,7 +37,7 @@ const BatchResult = Type.Object(
     warnings: Type.Optional(Type.Array(Text)),
     diff: Type.Optional(
       Type.Object(
-        { before: Type.Unsafe<object | null>({ type: ['object', 'null'] }), after: AnyObject },
+        { before: Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] }), after: AnyDocument },
         { description: 'On a dry run: what would change. Values of confidential kinds are not shown.' },
       ),
     ),
@@ -48,12 +50,15 @@ const BatchResult = Type.Object(
   component('BatchResult'),
 );
 
-const counts: TProperties = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, Integer]));
 const BatchSummary = Type.Object(
   {
     summary: Type.Object({
       total: Integer,
-      ...counts,
+      created: Integer,
+      updated: Integer,
+      unchanged: Integer,
+      refused: Integer,
+      skipped: Integer,
       atomic: Flag,
       dryRun: Flag,
       written: Flag,
@@ -71,7 +76,9 @@ const BatchFailure = Type.Object(
 );
 
 /** A line of the answer to a batch. */
-const BatchLine = Type.Unsafe<object>({
+const BatchLine = Type.Unsafe<
+  Value<typeof BatchProgress> | Value<typeof BatchResult> | Value<typeof BatchSummary> | Value<typeof BatchFailure>
+>({
   ...component('BatchLine'),
   oneOf: [BatchProgress, BatchResult, BatchSummary, BatchFailure],
 });

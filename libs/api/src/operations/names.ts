@@ -1,8 +1,9 @@
-import { Type, type TProperties } from 'typebox';
+import { Type } from 'typebox';
 import type { Kind } from '@causeway/resources';
-import { operation, type KindOperation } from '../operation';
+import { kindOperation, operation } from '../operation';
 import { addressParameters, Freshness, OffsetPage, TextParameter, ZoneOfView } from '../parameters';
-import { AnyObject, component, Flag, Integer, NamedMesh, Page, strict, Text, TextMap, type Value } from '../schema';
+import { component, Flag, Integer, NamedMesh, Page, strict, Text, TextMap, type Value } from '../schema';
+import { AnyDocument } from '../schemas/documents';
 import { ServiceName } from '../schemas/named';
 
 /** Kinds whose resources have hostnames and virtual IPs. */
@@ -123,7 +124,7 @@ export const lookUpName = operation({
     type: TextParameter('The type of record; A where absent.', 10),
     ...Freshness,
   },
-  answer: { description: 'The answer.', schema: AnyObject },
+  answer: { description: 'The answer.', schema: AnyDocument },
   problems: [400, 404],
 });
 
@@ -178,7 +179,7 @@ const DataplanesOfService = Page(
 const isMeshService = ({ name }: Kind): boolean => name === 'MeshService';
 
 /** The hostnames that a service has. Other kinds with hostnames have it too; the document shows MeshServices. */
-export const listServiceHostnames: KindOperation = {
+export const listServiceHostnames = kindOperation({
   method: 'GET',
   path: '/meshes/{mesh}/{plural}/{name}/_hostnames',
   access: 'any-right',
@@ -186,14 +187,14 @@ export const listServiceHostnames: KindOperation = {
   of: ({ kind }) => ({
     id: `listHostnamesOf${kind.name}`,
     summary: 'The hostnames that a service holds',
-    answer: { description: 'The answer.', schema: HostnamesOfService },
   }),
-  query: (kind): TProperties => ({ ...addressParameters(kind), ...Freshness }),
+  answer: { description: 'The answer.', schema: HostnamesOfService },
+  query: (kind) => ({ ...addressParameters(kind), ...Freshness }),
   problems: [400, 404],
-};
+});
 
 /** The Dataplanes that a MeshService selects. */
-export const listServiceDataplanes: KindOperation = {
+export const listServiceDataplanes = kindOperation({
   method: 'GET',
   path: '/meshes/{mesh}/meshservices/{name}/_dataplanes',
   aliases: ['/meshes/{mesh}/meshservices/{name}/_resources/dataplanes'],
@@ -202,8 +203,8 @@ export const listServiceDataplanes: KindOperation = {
   of: ({ kind }) => ({
     id: `listDataplanesOf${kind.name}`,
     summary: 'The Dataplanes that a service selects',
-    answer: { description: 'The answer.', schema: DataplanesOfService },
   }),
-  query: (kind): TProperties => ({ ...addressParameters(kind), ...Freshness, ...OffsetPage }),
+  answer: { description: 'The answer.', schema: DataplanesOfService },
+  query: (kind) => ({ ...addressParameters(kind), ...Freshness, ...OffsetPage }),
   problems: [400, 404],
-};
+});

@@ -1,6 +1,5 @@
-import { Type, type TProperties, type TSchema } from 'typebox';
-import type { Kind } from '@causeway/resources';
-import type { KindOperation, CalledKind, OperationAccess } from '../operation';
+import { Type, type TSchema } from 'typebox';
+import { kindOperation } from '../operation';
 import { addressParameters, Freshness, overviewParameters } from '../parameters';
 import { component, Integer, Page, Text, TextMap } from '../schema';
 import { ZoneOverview } from '../schemas/zone-insight';
@@ -20,63 +19,72 @@ const Overview = Type.Object(
   component('Overview', { description: 'A resource and, under `<kind>Insight`, what is known of it beside the log.' }),
 );
 
-const overviewSchema = ({ name }: Kind): TSchema => (name === 'Zone' ? ZoneOverview : Overview);
 const PROBLEMS = [400, 404];
 
-function listOverviews(
-  path: string,
-  aliases: readonly string[],
-  { kind: wanted, suffix }: { readonly kind: string; readonly suffix: string },
-): KindOperation {
-  const access: OperationAccess = { verb: 'list', kinds: [wanted] };
-  return {
+function listOverviews<const P extends string, I extends TSchema>(
+  path: P,
+  alias: string,
+  { kind: wanted, suffix = '', item }: { readonly kind: string; readonly suffix?: string; readonly item: I },
+) {
+  return kindOperation({
     method: 'GET',
     path,
-    aliases,
-    access,
+    aliases: [alias],
+    access: { verb: 'list', kinds: [wanted] },
     kinds: ({ name }) => name === wanted,
-    of: ({ kind }: CalledKind) => ({
+    of: ({ kind }) => ({
       id: `list${kind.name}Overview${suffix}`,
       summary: `All ${kind.name}s with what is known beside the log`,
-      answer: { description: 'The answer.', schema: Page(overviewSchema(kind)) },
     }),
+    answer: { description: 'The answer.', schema: Page(item) },
     query: overviewParameters,
     problems: PROBLEMS,
-  };
+  });
 }
 
-function getOverview(path: string, alias: string, wanted: string): KindOperation {
-  return {
+function getOverview<const P extends string, A extends TSchema>(
+  path: P,
+  alias: string,
+  { kind: wanted, schema }: { readonly kind: string; readonly schema: A },
+) {
+  return kindOperation({
     method: 'GET',
     path,
     aliases: [alias],
     access: 'any-right',
     kinds: ({ name }) => name === wanted,
-    of: ({ kind }: CalledKind) => ({
+    of: ({ kind }) => ({
       id: `get${kind.name}Overview`,
       summary: `One ${kind.name} with what is known beside the log`,
-      answer: { description: 'The answer.', schema: overviewSchema(kind) },
     }),
-    query: (kind: Kind): TProperties => ({ ...addressParameters(kind), ...Freshness }),
+    answer: { description: 'The answer.', schema },
+    query: (kind) => ({ ...addressParameters(kind), ...Freshness }),
     problems: PROBLEMS,
-  };
+  });
 }
 
 /** Zones with what is known of their sync. */
-export const listZoneOverviews = listOverviews('/zones+insights', ['/zones/_overview'], { kind: 'Zone', suffix: '' });
-export const getZoneOverview = getOverview('/zones+insights/{name}', '/zones/{name}/_overview', 'Zone');
+export const listZoneOverviews = listOverviews('/zones+insights', '/zones/_overview', {
+  kind: 'Zone',
+  item: ZoneOverview,
+});
+export const getZoneOverview = getOverview('/zones+insights/{name}', '/zones/{name}/_overview', {
+  kind: 'Zone',
+  schema: ZoneOverview,
+});
 /** Dataplanes with what is known of their proxies, of all meshes. */
-export const listAllDataplaneOverviews = listOverviews('/dataplanes+insights', ['/dataplanes/_overview'], {
+export const listAllDataplaneOverviews = listOverviews('/dataplanes+insights', '/dataplanes/_overview', {
   kind: 'Dataplane',
   suffix: 'OfAllMeshes',
+  item: Overview,
 });
 export const listDataplaneOverviews = listOverviews(
   '/meshes/{mesh}/dataplanes+insights',
-  ['/meshes/{mesh}/dataplanes/_overview'],
-  { kind: 'Dataplane', suffix: '' },
+  '/meshes/{mesh}/dataplanes/_overview',
+  { kind: 'Dataplane', item: Overview },
 );
 export const getDataplaneOverview = getOverview(
   '/meshes/{mesh}/dataplanes+insights/{name}',
   '/meshes/{mesh}/dataplanes/{name}/_overview',
-  'Dataplane',
+  { kind: 'Dataplane', schema: Overview },
 );

@@ -1,6 +1,6 @@
 import { targetKinds } from '@causeway/policies';
-import { Type, type TSchema } from 'typebox';
-import { operation, type KindOperation, type CalledKind } from '../operation';
+import { Type } from 'typebox';
+import { kindOperation, operation } from '../operation';
 import { addressParameters, Freshness, OffsetPage, TextParameter, WordParameter } from '../parameters';
 import { AnyObject, component, Flag, Integer, Page, Text, type Value } from '../schema';
 import { documentRef } from '../schemas/documents';
@@ -137,7 +137,7 @@ const PATH = '/meshes/{mesh}/{plural}/{name}';
 const READS = [400, 403, 404];
 
 /** Every policy that affects a resource; needs the right to read the resource alone. */
-export const listAffectingPolicies: KindOperation<TSchema, typeof AffectingPolicies> = {
+export const listAffectingPolicies = kindOperation({
   method: 'GET',
   path: `${PATH}/_policies`,
   aliases: ['/meshes/{name}/_policies', '/{plural}/{name}/_policies'],
@@ -148,11 +148,11 @@ export const listAffectingPolicies: KindOperation<TSchema, typeof AffectingPolic
     id: `listPoliciesOf${kind.name}`,
     summary: `The policies that affect a ${kind.name}, what they come to and whose each value is`,
     description: `Needs the right to read the ${kind.name} alone.`,
-    answer: { description: 'Path by path.', schema: AffectingPolicies },
   }),
+  answer: { description: 'Path by path.', schema: AffectingPolicies },
   query: (kind) => ({ ...addressParameters(kind), ...affectingParameters }),
   problems: READS,
-};
+});
 
 /** The same of what is stored nowhere: a virtual kind. */
 export const listPoliciesOfVirtual = operation({
@@ -169,7 +169,7 @@ export const listPoliciesOfVirtual = operation({
 });
 
 /** Scopes of a policy, and which of its values survive there. */
-export const listPolicyScopes: KindOperation<TSchema, typeof PolicyScopes> = {
+export const listPolicyScopes = kindOperation({
   method: 'GET',
   path: `${PATH}/_scopes`,
   grpc: 'PolicyService.ListScopes',
@@ -178,16 +178,16 @@ export const listPolicyScopes: KindOperation<TSchema, typeof PolicyScopes> = {
   of: ({ kind }) => ({
     id: `listScopesOf${kind.name}`,
     summary: `Where a ${kind.name} counts`,
-    answer: { description: 'Path by path.', schema: PolicyScopes },
   }),
+  answer: { description: 'Path by path.', schema: PolicyScopes },
   query: (kind) => ({ ...addressParameters(kind), ...OffsetPage, ...Freshness }),
   problems: READS,
-};
+});
 
 const impactAnswer = { description: 'The paths that would change.', schema: PolicyImpact };
 
 /** Changes if a policy were deleted. */
-export const getPolicyImpact: KindOperation<TSchema, typeof PolicyImpact> = {
+export const getPolicyImpact = kindOperation({
   method: 'GET',
   path: `${PATH}/_impact`,
   grpc: 'PolicyService.GetImpact',
@@ -196,8 +196,8 @@ export const getPolicyImpact: KindOperation<TSchema, typeof PolicyImpact> = {
   of: ({ kind }) => ({
     id: `getImpactOf${kind.name}`,
     summary: `What would change if a ${kind.name} were deleted`,
-    answer: impactAnswer,
   }),
+  answer: impactAnswer,
   query: (kind) => ({
     op: Type.Enum(['delete'], {
       type: 'string',
@@ -210,24 +210,24 @@ export const getPolicyImpact: KindOperation<TSchema, typeof PolicyImpact> = {
     ...Freshness,
   }),
   problems: READS,
-};
+});
 
 /** Changes if a policy were written as in the body; admission checks it like a write, and nothing is written. */
-export const previewPolicyImpact: KindOperation<TSchema, typeof PolicyImpact> = {
+export const previewPolicyImpact = kindOperation({
   method: 'POST',
   path: `${PATH}/_impact`,
   grpc: 'PolicyService.GetImpact',
   access: 'any-right',
   kinds: ({ name }, registry) => registry.isDeclared(name),
-  of: ({ kind }: CalledKind) => ({
+  of: ({ kind }) => ({
     id: `previewImpactOf${kind.name}`,
     summary: `What would change if a ${kind.name} were written so; nothing is written`,
     body: { schema: documentRef(kind) },
-    answer: impactAnswer,
   }),
+  answer: impactAnswer,
   query: (kind) => ({ ...addressParameters(kind), ...OffsetPage }),
   problems: [400, 403, 404, 409, 413, 415, 422],
-};
+});
 
 /** The graph of targets, as JSON or in DOT. */
 export const getTopology = operation({

@@ -1,9 +1,9 @@
 import { Type, type TSchema } from 'typebox';
 import type { Kind } from '@causeway/resources';
-import type { KindOperation, CalledKind, OperationAnswer, ResponseHeader } from '../operation';
+import { kindOperation, type CalledKind, type OperationAnswer, type ResponseHeader } from '../operation';
 import { deleteParameters, getParameters, listParameters, writeParameters } from '../parameters';
 import { AnyObject, component, Page, strict, Text } from '../schema';
-import { componentRef, documentBody, documentRef, listedName } from '../schemas/documents';
+import { AnyDocument, componentRef, documentBody, documentRef, listedName } from '../schemas/documents';
 
 /** The revision of an answer. */
 const REVISION_HEADER: Readonly<Record<string, ResponseHeader>> = {
@@ -60,13 +60,17 @@ function list(suffix: string) {
   return ({ kind, name, plural }: CalledKind) => ({
     id: `list${name}${suffix}`,
     summary: `List or watch ${plural}${suffix === '' ? '' : ' of all meshes'}`,
-    answer: {
-      description: 'A page of resources.',
-      schema: Page(componentRef(listedName(kind))),
-      headers: REVISION_HEADER,
-      also: { 'text/event-stream': WatchEvent },
-    },
+    answer: describePage(componentRef(listedName(kind))),
   });
+}
+
+function describePage<I extends TSchema>(item: I) {
+  return {
+    description: 'A page of resources.',
+    schema: Page(item),
+    headers: REVISION_HEADER,
+    also: { 'text/event-stream': WatchEvent },
+  };
 }
 
 const LIST = {
@@ -74,28 +78,33 @@ const LIST = {
   grpc: 'ResourceService.List',
   access: 'list',
   query: listParameters,
+  answer: describePage(AnyDocument),
   headers: { 'Last-Event-ID': 'With watch: the id of the last event seen; goes before `since`.' },
   problems: [400, 403, 404, 410],
 } as const;
 
 /** A list of a kind of no mesh, and of one over all meshes; with `watch=true` server-sent events. */
-export const listResources: KindOperation = {
+export const listResources = kindOperation({
   ...LIST,
   path: '/{plural}',
   kinds: ANY_KIND,
   of: (called) => list(called.kind.scope === 'mesh' ? 'OfAllMeshes' : '')(called),
-};
+});
 
 /** A list of a kind in one mesh; with `watch=true` server-sent events. */
-export const listResourcesOfMesh: KindOperation = {
+export const listResourcesOfMesh = kindOperation({
   ...LIST,
   path: '/meshes/{mesh}/{plural}',
   kinds: IN_MESH,
   of: list(''),
-};
+});
+
+function describeDocument<A extends TSchema>(schema: A): OperationAnswer<A> {
+  return { description: 'The resource.', schema, headers: { ...REVISION_HEADER, ...ETAG_HEADER } };
+}
 
 /** One resource by its plain name or its name on the KDS wire, with its ETag. */
-export const getResource: KindOperation = {
+export const getResource = kindOperation({
   ...ONE,
   method: 'GET',
   grpc: 'ResourceService.Get',
@@ -104,15 +113,12 @@ export const getResource: KindOperation = {
   of: ({ kind, name }) => ({
     id: `get${name}`,
     summary: `Read one ${name}`,
-    answer: {
-      description: 'The resource.',
-      schema: documentRef(kind),
-      headers: { ...REVISION_HEADER, ...ETAG_HEADER },
-    },
+    answer: describeDocument(documentRef(kind)),
   }),
+  answer: describeDocument(AnyDocument),
   query: getParameters,
   problems: [400, 403, 404],
-};
+});
 
 function written(description: string, more: Partial<OperationAnswer<TSchema>> = {}): OperationAnswer<typeof Written> {
   return { description, headers: { ...REVISION_HEADER, ...OUTCOME_HEADER }, ...more, schema: Written };
@@ -126,7 +132,7 @@ function writeDescription({ sync, writer }: Kind): string {
 const WRITE = { ...ONE, access: 'any-right', kinds: ANY_KIND, headers: IF_MATCH, problems: WRITE_PROBLEMS } as const;
 
 /** 201 when it made the resource, else 200; `{}` or `{warnings}`. */
-export const putResource: KindOperation = {
+export const putResource = kindOperation({
   ...WRITE,
   method: 'PUT',
   of: ({ kind, name }) => ({
@@ -134,13 +140,13 @@ export const putResource: KindOperation = {
     summary: `Create or replace ${withArticle(name)}`,
     description: writeDescription(kind),
     body: documentBody(kind),
-    answer: written('It was there; it is now as sent.', { statuses: { 201: 'It was made.' } }),
   }),
+  answer: written('It was there; it is now as sent.', { statuses: { 201: 'It was made.' } }),
   query: writeParameters,
-};
+});
 
 /** RFC 7386 on the Universal form; 200. */
-export const patchResource: KindOperation = {
+export const patchResource = kindOperation({
   ...WRITE,
   method: 'PATCH',
   of: ({ kind, name }) => ({
@@ -152,13 +158,13 @@ export const patchResource: KindOperation = {
       example: { labels: { team: 'db' } },
       types: ['application/merge-patch+json', 'application/json', 'application/yaml'],
     },
-    answer: written('It was changed.'),
   }),
+  answer: written('It was changed.'),
   query: writeParameters,
-};
+});
 
 /** 200 with `{}` or `{warnings}`; 409 for a Mesh with members, also where it is terminating from now on. */
-export const deleteResource: KindOperation = {
+export const deleteResource = kindOperation({
   ...WRITE,
   method: 'DELETE',
   grpc: 'ResourceService.Delete',
@@ -166,7 +172,7 @@ export const deleteResource: KindOperation = {
     id: `delete${name}`,
     summary: `Delete ${withArticle(name)}`,
     description: writeDescription(kind),
-    answer: written('It is gone.', { headers: REVISION_HEADER }),
   }),
+  answer: written('It is gone.', { headers: REVISION_HEADER }),
   query: deleteParameters,
-};
+});

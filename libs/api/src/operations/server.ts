@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { operation } from '../operation';
 import { Format, NamedParameter, TextParameter } from '../parameters';
 import { AnyObject, component, Flag, Integer, Text, TextMap, Time, type Value } from '../schema';
+import { AnyDocument } from '../schemas/documents';
 
 const READS = [400, 403];
 
@@ -147,7 +148,7 @@ export const showConfig = operation({
   path: '/config',
   summary: 'The configuration, without secrets',
   access: { verb: 'get', kinds: ['Configuration'] },
-  answer: { description: 'The answer.', schema: AnyObject },
+  answer: { description: 'The answer.', schema: AnyDocument },
   problems: READS,
 });
 
@@ -160,4 +161,15 @@ export const showOpenApi = operation({
   access: 'public',
   answer: { description: 'The answer.', schema: AnyObject },
   problems: READS,
+});
+
+/** Whether the control plane is ready; of the diagnostics port, which is no part of the REST interface and of its document. */
+export const showReadiness = operation({
+  id: 'showReadiness',
+  method: 'GET',
+  path: '/ready',
+  summary: 'Whether it is ready, and what may need attention',
+  access: 'public',
+  answer: { description: 'A line, then warnings.', schema: Text, type: 'text/plain' },
+  problems: [503],
 });

@@ -1,5 +1,5 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
-import { operation, type Operation } from '../operation';
+import { operation } from '../operation';
 import { OffsetPage } from '../parameters';
 import { component, Flag, Integer, Page, strict, Text, Time } from '../schema';
 import { Written } from './resources';
@@ -115,7 +115,7 @@ function tokenOperations<O extends TProperties, I extends TProperties, L extends
     }),
     revoke: revokeOperation(of),
     rotate: rotateOperation(of),
-  } satisfies Record<string, Operation>;
+  };
 }
 
 export const userTokens = tokenOperations({

@@ -21,6 +21,9 @@ export function componentRef(name: string) {
   return Type.Unsafe<JsonObject>({ $ref: `#/components/schemas/${name}` });
 }
 
+/** A resource of some kind, in either form. */
+export const AnyDocument = Type.Unsafe<JsonObject>({ type: 'object' });
+
 /** The schema of a resource as a body and an answer have it. */
 export function documentRef(kind: Kind) {
   return componentRef(documentName(kind));

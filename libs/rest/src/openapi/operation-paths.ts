@@ -3,6 +3,7 @@ import {
   EXAMPLE_NAME,
   OPERATIONS,
   querySchema,
+  withoutMesh,
   type KindOperation,
   type CalledKind,
   type Operation,
@@ -52,7 +53,7 @@ function documentKind(
   kind: Kind,
   { name, plural }: Pick<CalledKind, 'name' | 'plural'>,
 ): PathItem {
-  const inScope = kind.scope === 'mesh' ? operation.path : operation.path.replace('/meshes/{mesh}', '');
+  const inScope = kind.scope === 'mesh' ? operation.path : withoutMesh(operation.path);
   const path = inScope.replace('{plural}', plural);
   const query = operation.query(kind);
   return [path, documented({ ...operation, ...operation.of({ kind, name, plural }), query }, path, kind.name)];

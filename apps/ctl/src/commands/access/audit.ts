@@ -1,8 +1,8 @@
-import type { JsonObject } from '@causeway/resources';
+import { listAuditEntries, type AuditEntry } from '@causeway/api';
 import { Option, type Command } from 'commander';
 import { findKind, UsageError, type CommandContext } from '../../context';
 import { outputOption, parseSeconds, type SetExitCode } from '../../options';
-import { structured, table, textAt, type Output } from '../../render';
+import { inLines, joinGiven, pathTo, structured, table, type Output } from '../../render';
 
 export interface AuditOptions {
   readonly user?: string;
@@ -10,7 +10,7 @@ export interface AuditOptions {
   readonly kind?: string;
   readonly mesh?: string;
   readonly name?: string;
-  readonly result?: string;
+  readonly result?: AuditEntry['result'];
   readonly since?: string;
   readonly until?: string;
   readonly limit: string;
@@ -22,19 +22,15 @@ export async function audit(context: CommandContext, options: AuditOptions): Pro
   const limit = Number(options.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ENTRIES)
     throw new UsageError(`--limit: must be 1 to ${MAX_ENTRIES}`);
-  const entries = await entriesOf(context, options, limit);
+  const entries = await listEntries(context, options, limit);
   if (options.output === 'yaml' || options.output === 'json')
     context.print(structured({ items: entries }, options.output));
   else if (entries.length === 0) context.printError('nothing is recorded that matches');
   else {
     const wide = options.output === 'wide';
     const head = ['TIME', 'USER', 'VERB', 'WHAT', 'RESULT', ...(wide ? ['FROM', 'AS', 'GENERATION'] : []), 'REASON'];
-    context.print(
-      table(
-        head,
-        entries.map((entry) => rowOf(entry, wide)),
-      ),
-    );
+    const rows = inLines(entries).map((entry) => toRow(entry, wide));
+    context.print(table(head, rows));
   }
   return 0;
 }
@@ -42,15 +38,15 @@ export async function audit(context: CommandContext, options: AuditOptions): Pro
 /** Entries that are shown at most. */
 const MAX_ENTRIES = 100_000;
 
-async function entriesOf(
+async function listEntries(
   context: CommandContext,
   options: AuditOptions,
   limit: number,
-): Promise<readonly JsonObject[]> {
+): Promise<readonly AuditEntry[]> {
   const { user, verb, kind, mesh, name, result } = options;
-  const [since, until] = [timeOf(context, options.since, '--since'), timeOf(context, options.until, '--until')];
+  const [since, until] = [parseTime(context, options.since, '--since'), parseTime(context, options.until, '--until')];
   const query = { user, verb, kind: kindName(context, kind), mesh, name, result, since, until };
-  return (await context.api()).rest.items({ path: '/_audit', query, most: limit });
+  return (await context.api()).rest.items(listAuditEntries, { query, most: limit });
 }
 
 /** The name of a kind; a word that is none is kept, for things such as ZoneToken that are not kinds of resources. */
@@ -59,28 +55,18 @@ function kindName({ registry }: CommandContext, word: string | undefined): strin
 }
 
 /** A time as it is given, or how long ago: `1h`. */
-function timeOf(context: CommandContext, text: string | undefined, flag: string): string | undefined {
+function parseTime(context: CommandContext, text: string | undefined, flag: string): string | undefined {
   if (text === undefined) return undefined;
   if (!/^\d+[smhdw]/.test(text)) return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   return new Date(context.now() - parseSeconds(text, flag) * 1_000).toISOString();
 }
 
-function rowOf(entry: JsonObject, wide: boolean): string[] {
-  const path = ['zone', 'mesh', 'namespace', 'name'].map((key) => textAt(entry, key)).filter((part) => part !== '');
-  const kind = textAt(entry, 'kind');
-  const subject = [kind, path.join('/')].filter((part) => part !== '').join(' ') || textAt(entry, 'activity');
-  const generations = [textAt(entry, 'generationBefore') || '-', textAt(entry, 'generationAfter') || '-'].join(' → ');
-  return [
-    textAt(entry, 'time'),
-    textAt(entry, 'user'),
-    textAt(entry, 'verb'),
-    subject,
-    textAt(entry, 'result'),
-    ...(wide
-      ? [`${textAt(entry, 'address')} ${textAt(entry, 'interface')}`.trim(), textAt(entry, 'recognizedBy'), generations]
-      : []),
-    textAt(entry, 'reason'),
-  ];
+function toRow(entry: AuditEntry, wide: boolean): string[] {
+  const { time, user, verb = '', kind, activity = '', result, address, recognizedBy, reason = '' } = entry;
+  const subject = joinGiven([kind, pathTo(entry)], ' ') || activity;
+  const generations = `${entry.generationBefore ?? '-'} → ${entry.generationAfter ?? '-'}`;
+  const more = wide ? [joinGiven([address, entry.interface], ' '), recognizedBy, generations] : [];
+  return [time, user, verb, subject, result, ...more, reason];
 }
 
 /** `causeway audit`. */

@@ -1,28 +1,30 @@
+import { reviewAccess, whoAmI, type AnswerOf, type QueryOf } from '@causeway/api';
 import { ApiError } from '@causeway/api-client';
 import { verbs } from '@causeway/kinds';
-import type { JsonObject } from '@causeway/resources';
 import { Argument, type Command } from 'commander';
 import { findKind, UsageError, type CommandContext } from '../../context';
 import { formatApiError } from '../../control-plane';
 import { listed, namespaceOption, outputOption, type SetExitCode } from '../../options';
 import type { NamedResource } from '../../refs';
-import { listAt, structured, textAt, textsAt, type Output } from '../../render';
+import { inLines, structured, type Output } from '../../render';
 import { resolveConnection, resolveMesh } from '../../settings/connection';
 import { describeToken } from '../../settings/token-claims';
 
+type AskedVerb = (typeof verbs)[number];
+
 /** `causeway auth whoami`: whom the control plane takes the caller for, its roles, and when the token ends. */
 export async function whoami(context: CommandContext, { output }: { readonly output: Output }): Promise<number> {
-  const body = await (await context.api()).rest.json({ path: '/who-am-i' });
+  const caller = await (await context.api()).rest.call(whoAmI);
   if (output !== 'table') {
-    context.print(structured(body, output));
+    context.print(structured(caller, output));
     return 0;
   }
   const { token } = resolveConnection(context.config, context.flags());
-  context.print(`User    ${textAt(body, 'name')}`);
-  context.print(`Groups  ${textsAt(body, 'groups').join(', ') || 'none'}`);
-  context.print(`By      ${BY[textAt(body, 'by')] ?? textAt(body, 'by')}`);
+  const { name, groups, by, roles } = inLines(caller);
+  context.print(`User    ${name}`);
+  context.print(`Groups  ${groups.join(', ') || 'none'}`);
+  context.print(`By      ${BY[by] ?? by}`);
   context.print(`Token   ${describeToken(token, context.now()) || 'none'}`);
-  const roles = listAt(body, 'roles');
   if (roles.length === 0) context.print('Roles   none');
   for (const [i, role] of roles.entries()) context.print(`${i === 0 ? 'Roles ' : '      '}  ${roleText(role)}`);
   return 0;
@@ -39,9 +41,8 @@ const BY: Readonly<Record<string, string>> = {
   nothing: 'nothing: no credentials were sent',
 };
 
-function roleText(held: JsonObject): string {
-  const restricts = textAt(held, 'effect') === 'restricts';
-  return `${restricts ? 'no more than ' : ''}${textAt(held, 'role')}, by ${textAt(held, 'binding')}`;
+function roleText({ role, binding, effect }: AnswerOf<typeof whoAmI>['roles'][number]): string {
+  return `${effect === 'restricts' ? 'no more than ' : ''}${role}, by ${binding}`;
 }
 
 /** Caller and target of `causeway auth can-i`. */
@@ -59,28 +60,27 @@ export interface CanIOptions {
  */
 export async function canI(
   context: CommandContext,
-  [verb = '', word = '', name]: readonly (string | undefined)[],
+  [verb, word, name]: readonly [AskedVerb, string, string | undefined],
   options: CanIOptions,
 ): Promise<number> {
   const { as: user, asGroup } = options;
   const kind = findKind(context.registry, word);
   const place =
     kind && name !== undefined
-      ? await placeOf(context, { kind, name }, options)
+      ? await findPlace(context, { kind, name }, options)
       : { mesh: options.mesh, namespace: options.namespace };
   const query = { ...place, verb, kind: kind?.name ?? word, user, group: asGroup?.join(',') };
-  const answer = await decisionOf(context, query);
-  const allowed = answer['allowed'] === true;
+  const answer = await review(context, query);
+  const { allowed, reason } = inLines(answer);
   if (options.output !== 'table') context.print(structured(answer, options.output));
-  else
-    context.print(`${context.paint(allowed ? 'green' : 'red', allowed ? 'yes' : 'no')}: ${textAt(answer, 'reason')}`);
+  else context.print(`${context.paint(allowed ? 'green' : 'red', allowed ? 'yes' : 'no')}: ${reason}`);
   return allowed ? 0 : 1;
 }
 
 type AskedPlace = Pick<CanIOptions, 'mesh' | 'namespace'>;
 
 /** Returns the place of a resource. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
-async function placeOf(
+async function findPlace(
   context: CommandContext,
   { kind, name }: NamedResource,
   { mesh = resolveMesh(context.config, context.flags()), namespace = 'default' }: AskedPlace,
@@ -92,22 +92,20 @@ async function placeOf(
   return { mesh: mesh ?? (await (await context.api()).rest.expectedMesh()), ...inNamespace };
 }
 
-async function decisionOf(
+async function review(
   context: CommandContext,
-  query: Readonly<Record<string, string | undefined>>,
-): Promise<JsonObject> {
+  query: QueryOf<typeof reviewAccess>,
+): Promise<AnswerOf<typeof reviewAccess>> {
   try {
-    const body = await (await context.api()).rest.json({ path: '/_access', query });
-    if (typeof body['allowed'] === 'boolean') return body;
+    return await (await context.api()).rest.call(reviewAccess, { query });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const asksOfItself = query['user'] === undefined && query['group'] === undefined;
+    const asksOfItself = query.user === undefined && query.group === undefined;
     // // A caller without any right may not even ask.
     if (error.code === 'forbidden' && asksOfItself) return { allowed: false, reason: formatApiError(error) };
     const violations = error.violations.map(({ field, reason }) => `\n  ${field}: ${reason}`);
     throw new UsageError(`${formatApiError(error)}${violations.join('')}`, { cause: error });
   }
-  throw new UsageError('the server answers neither yes nor no: is it a control plane?');
 }
 
 /** `causeway auth`. */
@@ -131,7 +129,7 @@ export function registerAuth(program: Command, context: CommandContext, finish: 
     .option('--as <user>', 'asks for another user')
     .option('--as-group <group>', 'a group of the other user; may be repeated', listed)
     .addOption(outputOption())
-    .action(async (verb: string, kind: string, name: string | undefined, options: CanIOptions) =>
+    .action(async (verb: AskedVerb, kind: string, name: string | undefined, options: CanIOptions) =>
       finish(await canI(context, [verb, kind, name], options)),
     );
 }

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@causeway/resources';
+import { rotateWorkloadAuthority, showWorkloadAuthority, type WorkloadAuthority } from '@causeway/api';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context';
 import { outputOption, parseSeconds, type SetExitCode } from '../../options';
-import { age, listAt, objectAt, structured, table, textAt, textsAt, type Output } from '../../render';
+import { age, inLines, structured, table, type Output } from '../../render';
 
 export interface AuthorityOptions {
   readonly output: Output;
@@ -16,7 +16,7 @@ export interface RotationOptions extends AuthorityOptions {
 
 /** `causeway ca`: the certificate authority of a zone's workloads, and how a rotation of it stands. */
 export async function showAuthority(context: CommandContext, { output }: AuthorityOptions): Promise<number> {
-  print(context, await (await context.api()).rest.json({ path: '/_ca' }), output);
+  print(context, await (await context.api()).rest.call(showWorkloadAuthority), output);
   return 0;
 }
 
@@ -28,17 +28,16 @@ export async function rotateAuthority(context: CommandContext, options: Rotation
     ...(force ? { force } : {}),
     ...(abandon ? { abandon } : {}),
   };
-  const { rest } = await context.api();
-  const status = await rest.json({ method: 'POST', path: '/_ca/rotation', body });
+  const status = await (await context.api()).rest.call(rotateWorkloadAuthority, { body });
   print(context, status, output);
-  if (textAt(status, 'order', 'type') !== '') context.printError('no leader has carried the order out yet');
+  if (status.order) context.printError('no leader has carried the order out yet');
   return 0;
 }
 
-function print(context: CommandContext, status: JsonObject, output: Output): void {
-  if (output !== 'table') return context.print(structured(status, output));
-  const now = context.now();
-  context.print([...stepLines(status, now), '', authorityTable(status, now)].join('\n'));
+function print(context: CommandContext, authority: WorkloadAuthority, output: Output): void {
+  if (output !== 'table') return context.print(structured(authority, output));
+  const [shown, now] = [inLines(authority), context.now()];
+  context.print([...stepLines(shown, now), '', authorityTable(shown, now)].join('\n'));
 }
 
 const STEPS: Readonly<Record<string, string>> = {
@@ -48,18 +47,15 @@ const STEPS: Readonly<Record<string, string>> = {
 };
 
 /** The lines about the step, one fact each. */
-function stepLines(status: JsonObject, now: number): readonly string[] {
-  const step = textAt(status, 'step');
-  const time = (name: string): string => textAt(status, name);
-  const missing = objectAt(status, 'missing');
-  const names = textsAt(missing, 'items');
-  const total = Number(textAt(missing, 'total'));
+function stepLines(authority: WorkloadAuthority, now: number): readonly string[] {
+  const { step, since, deadline, until = '', usedBy = '', missing } = authority;
+  const { total, items: names } = missing;
   const facts: readonly (readonly [string, string])[] = [
     ['Step', STEPS[step] ?? step],
-    ['Since', time('since') && `${time('since')} (${age(time('since'), now)} ago)`],
-    ['Deadline', time('deadline') && `${time('deadline')}: it is used then, whoever is missing`],
-    ['Until', time('until')],
-    ['Used by', time('usedBy')],
+    ['Since', since ? `${since} (${age(since, now)} ago)` : ''],
+    ['Deadline', deadline ? `${deadline}: it is used then, whoever is missing` : ''],
+    ['Until', until],
+    ['Used by', usedBy],
     ['Missing', total === 0 ? '' : `${total}`],
   ];
   const lines = facts.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(10)}${value}`);
@@ -67,13 +63,13 @@ function stepLines(status: JsonObject, now: number): readonly string[] {
   return [...lines, ...names.map((name) => `  ${name}`), ...more];
 }
 
-function authorityTable(status: JsonObject, now: number): string {
-  const rows = listAt(status, 'authorities').map((one) => [
-    textAt(one, 'id'),
-    textAt(one, 'signs') === 'true' ? 'signs, trusted' : 'trusted',
-    age(textAt(one, 'creationTime'), now),
-    textAt(one, 'notAfter'),
-    textAt(one, 'sha256'),
+function authorityTable({ authorities }: WorkloadAuthority, now: number): string {
+  const rows = authorities.map(({ id, signs, creationTime, notAfter, sha256 }) => [
+    id,
+    signs ? 'signs, trusted' : 'trusted',
+    age(creationTime, now),
+    notAfter,
+    sha256,
   ]);
   return table(['AUTHORITY', 'USE', 'AGE', 'ENDS', 'SHA-256'], rows);
 }

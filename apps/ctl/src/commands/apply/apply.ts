@@ -1,3 +1,4 @@
+import { putResource } from '@causeway/api';
 import { ApiError, type ResourceId } from '@causeway/api-client';
 import { identityKey, isJsonObject, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
@@ -77,13 +78,10 @@ async function generatorNames(
   { dryRun, seenFrom }: ApplyOptions,
 ): Promise<void> {
   if (dryRun !== true || id?.kind !== 'HostnameGenerator' || !isJsonObject(value)) return;
-  const path = `/hostnamegenerators/${encodeURIComponent(id.name)}`;
+  const path = { plural: 'hostnamegenerators', name: id.name };
   const { rest } = await context.api();
   try {
-    printDryRunNames(
-      context,
-      await rest.json({ method: 'PUT', path, query: { dryRun: 'true', seenFrom }, body: value }),
-    );
+    printDryRunNames(context, await rest.call(putResource, { path, query: { dryRun: true, seenFrom }, body: value }));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
     context.print('  the names that it would make are shown over REST only: use an http:// or https:// address');
@@ -91,7 +89,7 @@ async function generatorNames(
 }
 
 /** Prints the answer to a dry run of a HostnameGenerator: its names, and the collisions that it would win and lose. */
-function printDryRunNames(context: CommandContext, answer: JsonObject): void {
+function printDryRunNames(context: CommandContext, answer: object): void {
   if (!('names' in answer)) {
     context.print('  --seen-from ZONE tells the names that it would make there');
     return;

@@ -46,7 +46,7 @@ export async function applyDocuments(
   options: BatchOptions,
   listener: BatchListener,
 ): Promise<void> {
-  const batches = batchesOf(documents);
+  const batches = splitBatches(documents);
   if (options.atomic === true && batches.length > 1)
     throw new UsageError(
       `--atomic takes at most ${MAX_DOCUMENTS} documents of ${MAX_CHARACTERS / 1024 / 1024} MiB together; nothing was written`,
@@ -54,7 +54,7 @@ export async function applyDocuments(
   for (const batch of batches) await applyBatch(context, batch, options, listener);
 }
 
-function batchesOf(documents: readonly SourceDocument[]): readonly (readonly SourceDocument[])[] {
+function splitBatches(documents: readonly SourceDocument[]): readonly (readonly SourceDocument[])[] {
   const batches: SourceDocument[][] = [];
   let [begun, length]: [SourceDocument[], number] = [[], 0];
   for (const document of documents) {

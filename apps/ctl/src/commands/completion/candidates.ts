@@ -50,21 +50,21 @@ export async function listCandidates(
   const option = typed.pending ?? inline;
   if (option) {
     const prefix = typed.pending ? '' : `${equals}=`;
-    const values = await valuesOf(option, { names, typed, part: current.slice(prefix.length) });
+    const values = await listValues(option, { names, typed, part: current.slice(prefix.length) });
     return values === 'files' ? values : matching(values, current, prefix);
   }
-  if (current.startsWith('-')) return matching(flagsOf(typed.command), current);
+  if (current.startsWith('-')) return matching(listFlags(typed.command), current);
   const below = typed.command.commands.filter((each) => each.name() !== '__complete');
   const commands =
     typed.operands.length === 0 ? below.map((each) => ({ value: each.name(), description: each.description() })) : [];
-  return matching([...commands, ...(await operandsOf(typed, { names, current }))], current);
+  return matching([...commands, ...(await listOperands(typed, { names, current }))], current);
 }
 
 function matching(all: readonly Candidate[], current: string, prefix = ''): readonly Candidate[] {
   return all.map((each) => ({ ...each, value: prefix + each.value })).filter(({ value }) => value.startsWith(current));
 }
 
-function flagsOf(command: Command): readonly Candidate[] {
+function listFlags(command: Command): readonly Candidate[] {
   const options = listOptions(command).map(({ long, short, description }) => ({
     value: long ?? short ?? '',
     description,
@@ -72,7 +72,7 @@ function flagsOf(command: Command): readonly Candidate[] {
   return [...options, { value: '--help', description: 'shows how the command is used' }];
 }
 
-async function valuesOf(
+async function listValues(
   option: Option,
   { names, typed, part }: { readonly names: NameSource; readonly typed: TypedLine; readonly part: string },
 ): Promise<readonly Candidate[] | 'files'> {
@@ -94,7 +94,7 @@ async function valuesOf(
     case 'zoneContext':
       return plain(names.contexts());
     case 'kind':
-      return kindsOf(await names.kinds(typed));
+      return listKinds(await names.kinds(typed));
     case 'for':
       return [{ value: 'condition=', open: true }, { value: 'delete' }, { value: 'create' }];
     default:
@@ -102,11 +102,11 @@ async function valuesOf(
   }
 }
 
-function kindsOf({ kinds }: Registry): readonly Candidate[] {
+function listKinds({ kinds }: Registry): readonly Candidate[] {
   return kinds.map(({ plural, name }) => ({ value: plural, description: name }));
 }
 
-async function operandsOf(
+async function listOperands(
   typed: TypedLine,
   { names, current }: { readonly names: NameSource; readonly current: string },
 ): Promise<readonly Candidate[]> {
@@ -116,7 +116,7 @@ async function operandsOf(
     return first === undefined
       ? VERBS.map((value) => ({ value }))
       : typed.operands.length === 1
-        ? kindsOf(await names.kinds(typed))
+        ? listKinds(await names.kinds(typed))
         : [];
   }
   if (first !== undefined) return [];
@@ -131,16 +131,16 @@ async function resourceWords(
   { names, current }: { readonly names: NameSource; readonly current: string },
 ): Promise<readonly Candidate[]> {
   const [first] = typed.operands;
-  const pluralOf = async (noun: string): Promise<string | undefined> =>
+  const findPlural = async (noun: string): Promise<string | undefined> =>
     (await names.kinds(typed, noun)).noun(noun.toLowerCase())?.plural;
   const slash = current.indexOf('/');
   if (slash > 0) {
-    const plural = await pluralOf(current.slice(0, slash));
+    const plural = await findPlural(current.slice(0, slash));
     const found = plural === undefined ? [] : await names.resources(plural, current.slice(slash + 1), typed);
     return found.map((name) => ({ value: `${current.slice(0, slash)}/${name}` }));
   }
-  if (first === undefined) return kindsOf(await names.kinds(typed));
-  const plural = await pluralOf(first);
+  if (first === undefined) return listKinds(await names.kinds(typed));
+  const plural = await findPlural(first);
   const found = plural === undefined ? [] : await names.resources(plural, current, typed);
   return found.filter((name) => !typed.operands.includes(name)).map((value) => ({ value }));
 }

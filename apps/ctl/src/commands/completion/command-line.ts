@@ -28,7 +28,7 @@ export function readTypedLine(program: Command, words: readonly string[]): Typed
       continue;
     }
     const [flag = '', value] = word.split(/=(.*)/s);
-    const option = word.startsWith('-') ? optionOf(command, flag) : undefined;
+    const option = word.startsWith('-') ? findOption(command, flag) : undefined;
     if (option && (option.required || option.optional)) {
       if (value === undefined) pending = option;
       else options[option.attributeName()] = value;
@@ -44,9 +44,9 @@ export function readTypedLine(program: Command, words: readonly string[]): Typed
 }
 
 /** The option of a flag, of the command or of one above it. */
-function optionOf(command: Command, flag: string): Option | undefined {
+function findOption(command: Command, flag: string): Option | undefined {
   const own = command.options.find(({ short, long }) => flag === short || flag === long);
-  return own ?? (command.parent ? optionOf(command.parent, flag) : undefined);
+  return own ?? (command.parent ? findOption(command.parent, flag) : undefined);
 }
 
 /** All options of a command and of those above it. */

@@ -47,11 +47,11 @@ async function complete(
   const { program, command } = await tree(split.words);
   const found = await listCandidates(program, split.words, nameSource(context, command));
   if (found === 'files') return context.print(':files');
-  for (const each of found) context.print(lineOf(each, shell, split.prefix));
+  for (const each of found) context.print(formatLine(each, shell, split.prefix));
   if (found.length > 0 && found.every(({ open }) => open)) context.print(':nospace');
 }
 
-function lineOf({ value, description }: Candidate, shell: Shell, prefix: string): string {
+function formatLine({ value, description }: Candidate, shell: Shell, prefix: string): string {
   const about = description?.split('\n')[0] ?? '';
   if (shell === 'bash') return value.slice(prefix.length);
   if (about === '') return shell === 'zsh' ? value.replaceAll(':', '\\:') : value;
@@ -64,7 +64,7 @@ function nameSource(
 ): NameSource {
   const signal = AbortSignal.timeout(TIMEOUT);
   const connected = async ({ options }: TypedLine): Promise<ApiClient> =>
-    connectApi({ ...resolveConnection(context.config, flagsOf(options)), signal });
+    connectApi({ ...resolveConnection(context.config, readFlags(options)), signal });
   return {
     contexts: () => Object.keys(readContexts(context.config.contextsFile).contexts).sort(),
     kinds: async (typed, noun = ANY_KIND) => {
@@ -81,7 +81,7 @@ function nameSource(
   };
 }
 
-function flagsOf({ server, token, context, caFile }: Readonly<Record<string, string>>): ConnectionFlags {
+function readFlags({ server, token, context, caFile }: Readonly<Record<string, string>>): ConnectionFlags {
   return {
     ...(server === undefined ? {} : { server }),
     ...(token === undefined ? {} : { token }),

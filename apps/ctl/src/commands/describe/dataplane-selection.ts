@@ -6,7 +6,7 @@ import { textAt } from '../../render';
 
 /** The documents of the Dataplanes that a MeshService selects, by the rule of the control plane. */
 export async function selectedBy(context: CommandContext, service: JsonObject): Promise<readonly JsonObject[]> {
-  const { services, dataplanes } = kindsOf(context);
+  const { services, dataplanes } = findKinds(context);
   const one = toResource(services, service);
   const { documents } = await (await context.api()).list(toSelection(dataplanes, one.id));
   return documents.filter((each) => isAny(selectedDataplanes(one, [toResource(dataplanes, each)])));
@@ -14,7 +14,7 @@ export async function selectedBy(context: CommandContext, service: JsonObject): 
 
 /** The names of the MeshServices that select a Dataplane, by the rule of the control plane. */
 export async function servedServices(context: CommandContext, dataplane: JsonObject): Promise<readonly string[]> {
-  const { services, dataplanes } = kindsOf(context);
+  const { services, dataplanes } = findKinds(context);
   const one = toResource(dataplanes, dataplane);
   const { documents } = await (await context.api()).list(toSelection(services, one.id));
   return documents
@@ -22,7 +22,7 @@ export async function servedServices(context: CommandContext, dataplane: JsonObj
     .map((each) => textAt(each, 'name'));
 }
 
-function kindsOf({
+function findKinds({
   registry,
 }: CommandContext): Readonly<Record<'services' | 'dataplanes', ReturnType<typeof requireKind>>> {
   return { services: requireKind(registry, 'MeshService'), dataplanes: requireKind(registry, 'Dataplane') };

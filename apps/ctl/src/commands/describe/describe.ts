@@ -1,3 +1,4 @@
+import { getZoneOverview, listAuditEntries, type AuditEntry } from '@causeway/api';
 import { ApiError } from '@causeway/api-client';
 import { describeIdentity, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import type { Command } from 'commander';
@@ -5,7 +6,7 @@ import { chooseColour } from '../../colour';
 import { UsageError, type CommandContext } from '../../context';
 import { meshOption, namespaceOption, nouns, zoneOption, type SetExitCode } from '../../options';
 import { readReference, refTo, parseSelections, type Reference } from '../../refs';
-import { age, listAt, objectAt, structured, table, textAt } from '../../render';
+import { age, inLines, listAt, objectAt, structured, table, textAt } from '../../render';
 import { insightLines, pendingDecisions } from '../zones/zone-insight';
 import { zoneOfServer } from '../zones/zones';
 import { relatedSections } from './related';
@@ -65,20 +66,17 @@ async function lastChange(
   context: CommandContext,
   { kind, mesh, zone, namespace, name }: Reference & { readonly kind: string },
 ): Promise<string | undefined> {
-  const query = { kind, name, ...(mesh === '' ? {} : { mesh }), result: 'done' };
-  const entries = await (
-    await context.api()
-  ).rest
-    .items({ path: '/_audit', query, most: 1 })
-    .catch((error: unknown): readonly JsonObject[] => {
+  const query = { kind, name, ...(mesh === '' ? {} : { mesh }), result: 'done' } as const;
+  const { rest } = await context.api();
+  const entries = await rest
+    .items(listAuditEntries, { query, most: 1 })
+    .catch((error: unknown): readonly AuditEntry[] => {
       if (error instanceof ApiError && error.code !== 'unavailable' && error.code !== 'internal') return [];
       throw error;
     });
-  const [entry] = entries;
-  if (!entry || (textAt(entry, 'zone') || zone) !== zone || (textAt(entry, 'namespace') || namespace) !== namespace)
-    return undefined;
-  const time = textAt(entry, 'time');
-  return `${time} (${age(time, context.now())} ago) by ${textAt(entry, 'user')} (${textAt(entry, 'verb')})`;
+  const [entry] = inLines(entries);
+  if (!entry || (entry.zone || zone) !== zone || (entry.namespace || namespace) !== namespace) return undefined;
+  return `${entry.time} (${age(entry.time, context.now())} ago) by ${entry.user} (${entry.verb ?? ''})`;
 }
 
 /** Prints the conditions of the parents of a route, those of other controllers too. */
@@ -136,13 +134,13 @@ function concealed(spec: JsonObject): JsonObject {
 /** Prints the insight of a zone: sessions, lag, pending decisions. */
 async function zoneSync(context: CommandContext, zone: string): Promise<void> {
   const { rest } = await context.api();
-  const found = await rest.json({ path: `/zones+insights/${encodeURIComponent(zone)}` }).catch((error: unknown) => {
+  const found = await rest.call(getZoneOverview, { path: { name: zone } }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'rest-only') return undefined;
     throw error;
   });
   if (!found) return context.print('Sync:\n  shown over REST only');
-  const insight = objectAt(found, 'zoneInsight');
-  if (textAt(insight, 'health') === '') return;
+  const insight = inLines(found.zoneInsight);
+  if (!insight?.health) return;
   context.print('Sync:');
   context.print(indent(insightLines(insight, context.now()).join('\n')));
   const peer = (await zoneOfServer(context)) === undefined ? zone : undefined;

@@ -22,15 +22,15 @@ export type Instance = {
 export async function listInstances(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
   const type = textAt(service, 'type');
   if (type === 'MeshExternalService') return listAt(objectAt(service, 'spec'), 'endpoints').map(endpoint);
-  if (type === 'MeshService') return dataplanesOf(context, service);
+  if (type === 'MeshService') return listDataplanes(context, service);
   const parts = listAt(objectAt(service, 'status'), 'meshServices').map((part) => {
     const [mesh, zone, namespace, name] = ['mesh', 'zone', 'namespace', 'name'].map((key) => textAt(part, key));
     return { mesh: mesh ?? '', zone: zone ?? '', namespace: namespace ?? '', name: name ?? '' };
   });
   const found: Instance[] = [];
   for (const part of parts) {
-    const document = await partOf(context, part);
-    if (document) found.push(...(await dataplanesOf(context, document)));
+    const document = await findPart(context, part);
+    if (document) found.push(...(await listDataplanes(context, document)));
   }
   return found;
 }
@@ -41,7 +41,7 @@ function endpoint(each: JsonObject): Instance {
 }
 
 /** A MeshService of which a MeshMultiZoneService consists; undefined if it is gone. */
-async function partOf(context: CommandContext, { name, ...place }: Reference): Promise<JsonObject | undefined> {
+async function findPart(context: CommandContext, { name, ...place }: Reference): Promise<JsonObject | undefined> {
   const kind = requireKind(context.registry, 'MeshService');
   try {
     return (await (await context.api()).get(refTo({ kind, name }, place))).document;
@@ -52,7 +52,7 @@ async function partOf(context: CommandContext, { name, ...place }: Reference): P
 }
 
 /** The Dataplanes that a MeshService selects, with their state. */
-async function dataplanesOf(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
+async function listDataplanes(context: CommandContext, service: JsonObject): Promise<readonly Instance[]> {
   const { selectedBy } = await import('./dataplane-selection.js');
   return (await selectedBy(context, service)).map(dataplaneInstance);
 }

@@ -1,3 +1,4 @@
+import { listResourcesOfMesh, type HostnameClaim } from '@causeway/api';
 import { ApiError } from '@causeway/api-client';
 import { builtInRoles } from '@causeway/kinds';
 import { isJsonArray, type JsonObject, type Kind } from '@causeway/resources';
@@ -6,7 +7,7 @@ import { requireKind, type CommandContext } from '../../context';
 import { readReference, refTo, toSelection } from '../../refs';
 import { listAt, objectAt, structured, table, textAt } from '../../render';
 import { isReady } from '../get/columns';
-import { listClaims, claimTable, meshNames, type HostnameClaim } from '../names/hostnames';
+import { listClaims, claimTable, meshNames, type ClaimedHostname } from '../names/hostnames';
 import { listInstances, instanceTable } from './instances';
 
 /** A titled part of a description. */
@@ -80,14 +81,13 @@ async function dataplane(context: CommandContext, body: JsonObject): Promise<rea
  */
 async function members({ api, registry }: CommandContext, body: JsonObject): Promise<readonly Section[]> {
   const { rest } = await api();
-  const mesh = encodeURIComponent(textAt(body, 'name'));
+  const mesh = textAt(body, 'name');
   const counts = await Promise.all(
     registry.kinds
       .filter(({ scope }) => scope === 'mesh')
       .map(async ({ name, plural }) => {
-        const path = `/meshes/${mesh}/${plural}`;
-        const total = await rest.json({ path, query: { size: '1' } }).then(
-          (page) => Number(page['total'] ?? 0),
+        const total = await rest.call(listResourcesOfMesh, { path: { mesh, plural }, query: { size: 1 } }).then(
+          (page) => page.total,
           (error: unknown) => {
             if (error instanceof ApiError && (error.code === 'forbidden' || error.code === 'rest-only'))
               return undefined;
@@ -104,7 +104,7 @@ async function members({ api, registry }: CommandContext, body: JsonObject): Pro
 
 async function generator(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {
   const { name, zone } = readReference(body);
-  const claims: HostnameClaim[] = [];
+  const claims: ClaimedHostname[] = [];
   try {
     for (const mesh of await meshNames(context)) {
       claims.push(...(await listClaims(context, mesh)).filter(({ claim }) => isMadeBy(claim, name, zone)));
@@ -113,9 +113,9 @@ async function generator(context: CommandContext, body: JsonObject): Promise<rea
     if (!(error instanceof ApiError) || error.code !== 'rest-only') throw error;
     return [{ title: 'Names', text: 'shown over REST only' }];
   }
-  const isHad = ({ claim }: HostnameClaim): boolean => textAt(claim, 'status') === 'Available';
+  const isHad = ({ claim }: ClaimedHostname): boolean => claim.status === 'Available';
   const meshes = new Set(claims.map(({ mesh }) => mesh)).size > 1;
-  const section = (title: string, of: readonly HostnameClaim[], wide: boolean): Section[] => {
+  const section = (title: string, of: readonly ClaimedHostname[], wide: boolean): Section[] => {
     if (of.length === 0) return [];
     const more =
       of.length > SHOWN_NAMES ? `\n… ${of.length - SHOWN_NAMES} more: causeway hostnames --generator ${name}` : '';
@@ -132,9 +132,8 @@ async function generator(context: CommandContext, body: JsonObject): Promise<rea
 }
 
 /** The global does not know which zone the generator of a reported claim belongs to. */
-function isMadeBy(claim: JsonObject, name: string, zone: string): boolean {
-  const made = objectAt(claim, 'generator');
-  return textAt(made, 'name') === name && (made['zone'] === undefined || made['zone'] === zone);
+function isMadeBy({ generator }: HostnameClaim, name: string, zone: string): boolean {
+  return generator.name === name && (generator.zone === undefined || generator.zone === zone);
 }
 
 async function role(context: CommandContext, body: JsonObject): Promise<readonly Section[]> {

@@ -1,11 +1,12 @@
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { describeServer, showConfig, showReadiness, type Root } from '@causeway/api';
 import { ApiError, connectApi, ConnectionError, type ApiClient, type Connection } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import { version } from '../../../../../package.json';
 import type { CommandContext } from '../../context';
 import { formatApiError } from '../../control-plane';
-import { age, textAt } from '../../render';
+import { age, inLines } from '../../render';
 import { resolveConnection } from '../../settings/connection';
 import { decodeClaims, expiryText } from '../../settings/token-claims';
 import { skewWarnings } from '../version/server-versions';
@@ -37,9 +38,9 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
   const asked = context.now();
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT)]);
   const api = await connectApi({ ...connection, signal });
-  let root: Awaited<ReturnType<ApiClient['rest']['answer']>>;
+  let root: { readonly body: Root; readonly headers: { readonly date?: string | undefined } };
   try {
-    root = await api.rest.answer({ path: '/' });
+    root = await api.rest.answer(describeServer);
   } catch (error) {
     if (error instanceof ApiError && error.code === 'rest-only') throw error;
     const late = `${connection.server.href} does not answer within ${TIMEOUT / 1_000} s`;
@@ -57,13 +58,13 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
       ...(await certificateFindings(connection, context.now())),
       ...clockFindings(root.headers.date, { asked, answered: context.now() }),
       ...skewFindings(root.body),
-      ...(await portFindings(await context.api(), hostOf(connection.server))),
+      ...(await portFindings(await context.api(), findHost(connection.server))),
     ],
   };
 }
 
 /** The host whose other ports are looked at: that of a unix socket is this machine. */
-function hostOf({ protocol, hostname }: URL): string {
+function findHost({ protocol, hostname }: URL): string {
   return protocol === 'unix:' ? '127.0.0.1' : hostname;
 }
 
@@ -135,9 +136,9 @@ function clockFindings(
   return [{ what, advice: 'set both by NTP: tokens and certificates are valid by the clock' }];
 }
 
-function skewFindings(facts: JsonObject): readonly ConnectionFinding[] {
-  const zone = textAt(facts, 'zone');
-  const server = { name: zone === '' ? 'the global' : `zone ${zone}`, version: textAt(facts, 'version') };
+function skewFindings(root: Root): readonly ConnectionFinding[] {
+  const { zone = '', version: theirs } = inLines(root);
+  const server = { name: zone === '' ? 'the global' : `zone ${zone}`, version: theirs };
   return skewWarnings(version, [server]).map((warning) => ({
     what: warning.replace(/^warning: /, ''),
     advice: 'a flag or a field of one may be unknown to the other',
@@ -156,7 +157,7 @@ const PORTS: readonly (readonly [string, string])[] = [
  * Returns the findings of the diagnostics port about Postgres, Redis and the rest, and whether the other ports listen.
  */
 async function portFindings(api: ApiClient, host: string): Promise<readonly ConnectionFinding[]> {
-  const settings = await api.rest.json({ path: '/config' }).catch((error: unknown): JsonObject => {
+  const settings = await api.rest.call(showConfig).catch((error: unknown): JsonObject => {
     if (error instanceof ApiError) return {};
     throw error;
   });
@@ -189,14 +190,14 @@ function listens(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Returns the problems that `/ready` reports; none if the port does not answer here, which may be intended. */
+/** Returns the problems that the readiness probe reports; none if the port does not answer here, which may be intended. */
 async function readinessFindings(host: string, port: number): Promise<readonly ConnectionFinding[]> {
   if (port === 0) return [];
   const server = new URL(`http://${host}:${port}`);
   const probe = await connectApi({ server, signal: AbortSignal.timeout(TIMEOUT) });
   const advice = 'see the log of the control plane, and whether Postgres and Redis run where it looks for them';
   try {
-    const text = await probe.rest.text({ path: '/ready' });
+    const text = await probe.rest.text(showReadiness);
     const warnings = text.split('\n').filter((line) => line.startsWith('warning: '));
     return warnings.map((line) => ({ what: line.slice('warning: '.length), advice }));
   } catch (error) {

@@ -1,8 +1,8 @@
+import { diagnose, type Diagnosis } from '@causeway/api';
 import { ApiError } from '@causeway/api-client';
-import type { JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
 import { formatApiError } from '../../control-plane';
-import { objectAt, structured, textAt, type Output, listAt } from '../../render';
+import { inLines, pathTo, structured, type Output } from '../../render';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
 import { diagnoseFromHere, type ConnectionFinding } from './connection-checks';
@@ -37,26 +37,26 @@ export async function doctor(context: CommandContext, { output }: DoctorOptions)
   const seen = await diagnoseFromHere(context);
   const report = seen.reached ? await serverReport(context) : { checks: [], findings: [] };
   const connection = [...seen.findings, ...report.findings];
-  const total = connection.length + report.checks.reduce((sum, check) => sum + Number(check['total'] ?? 0), 0);
+  const total = connection.length + report.checks.reduce((sum, check) => sum + check.total, 0);
   if (output !== 'table') context.print(structured({ total, connection, checks: report.checks }, output));
   else if (total === 0) context.print('nothing is wrong that can be seen from here');
   else {
-    const own = { check: 'connection', total: connection.length, findings: connection.map((each) => ({ ...each })) };
-    for (const check of [own, ...report.checks]) for (const line of linesOf(check)) context.print(line);
+    const own = { check: 'connection', total: connection.length, findings: connection };
+    for (const check of inLines([own, ...report.checks])) for (const line of checkLines(check)) context.print(line);
   }
   return total === 0 ? 0 : 1;
 }
 
 interface ServerReport {
-  readonly checks: readonly JsonObject[];
+  readonly checks: Diagnosis['checks'];
   readonly findings: readonly ConnectionFinding[];
 }
 
 /** Returns the control plane's own findings; for a caller who may not read them, a finding that says so. */
 async function serverReport(context: CommandContext): Promise<ServerReport> {
   try {
-    const report = await (await context.api()).rest.json({ path: '/_doctor' });
-    return { checks: listAt(report, 'checks'), findings: [] };
+    const { checks } = await (await context.api()).rest.call(diagnose);
+    return { checks, findings: [] };
   } catch (error) {
     if (!(error instanceof ApiError) || (error.code !== 'unauthenticated' && error.code !== 'forbidden')) throw error;
     const what = `the control plane does not say what it finds: ${formatApiError(error)}`;
@@ -64,26 +64,24 @@ async function serverReport(context: CommandContext): Promise<ServerReport> {
   }
 }
 
-function linesOf(check: JsonObject): readonly string[] {
-  const total = Number(check['total'] ?? 0);
+/** A check of the control plane, or of this program. */
+interface Check {
+  readonly check: string;
+  readonly total: number;
+  readonly findings: readonly (ConnectionFinding & Pick<Diagnosis['checks'][number]['findings'][number], 'resource'>)[];
+}
+
+function checkLines({ check, total, findings }: Check): readonly string[] {
   if (total === 0) return [];
-  const name = textAt(check, 'check');
-  const findings = listAt(check, 'findings');
   const shown = findings.length < total ? `, the first ${findings.length}` : '';
   return [
-    `${Object.hasOwn(TITLES, name) ? TITLES[name] : name} (${total}${shown}):`,
-    ...findings.flatMap((finding) => {
-      const advice = textAt(finding, 'advice');
-      const line = `  ${[subjectOf(objectAt(finding, 'resource')), textAt(finding, 'what')].join(' ').trim()}`;
+    `${Object.hasOwn(TITLES, check) ? TITLES[check] : check} (${total}${shown}):`,
+    ...findings.flatMap(({ resource, what, advice }) => {
+      const subject = resource ? `${resource.type} ${pathTo(resource)}`.trim() : '';
+      const line = `  ${[subject, what].join(' ').trim()}`;
       return advice === '' ? [line] : [line, `      ${advice}`];
     }),
   ];
-}
-
-/** `MeshService east/default/default/redis`, without empty parts. */
-function subjectOf(resource: JsonObject): string {
-  const path = ['zone', 'mesh', 'namespace', 'name'].map((key) => textAt(resource, key)).filter((part) => part !== '');
-  return `${textAt(resource, 'type')} ${path.join('/')}`.trim();
 }
 
 /** `causeway doctor`. */

@@ -41,13 +41,13 @@ function cut(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
 }
 
-const portsOf = (item: JsonObject): string[] =>
+const listPorts = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'ports').map(
     (port) => `${textAt(port, 'port')}/${textAt(port, 'appProtocol') || 'tcp'}`,
   );
 
 /** The addresses with a hostname or a reason why there is none, those that are Available first. */
-function addressesOf(item: JsonObject): readonly JsonObject[] {
+function listAddresses(item: JsonObject): readonly JsonObject[] {
   const all = listAt(objectAt(item, 'status'), 'addresses');
   return [...all.filter(isAvailable), ...all.filter((address) => !isAvailable(address))];
 }
@@ -58,19 +58,19 @@ function isAvailable(address: JsonObject): boolean {
 
 /** `a.mesh +2 (1 NotAvailable)`: the first hostname, how many more, and how many of them all are not to be had. */
 function hostnames(item: JsonObject): string {
-  const addresses = addressesOf(item);
+  const addresses = listAddresses(item);
   const lost = addresses.filter((address) => !isAvailable(address)).length;
   const count = addresses.length === 1 ? 'NotAvailable' : `${lost} NotAvailable`;
-  return `${shortened(addresses.map(hostnameOf), 1)}${lost === 0 ? '' : ` (${count})`}`;
+  return `${shortened(addresses.map(readHostname), 1)}${lost === 0 ? '' : ` (${count})`}`;
 }
 
 function hostnamesWithReasons(item: JsonObject): string {
-  return addressesOf(item)
-    .map((a) => (isAvailable(a) ? hostnameOf(a) : `${hostnameOf(a)} (NotAvailable: ${textAt(a, 'reason')})`))
+  return listAddresses(item)
+    .map((a) => (isAvailable(a) ? readHostname(a) : `${readHostname(a)} (NotAvailable: ${textAt(a, 'reason')})`))
     .join(', ');
 }
 
-function hostnameOf(address: JsonObject): string {
+function readHostname(address: JsonObject): string {
   return textAt(address, 'hostname') || '-';
 }
 
@@ -92,8 +92,8 @@ const vip: Column = { title: 'VIP', cell: (item) => textAt(item, 'status', 'vip'
 const hostname: Column = { title: 'HOSTNAMES', cell: hostnames, wideCell: hostnamesWithReasons };
 const ports: Column = {
   title: 'PORTS',
-  cell: (item) => shortened(portsOf(item), 2),
-  wideCell: (item) => portsOf(item).join(','),
+  cell: (item) => shortened(listPorts(item), 2),
+  wideCell: (item) => listPorts(item).join(','),
 };
 
 /** `Ready`, `NotReady` or how many inbounds of a Dataplane are ready. */
@@ -295,7 +295,7 @@ const special: Readonly<Record<string, readonly Column[]>> = {
 };
 
 /** The columns of a kind: its identity, then its most important fields. */
-function columnsOf(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[] {
+function chooseColumns(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[] {
   const columns = [
     ...(kind.scope === 'mesh' && (allMeshes || wide) ? [mesh] : []),
     ...(kind.sync.zoneInIdentity ? [zone] : []),
@@ -326,7 +326,7 @@ export class ResourceTable {
     private readonly kind: Kind,
     private readonly form: RowForm,
   ) {
-    this.columns = columnsOf(kind, form);
+    this.columns = chooseColumns(kind, form);
   }
 
   get head(): readonly string[] {

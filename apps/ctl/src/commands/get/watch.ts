@@ -32,7 +32,7 @@ export async function watch(context: CommandContext, wanted: WatchRequest): Prom
   const { change, whole } = printer(context, wanted);
   const names = new Set(wanted.selection.names);
   for await (const event of (await context.api()).watch(wanted.request, { signal: context.signal })) {
-    const seen = changeOf(event);
+    const seen = toChange(event);
     if (event.type === 'restart') context.printError('the server begins anew: what is there comes again');
     else if (event.type === 'bookmark') whole();
     if (seen && (names.size === 0 || names.has(textAt(seen.body, 'name')))) change(seen);
@@ -40,7 +40,7 @@ export async function watch(context: CommandContext, wanted: WatchRequest): Prom
   return 0;
 }
 
-function changeOf(event: WatchEvent): Change | undefined {
+function toChange(event: WatchEvent): Change | undefined {
   if (event.type === 'put') return { event: 'put', body: event.document };
   if (event.type !== 'deleted') return undefined;
   const { kind, ...place } = event.id;
@@ -69,8 +69,8 @@ function tablePrinter(context: CommandContext, { selection, form }: WatchRequest
   const seenNames = new Set<string>();
   let waiting: (readonly string[])[] | undefined = [];
   let widths: readonly number[] = [];
-  const rowOf = ({ event, body }: Change): readonly string[] => {
-    const key = JSON.stringify(['mesh', 'namespace', 'name'].map((part) => body[part]).concat(zoneOf(body)));
+  const toRow = ({ event, body }: Change): readonly string[] => {
+    const key = JSON.stringify(['mesh', 'namespace', 'name'].map((part) => body[part]).concat(readZone(body)));
     const what = event === 'delete' ? 'deleted' : seenNames.has(key) ? 'changed' : waiting ? 'present' : 'added';
     if (event === 'delete') seenNames.delete(key);
     else seenNames.add(key);
@@ -78,7 +78,7 @@ function tablePrinter(context: CommandContext, { selection, form }: WatchRequest
   };
   return {
     change: (seen) => {
-      const row = rowOf(seen);
+      const row = toRow(seen);
       if (waiting) waiting.push(row);
       else context.print(tableLine(row, widths));
     },
@@ -91,6 +91,6 @@ function tablePrinter(context: CommandContext, { selection, form }: WatchRequest
   };
 }
 
-function zoneOf(body: JsonObject): string {
+function readZone(body: JsonObject): string {
   return textAt(body, 'labels', 'kuma.io/zone') || textAt(body, 'zone');
 }

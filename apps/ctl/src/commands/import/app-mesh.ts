@@ -72,18 +72,18 @@ export function importAppMesh(
   variables: ReadonlyMap<string, string> = new Map(),
 ): ImportedAppMesh {
   const notes: ImportNote[] = [];
-  const all = given.flatMap(itemsOf).map((one) => readManifest(one, variables));
+  const all = given.flatMap(splitItems).map((one) => readManifest(one, variables));
   const groups = new Map(all.filter(isBackendGroup).map((one) => [one.who, one]));
   const kept = all.flatMap((one): Manifest[] => {
-    const refusal = refusalOf(one);
-    if (refusal) notes.push(noteOf(one, refusal.outcome, refusal.reason));
+    const refusal = findRefusal(one);
+    if (refusal) notes.push(toNote(one, refusal.outcome, refusal.reason));
     return refusal || isBackendGroup(one) ? [] : [translate(one, groups, (note) => notes.push(note))];
   });
   const documents = kept
     .sort((a, b) => WRITTEN.indexOf(a.kind) - WRITTEN.indexOf(b.kind))
     .map(({ document }) => document);
   const nodes = kept.filter(({ kind }) => kind === 'VirtualNode');
-  return { documents, notes, instances: all.flatMap((one) => instancesOf(one, nodes)) };
+  return { documents, notes, instances: all.flatMap((one) => listInstances(one, nodes)) };
 }
 
 /** A document with what is read of it. */
@@ -130,7 +130,7 @@ function readManifest(document: SourceDocument, variables: ReadonlyMap<string, s
 }
 
 /** The items of a List, as `kubectl get -o yaml` prints them; other documents as they are. */
-function itemsOf(document: SourceDocument): readonly SourceDocument[] {
+function splitItems(document: SourceDocument): readonly SourceDocument[] {
   const { value } = document;
   if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [document];
   return value['items'].map((item, i) => {
@@ -152,7 +152,7 @@ function isWritten({ kind, group }: Manifest): boolean {
 }
 
 /** Returns why a document is not applied; undefined if it is. */
-function refusalOf(
+function findRefusal(
   manifest: Manifest,
 ): { readonly outcome: 'refused' | 'skipped'; readonly reason: string } | undefined {
   const { given } = manifest;
@@ -192,7 +192,7 @@ function translate(
   note: (note: ImportNote) => void,
 ): Manifest {
   const { value, reports } = withoutFields(manifest.value, leftOutFields(manifest.kind));
-  for (const { field, outcome, reason } of reports) note({ ...noteOf(manifest, outcome, reason), field });
+  for (const { field, outcome, reason } of reports) note({ ...toNote(manifest, outcome, reason), field });
   if (manifest.kind !== 'VirtualNode') return withValue(manifest, value);
   return withValue(manifest, withBackendGroups({ ...manifest, value }, groups, note));
 }
@@ -221,7 +221,7 @@ function withBackendGroups(
       backends.push({ virtualService: { virtualServiceRef: { namespace, name: serviceName } } });
     }
     const reason = group ? `the services of ${name} are written out as backends` : `${name} is in none of the files`;
-    note({ ...noteOf(node, group ? 'changed' : 'left out', reason), field: 'spec.backendGroups' });
+    note({ ...toNote(node, group ? 'changed' : 'left out', reason), field: 'spec.backendGroups' });
   }
   return { ...node.value, spec: { ...spec, backends } };
 }
@@ -230,7 +230,7 @@ const serviceOf = (ref: JsonObject, { namespace }: Manifest): string =>
   `${textAt(ref, 'namespace') || namespace}/${textAt(ref, 'name')}`;
 
 /** The instances that a workload of Kubernetes runs, where nodes select them. */
-function instancesOf({ kind, group, value, namespace, who }: Manifest, nodes: readonly Manifest[]): Instances[] {
+function listInstances({ kind, group, value, namespace, who }: Manifest, nodes: readonly Manifest[]): Instances[] {
   if (group === GROUP || !WORKLOADS.includes(kind)) return [];
   const template = kind === 'Pod' ? value : objectAt(value, 'spec', 'template');
   const labels = textsIn(objectAt(template, 'metadata', 'labels'));
@@ -248,7 +248,7 @@ function instancesOf({ kind, group, value, namespace, who }: Manifest, nodes: re
 const selectorOf = (spec: JsonObject): LabelSelector | undefined =>
   selectorAt(spec, spec['podSelector'] === undefined ? 'dataplaneSelector' : 'podSelector');
 
-function noteOf({ document, who }: Manifest, outcome: Outcome, reason: string): ImportNote {
+function toNote({ document, who }: Manifest, outcome: Outcome, reason: string): ImportNote {
   return { document, outcome, who, field: '', reason };
 }
 

@@ -25,7 +25,7 @@ const MANIFESTS = /\.(ya?ml|json)(\.template)?$/;
 
 /** `causeway import app-mesh`: the exit code is 0 if nothing was refused, here or by the control plane. */
 export async function importFiles(context: CommandContext, options: ImportOptions): Promise<number> {
-  const variables = new Map((options.set ?? []).map(variableOf));
+  const variables = new Map((options.set ?? []).map(parseVariable));
   const given = await readDocuments(options.filename, context.stdin, MANIFESTS);
   if (given.length === 0) throw new UsageError(nothingIn(options.filename));
   const imported = await withSuffixes(context, importAppMesh(given, variables), options);
@@ -66,7 +66,7 @@ async function withSuffixes(
 const nothingIn = (paths: readonly string[]): string =>
   `nothing to import: ${paths.join(', ')} holds no documents; of a folder the files *.yaml, *.yml and *.json are read (with .template behind it, too), and not the folders in it`;
 
-function variableOf(text: string): readonly [string, string] {
+function parseVariable(text: string): readonly [string, string] {
   const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new UsageError(`--set takes NAME=VALUE; got "${text}"`);
   return [name, value];

@@ -43,7 +43,7 @@ export async function lackingSuffixes(
     const namespace = textAt(value, 'metadata', 'namespace') || 'default';
     const name = textAt(value, 'metadata', 'name');
     const awsName = textAt(value, 'spec', 'awsName') || deriveAwsName('VirtualService', { name, namespace });
-    const mesh = meshOf(namespace, facts);
+    const mesh = findMesh(namespace, facts);
     const suffix = suffixFor(awsName, namespace);
     if (mesh === undefined || suffix === undefined) continue;
     if (!isCovered(facts.suffixes.get(mesh) ?? new Set(), awsName, namespace))
@@ -97,7 +97,7 @@ function addManifest({ selectors, namespaces }: MeshFacts, value: JsonObject): v
   else selectors.delete(name);
 }
 
-function meshOf(namespace: string, { selectors, namespaces }: MeshFacts): string | undefined {
+function findMesh(namespace: string, { selectors, namespaces }: MeshFacts): string | undefined {
   const labels = { ...namespaceLabels(namespace), ...namespaces.get(namespace) };
   const [mesh, another] = [...selectors].flatMap(([name, selector]) => (selectsLabels(selector, labels) ? [name] : []));
   return another === undefined ? mesh : undefined;

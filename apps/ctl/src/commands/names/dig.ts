@@ -1,3 +1,4 @@
+import { lookUpName } from '@causeway/api';
 import { isJsonArray, type JsonObject } from '@causeway/resources';
 import type { CommandContext } from '../../context';
 import { structured, table, textAt, type Output, listAt } from '../../render';
@@ -18,7 +19,7 @@ export async function dig(
   options: DigOptions,
 ): Promise<number> {
   const query = { name: question.name, type: question.type };
-  const body = await (await context.api()).rest.json({ path: '/_dns/lookup', query });
+  const body = await (await context.api()).rest.call(lookUpName, { query });
   if (options.output === 'table') digInWords(context, body);
   else context.print(structured(body, options.output));
   return listAt(body, 'answers').length > 0 ? 0 : 1;

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@causeway/resources';
-import { isJsonArray } from '@causeway/resources';
+import type { AccessVerdict, Named, RequestAnswer, RequestQuestion, ShapedBy } from '@causeway/api';
+import type { OpenWords } from '@causeway/api-client';
 import { UsageError, type CommandContext } from '../../context';
 import { valueAt } from '../policies/policy-paths';
-import { listAt, objectAt, structured, table, textAt, type Output } from '../../render';
+import { inLines, joinGiven, pathTo, structured, table, textAt, type Output } from '../../render';
 
 /** A request as its options write it. */
 export interface AskedRequest {
@@ -20,20 +20,23 @@ interface ExplainRequestOptions extends AskedRequest {
   readonly output: Output;
 }
 
+type OpenQuestion = OpenWords<RequestQuestion>;
+type AnsweredShare = NonNullable<RequestAnswer['shares']>[number];
+
 /** The values of an option that is given more than once; a value may have commas. */
 export const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** `causeway explain request`: what happens to a request, and why every other rule lost. */
 export async function explainRequest(context: CommandContext, options: ExplainRequestOptions): Promise<number> {
-  const question = bodyOf(options);
+  const question = parseRequest(options);
   const api = await context.api();
   const answer = await api.explainRequest({ mesh: options.mesh, zone: options.zone, question });
-  if (options.output === 'table') inWords(context, answer);
+  if (options.output === 'table') inWords(context, inLines(answer));
   else context.print(structured(answer, options.output));
   return 0;
 }
 
-function bodyOf({ to, from, identity, service, method, header = [] }: AskedRequest): JsonObject {
+function parseRequest({ to, from, identity, service, method, header = [] }: AskedRequest): OpenQuestion {
   if (to === undefined) throw new UsageError('explain request: --to says where the request goes, as a URL');
   const [namespace = '', dataplane] = (from ?? '').split('/');
   if (from !== undefined && (namespace === '' || dataplane === '' || from.split('/').length > 2)) {
@@ -56,130 +59,103 @@ function bodyOf({ to, from, identity, service, method, header = [] }: AskedReque
   return {
     to,
     ...(Object.keys(sender).length > 0 ? { from: sender } : {}),
-    ...(service === undefined ? {} : { service: serviceOf(service) }),
+    ...(service === undefined ? {} : { service: parseService(service) }),
     ...(method === undefined ? {} : { method }),
     ...(headers.length > 0 ? { headers } : {}),
   };
 }
 
-function serviceOf(text: string): JsonObject {
+function parseService(text: string): NonNullable<OpenQuestion['service']> {
   const parts = text.split('/');
-  const [name, namespace, kind, more] = [...parts].reverse();
+  const [name = '', namespace, kind, more] = [...parts].reverse();
   if (more !== undefined || parts.includes('')) {
     throw new UsageError(`--service ${text}: is not NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME`);
   }
   return { name, ...(namespace === undefined ? {} : { namespace }), ...(kind === undefined ? {} : { kind }) };
 }
 
-function inWords(context: CommandContext, answer: JsonObject): void {
-  context.print(`mesh ${textAt(answer, 'mesh')}, seen from zone ${textAt(answer, 'zone')}`);
-  for (const step of textsAt(answer, 'steps')) context.print(`  ${step}`);
-  const decision = objectAt(answer, 'decision');
-  if (textAt(decision, 'rule') !== '') {
-    const match = textAt(decision, 'match');
-    context.print(
-      `  ${named(objectAt(decision, 'route'))} ${textAt(decision, 'rule')} decides${match === '' ? '' : `: ${match}`}`,
-    );
+function inWords(context: CommandContext, answer: RequestAnswer): void {
+  const { mesh, zone, steps, decision, shares = [], mirrors = [], access = [], policies = [], lost, notes } = answer;
+  context.print(`mesh ${mesh}, seen from zone ${zone}`);
+  for (const step of steps) context.print(`  ${step}`);
+  if (decision?.rule) {
+    const { route, rule, match } = decision;
+    context.print(`  ${route ? named(route) : ' '} ${rule} decides${match ? `: ${match}` : ''}`);
   }
-  for (const filter of listAt(decision, 'filters')) context.print(`  filter ${textAt(filter, 'type')}`);
+  for (const filter of decision?.filters ?? []) context.print(`  filter ${textAt(filter, 'type')}`);
   context.print(`\n${outcomeText(answer)}`);
-  const shares = listAt(answer, 'shares');
   if (shares.length > 0) context.print(table(['SHARE', 'TO', 'ANSWER'], shares.map(shareRow)));
-  for (const mirror of listAt(answer, 'mirrors')) {
-    const to = textAt(mirror, 'reason') || destinationText(objectAt(mirror, 'destination'));
-    context.print(`${percent(Number(textAt(mirror, 'share')))} are copied to ${to}`);
-  }
-  printAccess(context, listAt(answer, 'access'));
-  printPolicies(context, listAt(answer, 'policies'));
-  const lost = listAt(answer, 'lost');
+  for (const { share, reason, destination } of mirrors)
+    context.print(`${percent(share)} are copied to ${reason || destinationText(destination)}`);
+  printAccess(context, access);
+  printPolicies(context, policies);
   if (lost.length > 0) {
-    const rows = lost.map((one) => [
-      textAt(one, 'route'),
-      textAt(one, 'rule'),
-      textAt(one, 'match'),
-      textAt(one, 'reason'),
-    ]);
+    const rows = lost.map(({ route, rule, match, reason }) => [route, rule, match, reason]);
     context.print(`\n${table(['ROUTE', 'RULE', 'MATCH', 'LOST BECAUSE IT'], rows)}`);
   }
-  const more = Number(textAt(answer, 'lostTotal')) - lost.length;
+  const more = answer.lostTotal - lost.length;
   if (more > 0) context.print(`and ${more} more`);
-  for (const note of textsAt(answer, 'notes')) context.print(`note: ${note}`);
+  for (const note of notes) context.print(`note: ${note}`);
 }
 
 /** Whether the caller may call each backend, and why. */
-function printAccess(context: CommandContext, results: readonly JsonObject[]): void {
-  const rows = results.map((one) => {
-    const backend = objectAt(one, 'backend');
-    const instances = textAt(one, 'instances');
-    const at = `${named(objectAt(backend, 'service'))}:${textAt(backend, 'port')}`;
-    const part = instances === '' ? at : `${at}, ${instances === '1' ? '1 instance' : `${instances} instances`}`;
-    return [part, textAt(one, 'verdict'), textAt(one, 'caller') || '-', textAt(one, 'message')];
+function printAccess(context: CommandContext, results: readonly AccessVerdict[]): void {
+  const rows = results.map(({ backend, verdict, caller, message, instances }) => {
+    const at = backendText(backend);
+    const part = instances === undefined ? at : `${at}, ${instances === 1 ? '1 instance' : `${instances} instances`}`;
+    return [part, verdict, caller || '-', message];
   });
   if (rows.length > 0) context.print(`\n${table(['CALLS TO', 'ARE', 'CALLER', 'BECAUSE'], rows)}`);
 }
 
 /** Prints the effect of policies on the rule and on each backend, and the source of each value. */
-function printPolicies(context: CommandContext, policies: readonly JsonObject[]): void {
-  const rows = policies.flatMap((one) => {
-    const backend = objectAt(one, 'backend');
-    const at =
-      textAt(backend, 'port') === '' ? 'the rule' : `${named(objectAt(backend, 'service'))}:${textAt(backend, 'port')}`;
-    return listAt(one, 'fields').map((field) => [
-      textAt(one, 'kind'),
-      at,
-      textAt(field, 'field'),
-      valueAt(objectAt(one, 'effective'), textAt(field, 'field')),
-      textAt(field, 'policy'),
-    ]);
+function printPolicies(context: CommandContext, policies: readonly ShapedBy[]): void {
+  const rows = policies.flatMap(({ kind, backend, effective, fields }) => {
+    const at = backend ? backendText(backend) : 'the rule';
+    return fields.map(({ field, policy }) => [kind, at, field, valueAt(effective, field), policy]);
   });
   if (rows.length > 0) context.print(`\n${table(['POLICY KIND', 'AT', 'FIELD', 'VALUE', 'POLICY'], rows)}`);
 }
 
-function outcomeText(answer: JsonObject): string {
-  const status = [textAt(answer, 'status'), textAt(answer, 'reason')].filter(Boolean).join(': ');
-  switch (textAt(answer, 'outcome')) {
+function outcomeText({ outcome, status, reason, location = '', ...timeouts }: RequestAnswer): string {
+  switch (outcome) {
     case 'direct':
       return 'the Dataplane answers itself';
     case 'implicit':
       return 'the service itself answers';
     case 'redirected':
-      return `redirected with ${textAt(answer, 'status')} to ${textAt(answer, 'location')}`;
+      return `redirected with ${status ?? ''} to ${location}`;
     case 'refused':
-      return `answered ${status}`;
-    default:
-      return ['routed', ...timeouts(answer)].join(', ');
+      return `answered ${statusText(status, reason)}`;
+    default: {
+      const { requestTimeout, backendTimeout } = timeouts;
+      const request = requestTimeout === undefined ? undefined : `request time-out ${requestTimeout} ms`;
+      const backend = backendTimeout === undefined ? undefined : `backend time-out ${backendTimeout} ms`;
+      return joinGiven(['routed', request, backend], ', ');
+    }
   }
 }
 
-function timeouts(answer: JsonObject): string[] {
-  return ['requestTimeout', 'backendTimeout'].flatMap((name) => {
-    const ms = textAt(answer, name);
-    return ms === '' ? [] : [`${name === 'requestTimeout' ? 'request' : 'backend'} time-out ${ms} ms`];
-  });
+function statusText(status: number | string | undefined, reason: string | undefined): string {
+  return joinGiven([status === undefined ? '' : String(status), reason], ': ');
 }
 
-function shareRow(share: JsonObject): string[] {
-  const part = Number(textAt(share, 'weight')) / Number(textAt(share, 'total'));
-  const status = textAt(share, 'grpcStatus') === '' ? textAt(share, 'status') : `gRPC ${textAt(share, 'grpcStatus')}`;
-  const to = destinationText(objectAt(share, 'destination'));
-  return [percent(part), to === '' ? '-' : to, [status, textAt(share, 'reason')].filter(Boolean).join(': ')];
+function shareRow({ weight, total, destination, status, grpcStatus, reason }: AnsweredShare): string[] {
+  const code = grpcStatus === undefined ? status : `gRPC ${grpcStatus}`;
+  return [percent(weight / total), destinationText(destination) || '-', statusText(code, reason)];
 }
 
 const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
 
-function destinationText(destination: JsonObject): string {
-  const port = textAt(destination, 'port');
-  return listAt(destination, 'services')
-    .map((service) => `${named(service)}:${port}`)
-    .join(', ');
+function destinationText(destination: AnsweredShare['destination']): string {
+  if (!destination) return '';
+  return destination.services.map((service) => backendText({ service, port: destination.port })).join(', ');
 }
 
-function named(id: JsonObject): string {
-  const parts = ['zone', 'namespace', 'name'].map((key) => textAt(id, key)).filter(Boolean);
-  return `${textAt(id, 'kind')} ${parts.join('/')}`;
+function backendText({ service, port }: AccessVerdict['backend']): string {
+  return `${named(service)}:${port}`;
 }
 
-function textsAt(item: JsonObject, field: string): string[] {
-  const texts = item[field];
-  return isJsonArray(texts) ? texts.filter((text) => typeof text === 'string') : [];
+function named({ kind, zone, namespace, name }: Named): string {
+  return `${kind} ${pathTo({ zone, namespace, name })}`;
 }

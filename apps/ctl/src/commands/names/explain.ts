@@ -1,12 +1,13 @@
 import { isIP } from 'node:net';
-import { ApiError, type HostnameExplanation } from '@causeway/api-client';
-import { isJsonArray, type JsonObject } from '@causeway/resources';
+import type { HostnameClaim, HostnameExplanation } from '@causeway/api';
+import { ApiError } from '@causeway/api-client';
+import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { chooseColour } from '../../colour';
 import { requireKind, UsageError, type CommandContext } from '../../context';
 import { meshOption, outputOption, type SetExitCode } from '../../options';
 import { readReference, toSelection } from '../../refs';
-import { listAt, objectAt, serviceName, structured, table, textAt, type Output } from '../../render';
+import { inLines, listAt, objectAt, serviceName, structured, table, textAt, type Output } from '../../render';
 import { zoneOfServer } from '../zones/zones';
 import { collected, explainRequest, type AskedRequest } from './explain-request';
 import { servicesWithAddress } from './vips';
@@ -29,28 +30,25 @@ export async function explain(
 ): Promise<number> {
   if (words[0] === 'request') {
     if (words.length > 1) throw new UsageError('explain request takes no name: --to says where the request goes');
-    return explainRequest(context, { ...options, zone: await zoneOfView(context, options.zone) });
+    return explainRequest(context, { ...options, zone: await chooseZone(context, options.zone) });
   }
   const given = (['from', 'identity', 'to', 'service', 'method', 'header'] as const).find(
     (name) => options[name] !== undefined,
   );
   if (given !== undefined) throw new UsageError(`--${given} is of explain request`);
-  const { what, sought } = questionOf(words);
+  const { what, sought } = parseQuestion(words);
   if (what === 'vip') return explainVip(context, sought, options);
   const api = await context.api();
   const { mesh } = options;
-  const zone = await zoneOfView(context, options.zone);
-  const body = documentOf(await api.explain({ hostname: sought, mesh, zone }));
-  if (options.output !== 'table') {
-    context.print(structured(body, options.output));
-    return 0;
-  }
-  explainInWords(context, body);
+  const zone = await chooseZone(context, options.zone);
+  const answer = await api.explain({ hostname: sought, mesh, zone });
+  if (options.output === 'table') explainInWords(context, inLines(answer));
+  else context.print(structured(toDocument(answer), options.output));
   return 0;
 }
 
 /** The zone whose view is asked for; on the global it must be named. */
-async function zoneOfView(context: CommandContext, zone: string | undefined): Promise<string | undefined> {
+async function chooseZone(context: CommandContext, zone: string | undefined): Promise<string | undefined> {
   if (zone !== undefined || (await whoAnswers(context)) !== 'the global') return zone;
   const api = await context.api();
   const zones = (await api.list(toSelection(requireKind(context.registry, 'Zone'), {}))).documents;
@@ -69,22 +67,13 @@ async function whoAnswers(context: CommandContext): Promise<string | undefined> 
   }
 }
 
-/** An explanation as REST writes it. */
-function documentOf({ hostname, mesh, zone, claims, hints, note }: HostnameExplanation): JsonObject {
-  const given = (texts: Readonly<Record<string, string>>): JsonObject =>
-    Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
-  const lines = claims.map(({ service, generator, generatorZone, available, rule, reason, change }, i): JsonObject => ({
-    rank: i + 1,
-    service: { ...service },
-    generator: { name: generator, ...(generatorZone === undefined ? {} : { zone: generatorZone }) },
-    status: available ? 'Available' : 'NotAvailable',
-    ...given({ rule, reason, change }),
-  }));
-  const [winner] = lines;
-  return { hostname, mesh, zone, ...(winner ? { winner } : {}), claims: lines, hints: [...hints], ...given({ note }) };
+/** Returns an explanation in the order in which it is printed; the strongest claim is the winner also where the global names none. */
+function toDocument({ hostname, mesh, zone, claims, hints, note }: HostnameExplanation): HostnameExplanation {
+  const [winner] = claims;
+  return { hostname, mesh, zone, ...(winner && { winner }), claims, hints, ...(note && { note }) };
 }
 
-function questionOf([first = '', second, more]: readonly string[]): {
+function parseQuestion([first = '', second, more]: readonly string[]): {
   readonly what: 'hostname' | 'vip';
   readonly sought: string;
 } {
@@ -94,34 +83,32 @@ function questionOf([first = '', second, more]: readonly string[]): {
   throw new UsageError(`explain ${first}: is neither hostname nor vip nor request`);
 }
 
-function explainInWords(context: CommandContext, body: JsonObject): void {
-  const place = `mesh ${textAt(body, 'mesh')}, seen from zone ${textAt(body, 'zone')}`;
-  const claims = listAt(body, 'claims');
+function explainInWords(context: CommandContext, explanation: HostnameExplanation): void {
+  const { hostname, mesh, zone, claims, hints, note } = explanation;
+  const place = `mesh ${mesh}, seen from zone ${zone}`;
   if (claims.length === 0) {
-    context.print(`nobody claims ${textAt(body, 'hostname')} (${place})`);
-    const hints = body['hints'];
-    if (isJsonArray(hints)) for (const hint of hints) if (typeof hint === 'string') context.print(`  ${hint}`);
+    context.print(`nobody claims ${hostname} (${place})`);
+    for (const hint of hints) context.print(`  ${hint}`);
     return;
   }
-  context.print(`${textAt(body, 'hostname')} (${place})`);
-  const rows = claims.map((c) => [
-    textAt(c, 'rank'),
-    serviceName(c),
-    generatorName(c),
-    context.paint(chooseColour(textAt(c, 'status')), textAt(c, 'status')),
-    textAt(c, 'rule'),
+  context.print(`${hostname} (${place})`);
+  const rows = claims.map((claim) => [
+    String(claim.rank ?? ''),
+    serviceName(claim),
+    generatorName(claim),
+    context.paint(chooseColour(claim.status), claim.status),
+    claim.rule ?? '',
   ]);
   context.print(table(['RANK', 'SERVICE', 'GENERATOR', 'STATUS', 'LOST BY'], rows));
-  if (textAt(body, 'note') !== '') context.print(`\n${textAt(body, 'note')}`);
+  if (note) context.print(`\n${note}`);
   for (const claim of claims) {
-    const why = textAt(claim, 'change') || textAt(claim, 'reason');
-    if (why !== '') context.print(`\n${serviceName(claim)}: ${why}`);
+    const why = claim.change || claim.reason;
+    if (why) context.print(`\n${serviceName(claim)}: ${why}`);
   }
 }
 
-function generatorName(claim: JsonObject): string {
-  const zone = textAt(claim, 'generator', 'zone');
-  return `${textAt(claim, 'generator', 'name')} (${zone === '' ? 'global' : zone})`;
+function generatorName({ generator: { name, zone } }: HostnameClaim): string {
+  return `${name} (${zone || 'global'})`;
 }
 
 /** Explains who has an address, and why a service has another one elsewhere. */

@@ -1,17 +1,16 @@
-import type { JsonObject } from '@causeway/resources';
+import { discoverHosts, listHostnames as listTable, type HostnameClaim } from '@causeway/api';
 import { Option, type Command } from 'commander';
 import { chooseColour } from '../../colour';
 import { requireKind, UsageError, type CommandContext } from '../../context';
 import { meshOption, type SetExitCode } from '../../options';
 import { toSelection } from '../../refs';
-import { listAt, objectAt, serviceName, structured, table, textAt } from '../../render';
+import { inLines, serviceName, structured, table, textAt } from '../../render';
 
-/** One claim of a service on a hostname. */
-export interface HostnameClaim {
+/** A claim of a service of a mesh on a hostname. */
+export interface ClaimedHostname {
   readonly mesh: string;
   readonly hostname: string;
-  /** The claim as the server shows it: service, generator, status, reason. */
-  readonly claim: JsonObject;
+  readonly claim: HostnameClaim;
 }
 
 export interface HostnamesOptions {
@@ -32,13 +31,10 @@ export async function listClaims(
   context: CommandContext,
   mesh: string,
   { containing, zone }: { readonly containing?: string | undefined; readonly zone?: string | undefined } = {},
-): Promise<HostnameClaim[]> {
+): Promise<ClaimedHostname[]> {
   const { rest } = await context.api();
-  const path = `/meshes/${encodeURIComponent(mesh)}/hostnames`;
-  const entries = await rest.items({ path, query: { name: containing, zone } });
-  return entries.flatMap((entry) =>
-    listAt(entry, 'claims').map((claim) => ({ mesh, hostname: textAt(entry, 'hostname'), claim })),
-  );
+  const entries = await rest.items(listTable, { path: { mesh }, query: { name: containing, zone } });
+  return entries.flatMap(({ hostname, claims }) => claims.map((claim) => ({ mesh, hostname, claim })));
 }
 
 /** The names of all meshes. */
@@ -56,7 +52,7 @@ export async function hostnames(
   const named = async (): Promise<string> => options.mesh || (await context.api()).rest.expectedMesh();
   if (options.hosts) return printHosts(context, containing, options);
   const meshes = options.allMeshes ? await meshNames(context) : [await named()];
-  const all: HostnameClaim[] = [];
+  const all: ClaimedHostname[] = [];
   for (const mesh of meshes) all.push(...(await listClaims(context, mesh, { containing, zone: options.zone })));
   const shown = all.filter(({ claim }) => isWanted(claim, options));
   if (options.output === 'yaml' || options.output === 'json') {
@@ -81,31 +77,31 @@ async function printHosts(
   )
     throw new UsageError('--hosts prints all hostnames of a mesh: it goes with --mesh alone');
   const { rest } = await context.api();
-  const text = await rest.text({ path: '/discovery/hosts', query: mesh === '' ? {} : { mesh } });
+  const text = await rest.text(discoverHosts, { query: mesh === '' ? {} : { mesh } });
   context.print(text.trimEnd());
   return 0;
 }
 
-function isWanted(claim: JsonObject, { generator, service, lost }: HostnamesOptions): boolean {
-  if (lost && textAt(claim, 'status') === 'Available') return false;
-  if (generator !== undefined && textAt(claim, 'generator', 'name') !== generator) return false;
-  return service === undefined || textAt(objectAt(claim, 'service'), 'name') === service;
+function isWanted(claim: HostnameClaim, { generator, service, lost }: HostnamesOptions): boolean {
+  if (lost && claim.status === 'Available') return false;
+  if (generator !== undefined && claim.generator.name !== generator) return false;
+  return service === undefined || claim.service.name === service;
 }
 
 /** Claims as a table; wide, with the reason of those that are not to be had. */
 export function claimTable(
   context: CommandContext,
-  claims: readonly HostnameClaim[],
+  claims: readonly ClaimedHostname[],
   { wide, meshes }: { readonly wide: boolean; readonly meshes: boolean },
 ): string {
   const head = [...(meshes ? ['MESH'] : []), 'HOSTNAME', 'STATUS', 'SERVICE', 'GENERATOR', ...(wide ? ['REASON'] : [])];
-  const rows = claims.map(({ mesh, hostname, claim }) => [
+  const rows = inLines(claims).map(({ mesh, hostname, claim }) => [
     ...(meshes ? [mesh] : []),
     hostname,
-    context.paint(chooseColour(textAt(claim, 'status')), textAt(claim, 'status')),
+    context.paint(chooseColour(claim.status), claim.status),
     serviceName(claim),
-    textAt(claim, 'generator', 'name'),
-    ...(wide ? [textAt(claim, 'reason')] : []),
+    claim.generator.name,
+    ...(wide ? [claim.reason ?? ''] : []),
   ]);
   return table(head, rows);
 }

@@ -1,9 +1,17 @@
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import {
+  getPolicyImpact,
+  listAffectingPolicies,
+  listPolicyScopes,
+  previewPolicyImpact,
+  type ImpactOnPath,
+  type PolicyImpact,
+} from '@causeway/api';
+import { isJsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { readDocuments } from '../../documents';
 import { meshOption, namespaceOption, outputOption, zoneOption, type SetExitCode } from '../../options';
-import { listAt, objectAt, structured, table, textAt, textsAt, type Output } from '../../render';
+import { inLines, joinGiven, structured, table, textAt, type Output } from '../../render';
 import { fieldRows, pathText, policyText, restName, type PlaceOptions } from './policy-paths';
 
 interface PolicyOptions extends PlaceOptions {
@@ -17,40 +25,33 @@ async function policies(
   options: PolicyOptions & { readonly kind?: string },
 ): Promise<number> {
   const { path, query } = await restName(context, words, options);
-  const answer = await ask(context, `${path}/_policies`, { ...query, kind: options.kind });
-  return print(context, answer, options.output, () => {
-    const items = listAt(answer, 'items');
+  const { rest } = await context.api();
+  const answer = await rest.call(listAffectingPolicies, { path, query: { ...query, kind: options.kind } });
+  return print(context, answer, options.output, ({ items }) => {
     if (items.length === 0) return context.print('no policy affects it');
     for (const [i, item] of items.entries()) {
       if (i > 0) context.print('');
-      context.print(`${textAt(item, 'kind')} on ${pathText(item)}`);
+      context.print(`${item.kind} on ${pathText(item)}`);
       context.print(indent(table(['FIELD', 'VALUE', 'POLICY', 'STRATEGY'], fieldRows(item))));
-      const beaten = listAt(item, 'policies').filter((one) => textAt(one, 'state') === 'Overridden');
-      for (const one of beaten) context.print(`  overridden: ${policyText(objectAt(one, 'policy'), false)}`);
+      for (const { policy, state } of item.policies)
+        if (state === 'Overridden') context.print(`  overridden: ${policyText(policy, false)}`);
     }
   });
 }
 
 /** `causeway scopes KIND/NAME`: what a policy names, where it counts, and what of it survives there. */
 async function scopes(context: CommandContext, words: readonly string[], options: PolicyOptions): Promise<number> {
-  const { path, query } = await restName(context, words, options);
-  const answer = await ask(context, `${path}/_scopes`, query);
-  return print(context, answer, options.output, () => {
-    for (const target of listAt(answer, 'declared')) {
-      const [kind, name, section, reason] = ['kind', 'name', 'sectionName', 'reason'].map((key) => textAt(target, key));
-      context.print(
-        `on ${kind} ${[name || 'by labels', section].filter(Boolean).join(' ')}${reason ? `: ${reason}` : ''}`,
-      );
-    }
-    const count = textAt(answer, 'count');
-    context.print(`counts on ${count} ${count === '1' ? 'path' : 'paths'}`);
-    const rows = listAt(answer, 'items').map((item) => [
+  const name = await restName(context, words, options);
+  const answer = await (await context.api()).rest.call(listPolicyScopes, name);
+  return print(context, answer, options.output, ({ declared = [], count, items }) => {
+    for (const { kind, name: of, sectionName, reason } of declared)
+      context.print(`on ${kind} ${joinGiven([of || 'by labels', sectionName], ' ')}${reason ? `: ${reason}` : ''}`);
+    context.print(`counts on ${count ?? ''} ${count === 1 ? 'path' : 'paths'}`);
+    const rows = items.map((item) => [
       pathText(item),
-      textAt(item, 'state'),
-      textsAt(item, 'superseded').join(' ') || '-',
-      listAt(item, 'others')
-        .map((one) => policyText(objectAt(one, 'policy'), false))
-        .join(' ') || '-',
+      item.state,
+      item.superseded.join(' ') || '-',
+      item.others.map(({ policy }) => policyText(policy, false)).join(' ') || '-',
     ]);
     if (rows.length > 0) context.print(`\n${table(['PATH', 'STATE', 'SUPERSEDED', 'OTHERS'], rows)}`);
   });
@@ -64,14 +65,12 @@ async function impact(
 ): Promise<number> {
   const answer =
     options.filename === undefined ? await ofDeletion(context, words, options) : await ofFile(context, words, options);
-  return print(context, answer, options.output, () => {
-    const total = Number(textAt(answer, 'total'));
-    const policy = policyText(objectAt(answer, 'policy'));
-    context.print(`to ${textAt(answer, 'operation')} ${policy} changes ${total} path${total === 1 ? '' : 's'}`);
-    for (const item of listAt(answer, 'items')) {
+  return print(context, answer, options.output, ({ total, policy, operation = '', items }) => {
+    const what = policy ? policyText(policy) : '';
+    context.print(`to ${operation} ${what} changes ${total} path${total === 1 ? '' : 's'}`);
+    for (const item of items) {
       context.print(`\n${pathText(item)}`);
-      const rows = [...changeRows(item)];
-      context.print(indent(table(['FIELD', 'BEFORE', 'AFTER', 'BY'], rows)));
+      context.print(indent(table(['FIELD', 'BEFORE', 'AFTER', 'BY'], [...changeRows(item)])));
     }
   });
 }
@@ -80,16 +79,16 @@ async function ofDeletion(
   context: CommandContext,
   words: readonly string[],
   options: PolicyOptions,
-): Promise<JsonObject> {
+): Promise<PolicyImpact> {
   const { path, query } = await restName(context, words, options);
-  return ask(context, `${path}/_impact`, { ...query, op: 'delete' });
+  return (await context.api()).rest.call(getPolicyImpact, { path, query: { ...query, op: 'delete' } });
 }
 
 async function ofFile(
   context: CommandContext,
   words: readonly string[],
   options: PolicyOptions & { readonly filename?: string },
-): Promise<JsonObject> {
+): Promise<PolicyImpact> {
   if (words.length > 0) throw new UsageError('-f takes kind and name from the file: leave them out');
   const [document, more] = await readDocuments([options.filename ?? ''], context.stdin);
   const value = document?.value;
@@ -102,36 +101,33 @@ async function ofFile(
   const mesh = textAt(value, 'mesh') || options.mesh;
   const place = { mesh, ...(namespace === undefined ? {} : { namespace }) };
   const { path, query } = await restName(context, [kind, name], place);
-  const { rest } = await context.api();
-  return rest.json({ method: 'POST', path: `${path}/_impact`, query, body: value });
+  return (await context.api()).rest.call(previewPolicyImpact, { path, query, body: value });
 }
 
 /** The fields that differ, and whose value each will be. */
-function* changeRows(item: JsonObject): Generator<readonly string[]> {
-  const [before, after] = ['before', 'after'].map(
-    (side) => new Map(fieldRows(objectAt(item, side)).map((row) => [row[0] ?? '', row])),
+function* changeRows({ before, after }: ImpactOnPath): Generator<readonly string[]> {
+  const [was, becomes] = [before, after].map(
+    (side) => new Map((side ? fieldRows(side) : []).map((row) => [row[0] ?? '', row])),
   );
-  for (const field of new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])) {
-    const [was, becomes] = [before?.get(field), after?.get(field)];
-    if (was?.[1] !== becomes?.[1]) yield [field, was?.[1] ?? '-', becomes?.[1] ?? '-', becomes?.[2] ?? '-'];
+  for (const field of new Set([...(was?.keys() ?? []), ...(becomes?.keys() ?? [])])) {
+    const [old, next] = [was?.get(field), becomes?.get(field)];
+    if (old?.[1] !== next?.[1]) yield [field, old?.[1] ?? '-', next?.[1] ?? '-', next?.[2] ?? '-'];
   }
 }
 
-async function ask(
+/** Prints an answer as it is, or in words with each of its texts in one line. */
+function print<T extends { readonly total: number; readonly items: readonly unknown[] }>(
   context: CommandContext,
-  path: string,
-  query: Readonly<Record<string, string | undefined>>,
-): Promise<JsonObject> {
-  return (await context.api()).rest.json({ path, query });
-}
-
-function print(context: CommandContext, answer: JsonObject, output: Output, inWords: () => void): number {
+  answer: T,
+  output: Output,
+  inWords: (answer: T) => void,
+): number {
   if (output !== 'table') {
     context.print(structured(answer, output));
     return 0;
   }
-  inWords();
-  const more = Number(textAt(answer, 'total')) - listAt(answer, 'items').length;
+  inWords(inLines(answer));
+  const more = answer.total - answer.items.length;
   if (more > 0) context.print(`\nand ${more} more`);
   return 0;
 }

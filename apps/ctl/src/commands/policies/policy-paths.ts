@@ -1,7 +1,8 @@
+import { listKinds, type EffectivePolicy, type PathNode, type PolicyName, type PolicyScope } from '@causeway/api';
 import { ApiError } from '@causeway/api-client';
-import type { JsonObject } from '@causeway/resources';
+import type { Kind } from '@causeway/resources';
 import { findKind, UsageError, type CommandContext } from '../../context';
-import { listAt, objectAt, textAt } from '../../render';
+import { objectAt } from '../../render';
 
 /** Place of a resource, as options give it. */
 export interface PlaceOptions {
@@ -10,13 +11,16 @@ export interface PlaceOptions {
   readonly zone?: string;
 }
 
-/** Name of a resource in a path of REST: declared kinds are looked up at the control plane. */
+/** One resource in a request. */
 export interface RestName {
-  readonly path: string;
-  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly path: { readonly plural: string; readonly mesh?: string; readonly name: string };
+  readonly query: { readonly namespace?: string | undefined; readonly zone?: string | undefined };
 }
 
-/** The path of the one resource that words name: `KIND/NAME` or `KIND NAME`. Throws UsageError for other words. */
+/**
+ * Returns the one resource that words name: `KIND/NAME` or `KIND NAME`; declared kinds are looked up at the control plane. Throws
+ * UsageError for other words.
+ */
 export async function restName(
   context: CommandContext,
   words: readonly string[],
@@ -27,60 +31,52 @@ export async function restName(
     throw new UsageError('name one resource as KIND/NAME or KIND NAME, as in meshservice/redis');
   }
   const { rest } = await context.api();
-  const kind = await collectionOf(context, noun);
-  const inMesh = kind.scope === 'mesh' ? `/meshes/${encodeURIComponent(mesh || (await rest.expectedMesh()))}` : '';
-  return { path: `${inMesh}/${kind.plural}/${encodeURIComponent(name)}`, query: { namespace, zone } };
+  const { plural, scope } = await findCollection(context, noun);
+  const place = scope === 'mesh' ? { mesh: mesh || (await rest.expectedMesh()) } : {};
+  return { path: { plural, ...place, name }, query: { namespace, zone } };
 }
 
-interface Collection {
-  readonly plural: string;
-  readonly scope: string;
-}
-
-async function collectionOf(context: CommandContext, noun: string): Promise<Collection> {
+async function findCollection(context: CommandContext, noun: string): Promise<Pick<Kind, 'plural' | 'scope'>> {
   const known = findKind(context.registry, noun);
   if (known) return known;
   const word = noun.toLowerCase();
-  const { rest } = await context.api();
-  const found = listAt(await rest.json({ path: '/_resources' }), 'resources').find((each) =>
-    ['name', 'path', 'shortName'].some((key) => textAt(each, key).toLowerCase() === word),
+  const { resources } = await (await context.api()).rest.call(listKinds);
+  const found = resources.find((each) =>
+    [each.name, each.path, each.shortName].some((one) => one?.toLowerCase() === word),
   );
   if (!found) throw new ApiError('not-found', `"${noun}" is no kind of this control plane`);
-  return { plural: textAt(found, 'path'), scope: textAt(found, 'scope').toLowerCase() };
+  return { plural: found.path, scope: found.scope === 'Mesh' ? 'mesh' : 'global' };
 }
 
 /** `producer: Mesh default > Namespace baker > … > Rule baker cakes`; from the Namespace on, which says the rest. */
-export function pathText(item: JsonObject): string {
-  const nodes = listAt(item, 'path').filter((node) => textAt(node, 'level') !== 'Mesh');
-  const context = textAt(item, 'context');
+export function pathText({ context, path }: Pick<PolicyScope, 'context' | 'path'>): string {
+  const nodes = path.filter(({ level }) => level !== 'Mesh');
   const text = nodes.map(nodeText).join(' > ') || 'Mesh';
   return context === 'producer' || context === 'backend' ? text : `${context}: ${text}`;
 }
 
-function nodeText(node: JsonObject): string {
-  const [level, name, section] = ['level', 'name', 'section'].map((key) => textAt(node, key));
-  if (section) return `${level} ${section}`;
-  return name ? `${level} ${name}` : (level ?? '');
+function nodeText({ level, name, section }: PathNode): string {
+  const part = section || name;
+  return part ? `${level} ${part}` : level;
 }
 
 /** `RetryPolicy baker/retries` */
-export function policyText(policy: JsonObject, withKind = true): string {
-  const name = ['namespace', 'name'].map((key) => textAt(policy, key)).join('/');
-  return withKind ? `${textAt(policy, 'kind')} ${name}` : name;
+export function policyText({ kind, namespace, name }: Omit<PolicyName, 'group'>, withKind = true): string {
+  return withKind ? `${kind} ${namespace}/${name}` : `${namespace}/${name}`;
 }
 
 /** The fields of an effective spec: the field, its value, the policy and the strategy of each. */
-export function fieldRows(side: JsonObject): readonly (readonly string[])[] {
-  return listAt(side, 'fields').map((field) => [
-    textAt(field, 'field'),
-    valueAt(objectAt(side, 'effective'), textAt(field, 'field')),
-    policyText(objectAt(field, 'policy'), false),
-    textAt(field, 'strategy'),
+export function fieldRows({ fields, effective }: EffectivePolicy): readonly (readonly string[])[] {
+  return fields.map(({ field, policy, strategy }) => [
+    field,
+    valueAt(effective, field),
+    policyText(policy, false),
+    strategy,
   ]);
 }
 
 /** Returns the value at a JSON pointer, as JSON. */
-export function valueAt(spec: JsonObject, pointer: string): string {
+export function valueAt(spec: object, pointer: string): string {
   const keys = pointer
     .split('/')
     .slice(1)

@@ -45,7 +45,7 @@ export function topologySvg(graph: DrawnGraph): string {
   columns.forEach((column, layer) => {
     if (column.length === 0) return;
     const title = graph.layers[layer] ?? '';
-    const width = Math.max(...[title, ...column.flatMap(({ lines }) => lines)].map(widthOf)) + 2 * PADDING;
+    const width = Math.max(...[title, ...column.flatMap(({ lines }) => lines)].map(measureWidth)) + 2 * PADDING;
     heads.push(`<text class="layer" x="${x + PADDING}" y="${HEAD - 12}">${escaped(title)}</text>`);
     let y = HEAD;
     for (const node of column) {
@@ -60,9 +60,9 @@ export function topologySvg(graph: DrawnGraph): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     STYLE,
-    ...graph.edges.flatMap((edge) => lineOf(boxes.get(edge.from), boxes.get(edge.to))),
+    ...graph.edges.flatMap((edge) => drawLine(boxes.get(edge.from), boxes.get(edge.to))),
     ...heads,
-    ...[...boxes.values()].map(boxOf),
+    ...[...boxes.values()].map(drawBox),
     '</svg>',
   ].join('\n');
 }
@@ -86,7 +86,7 @@ function orderedLayers({ nodes, edges }: DrawnGraph): readonly (readonly DrawnNo
     const neighbours = isForth ? left : right;
     for (const column of isForth ? columns : [...columns].reverse()) {
       const middle = new Map(
-        column.map(({ id }) => [id, middleOf(neighbours.get(id) ?? [], place) ?? place.get(id) ?? 0]),
+        column.map(({ id }) => [id, averagePlace(neighbours.get(id) ?? [], place) ?? place.get(id) ?? 0]),
       );
       column.sort((a, b) => (middle.get(a.id) ?? 0) - (middle.get(b.id) ?? 0));
       note(column);
@@ -105,11 +105,11 @@ function linked(pairs: readonly (readonly [string, string])[]): ReadonlyMap<stri
   return found;
 }
 
-function middleOf(ids: readonly string[], place: ReadonlyMap<string, number>): number | undefined {
+function averagePlace(ids: readonly string[], place: ReadonlyMap<string, number>): number | undefined {
   return ids.length === 0 ? undefined : ids.reduce((sum, id) => sum + (place.get(id) ?? 0), 0) / ids.length;
 }
 
-function lineOf(from: Box | undefined, to: Box | undefined): string[] {
+function drawLine(from: Box | undefined, to: Box | undefined): string[] {
   if (!from || !to) return [];
   const [x1, y1] = [from.x + from.width, from.y + from.height / 2];
   const [x2, y2] = [to.x, to.y + to.height / 2];
@@ -117,7 +117,7 @@ function lineOf(from: Box | undefined, to: Box | undefined): string[] {
   return [`<path d="M${x1},${y1} C${bend},${y1} ${bend},${y2} ${x2},${y2}"/>`];
 }
 
-function boxOf({ node, x, y, width, height }: Box): string {
+function drawBox({ node, x, y, width, height }: Box): string {
   const lines = node.lines.map((line, i) => {
     const style = i === 0 ? ' class="first"' : '';
     return `<text${style} x="${x + PADDING}" y="${y + (i + 1) * LINE - 2}">${escaped(shortened(line))}</text>`;
@@ -127,7 +127,7 @@ function boxOf({ node, x, y, width, height }: Box): string {
 
 const shortened = (line: string): string =>
   line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…`;
-const widthOf = (line: string): number => CHARACTER * Math.min(line.length, MAX_LINE_LENGTH) * 1.05;
+const measureWidth = (line: string): number => CHARACTER * Math.min(line.length, MAX_LINE_LENGTH) * 1.05;
 
 /** A text as XML 1.0 has it; what XML cannot have is left out. */
 function escaped(text: string): string {

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@causeway/resources';
+import { getTopology, type Topology } from '@causeway/api';
 import { Option, type Command } from 'commander';
 import type { CommandContext } from '../../context';
 import { meshOption, zoneOption, type SetExitCode } from '../../options';
-import { listAt, structured, textAt } from '../../render';
+import { inLines, joinGiven, structured } from '../../render';
 import { policyText } from './policy-paths';
 import { topologySvg, type DrawnGraph } from './topology-svg';
 
@@ -16,15 +16,15 @@ interface TopologyOptions {
 /** `causeway topology`: the graph of what policies can name, as data, in DOT, or as a picture. */
 async function topology(context: CommandContext, { mesh, root, zone, output }: TopologyOptions): Promise<number> {
   const { rest } = await context.api();
-  const path = `/meshes/${encodeURIComponent(mesh || (await rest.expectedMesh()))}/topology`;
+  const path = { mesh: mesh || (await rest.expectedMesh()) };
   const query = { root, zone };
   if (output === 'dot') {
-    context.print((await rest.text({ path, query: { ...query, format: 'dot' } })).trimEnd());
+    context.print((await rest.text(getTopology, { path, query: { ...query, format: 'dot' } })).trimEnd());
     return 0;
   }
-  const graph = await rest.json({ path, query });
-  context.print(output === 'svg' ? topologySvg(drawn(graph)) : structured(graph, output));
-  if (textAt(graph, 'truncated') === 'true') context.printError('the graph has more nodes: --root narrows it');
+  const graph = await rest.call(getTopology, { path, query });
+  context.print(output === 'svg' ? topologySvg(drawn(inLines(graph))) : structured(graph, output));
+  if (graph.truncated) context.printError('the graph has more nodes: --root narrows it');
   return 0;
 }
 
@@ -42,17 +42,16 @@ const layers = [
   'Virtual',
 ];
 
-function drawn(graph: JsonObject): DrawnGraph {
-  const nodes = listAt(graph, 'nodes').map((node) => {
-    const [level, namespace, name, section] = ['level', 'namespace', 'name', 'section'].map((key) => textAt(node, key));
-    const place = [namespace, name].filter(Boolean).join('/') || (level ?? '');
+function drawn(graph: Topology): DrawnGraph {
+  const nodes = graph.nodes.map(({ id, level, namespace, name, section, policies }) => {
+    const place = joinGiven([namespace, name], '/') || level;
     return {
-      id: textAt(node, 'id'),
-      layer: Math.max(0, layers.indexOf(level ?? '')),
-      lines: [section ? `${place}:${section}` : place, ...listAt(node, 'policies').map((policy) => policyText(policy))],
+      id: String(id),
+      layer: Math.max(0, layers.indexOf(level)),
+      lines: [section ? `${place}:${section}` : place, ...policies.map((policy) => policyText(policy))],
     };
   });
-  const edges = listAt(graph, 'edges').map((edge) => ({ from: textAt(edge, 'from'), to: textAt(edge, 'to') }));
+  const edges = graph.edges.map(({ from, to }) => ({ from: String(from), to: String(to) }));
   return { nodes, edges, layers };
 }
 

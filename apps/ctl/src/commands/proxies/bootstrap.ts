@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
+import { dataplaneTokens, getResource, showAuthority, showConfig, zoneTokens } from '@causeway/api';
 import { ApiError, type ApiClient } from '@causeway/api-client';
 import { createWorkloadKey } from '@causeway/identity';
-import { isJsonObject, type JsonObject } from '@causeway/resources';
+import type { JsonObject } from '@causeway/resources';
 import {
   envoyBootstrap,
   tokenSecret,
@@ -53,9 +54,9 @@ export async function bootstrapProxy(
   options: BootstrapOptions,
 ): Promise<number> {
   const api = await context.api();
-  const settings = await api.rest.json({ path: '/config' });
-  const subject = subjectOf(proxy, options, textAt(settings, 'CAUSEWAY_MESH_NAME'));
-  const grpcSubject = options.grpc === true ? dataplaneOf(subject) : undefined;
+  const settings = await api.rest.call(showConfig);
+  const subject = parseSubject(proxy, options, textAt(settings, 'CAUSEWAY_MESH_NAME'));
+  const grpcSubject = options.grpc === true ? requireDataplane(subject) : undefined;
   const zone = textAt(settings, 'CAUSEWAY_ZONE_NAME');
   await checkDeclared(api, subject);
   const token =
@@ -72,13 +73,13 @@ export async function bootstrapProxy(
   const keyFile = join(folder, KEY_FILE);
   const tokenFile = join(folder, TOKEN_FILE);
   const bootstrap = envoyBootstrap({
-    node: { ...nodeOf(subject), metadata: metadataOf(subject, { ...options, csr, keyFile }) },
+    node: { ...describeNode(subject), metadata: describeMetadata(subject, { ...options, csr, keyFile }) },
     controlPlanes,
     ...(authority !== undefined && { authority }),
     token: { file: tokenFile },
     protocol: 'delta',
-    admin: adminOf(options, folder),
-    ...connectionsOf(subject, options),
+    admin: parseAdmin(options, folder),
+    ...parseConnections(subject, options),
   });
   writeOwn(keyFile, privateKey);
   writeOwn(tokenFile, `${JSON.stringify(tokenSecret(token))}\n`);
@@ -88,7 +89,7 @@ export async function bootstrapProxy(
   return 0;
 }
 
-function subjectOf(proxy: string | undefined, { ingress, egress }: BootstrapOptions, expectedMesh: string): Subject {
+function parseSubject(proxy: string | undefined, { ingress, egress }: BootstrapOptions, expectedMesh: string): Subject {
   if ([proxy, ingress, egress].filter((name) => name !== undefined).length !== 1)
     throw new UsageError('name either a Dataplane as MESH/NAME, --ingress NAME or --egress NAME');
   if (ingress !== undefined) return { type: 'ingress', name: ingress };
@@ -98,7 +99,7 @@ function subjectOf(proxy: string | undefined, { ingress, egress }: BootstrapOpti
   return { type: 'dataplane', mesh: mesh ?? (expectedMesh || 'default'), name };
 }
 
-function dataplaneOf(subject: Subject): Subject & { readonly type: 'dataplane' } {
+function requireDataplane(subject: Subject): Subject & { readonly type: 'dataplane' } {
   if (subject.type !== 'dataplane') throw new UsageError('--grpc is for a Dataplane');
   return subject;
 }
@@ -107,8 +108,11 @@ function dataplaneOf(subject: Subject): Subject & { readonly type: 'dataplane' }
 async function checkDeclared(api: ApiClient, subject: Subject): Promise<void> {
   if (subject.type === 'dataplane') return;
   const { type, name } = subject;
-  const [kind, plural] = type === 'ingress' ? ['ZoneIngress', 'zoneingresses'] : ['ZoneEgress', 'zoneegresses'];
-  await api.rest.json({ path: `/${plural}/${encodeURIComponent(name)}` }).catch((error: unknown) => {
+  const isIngress = type === 'ingress';
+  const [kind, plural] = isIngress
+    ? (['ZoneIngress', 'zoneingresses'] as const)
+    : (['ZoneEgress', 'zoneegresses'] as const);
+  await api.rest.call(getResource, { path: { plural, name } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
     throw new UsageError(`--${type}: there is no ${kind} ${JSON.stringify(name)} here (causeway get ${plural})`, {
       cause: error,
@@ -120,16 +124,10 @@ async function checkDeclared(api: ApiClient, subject: Subject): Promise<void> {
 async function issued(api: ApiClient, subject: Subject, zone: string, { validFor }: BootstrapOptions): Promise<string> {
   if (subject.type !== 'dataplane') return issuedToZoneProxy(api, subject, zone, validFor);
   const { mesh, name } = subject;
-  const dataplane = await api.rest.json({
-    path: `/meshes/${encodeURIComponent(mesh)}/dataplanes/${encodeURIComponent(name)}`,
-  });
-  const labels = isJsonObject(dataplane['labels']) ? dataplane['labels'] : {};
-  const workload = textAt(labels, 'kuma.io/workload');
+  const dataplane = await api.rest.call(getResource, { path: { mesh, plural: 'dataplanes', name } });
+  const workload = textAt(dataplane, 'labels', 'kuma.io/workload');
   const body = { mesh, name, validFor, ...(workload !== '' && { workload }) };
-  const answer = await api.rest.json({ method: 'POST', path: '/tokens/dataplane', body });
-  const token = textAt(answer, 'token');
-  if (token === '') throw new UsageError('the server answers with no token: is it the control plane of a zone?');
-  return token;
+  return (await api.rest.call(dataplaneTokens.issue, { body })).token;
 }
 
 /** The command that issues a zone token where this zone's tokens come from: a zone of a global issues none. */
@@ -140,17 +138,17 @@ export function tokenCommandAtGlobal(zone: string, scope: readonly string[] = []
 /** Only a zone by itself issues zone tokens. */
 async function issuedToZoneProxy(
   api: ApiClient,
-  { type }: Pick<Subject, 'type'>,
+  { type }: Subject & { readonly type: 'ingress' | 'egress' },
   zone: string,
   validFor: string,
 ): Promise<string> {
   const body = { zone, scope: [type], validFor };
-  const answer = await api.rest.json({ method: 'POST', path: '/tokens/zone', body }).catch((error: unknown) => {
+  const answer = await api.rest.call(zoneTokens.issue, { body }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
     const made = tokenCommandAtGlobal(zone, [type]);
     throw new UsageError(`--${type} needs --token-file, for the global issues zone tokens: ${made}`, { cause: error });
   });
-  return textAt(answer, 'token');
+  return answer.token;
 }
 
 /** The authorities in PEM of the xDS port; undefined where the port is plain text. */
@@ -163,7 +161,7 @@ export async function authorityFor(
   if (!isTls(settings)) return undefined;
   if (textAt(settings, 'CAUSEWAY_XDS_TLS_CERT_FILE') !== '')
     throw new UsageError('the xDS port has a certificate of its own: name what verifies it, --xds-ca-file FILE');
-  return api.rest.text({ path: '/rest/ca' }).catch((error: unknown) => {
+  return api.rest.text(showAuthority).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
     throw new UsageError('name the certificates that verify the xDS port: --xds-ca-file FILE', { cause: error });
   });
@@ -200,7 +198,7 @@ function parseAddress(text: string): ControlPlaneAddress {
   return { host, port: Number(port) };
 }
 
-function nodeOf(subject: Subject): { readonly id: string; readonly cluster: string } {
+function describeNode(subject: Subject): { readonly id: string; readonly cluster: string } {
   return subject.type === 'dataplane'
     ? { id: `${subject.mesh}.${subject.name}`, cluster: subject.name }
     : { id: `.${subject.name}`, cluster: subject.type };
@@ -219,7 +217,7 @@ interface ProxyFacts extends Pick<BootstrapOptions, 'capture' | 'authoritiesFile
   readonly keyFile: string;
 }
 
-function metadataOf(subject: Subject, { csr, keyFile, capture, authoritiesFile }: ProxyFacts): JsonObject {
+function describeMetadata(subject: Subject, { csr, keyFile, capture, authoritiesFile }: ProxyFacts): JsonObject {
   const authorities =
     authoritiesFile === undefined ? MACHINE_AUTHORITIES.find((file) => existsSync(file)) : existing(authoritiesFile);
   if (subject.type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
@@ -231,7 +229,7 @@ function metadataOf(subject: Subject, { csr, keyFile, capture, authoritiesFile }
   };
 }
 
-function connectionsOf(
+function parseConnections(
   { type }: Pick<Subject, 'type'>,
   { maxConnections }: BootstrapOptions,
 ): { readonly connections?: number } {
@@ -250,7 +248,7 @@ function existing(file: string): string {
 /** Maximum length of the path of a unix socket that every system accepts. */
 const MAX_SOCKET_LENGTH = 103;
 
-function adminOf(
+function parseAdmin(
   { adminPort }: BootstrapOptions,
   folder: string,
 ): { readonly path: string } | { readonly address: string; readonly port: number } {

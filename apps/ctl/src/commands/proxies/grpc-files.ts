@@ -45,10 +45,10 @@ export async function writeGrpcFiles(context: CommandContext, start: GrpcStart):
   const { mesh, name, zone, token, folder, authority, controlPlanes } = start;
   const path = (file: keyof typeof FILES): string => join(folder, FILES[file]);
   const { privateKey } = await createWorkloadKey();
-  const creds = authority === undefined ? { type: 'insecure' } : tlsOf(path('controlPlane'));
+  const creds = authority === undefined ? { type: 'insecure' } : tlsCredentials(path('controlPlane'));
   const bootstrap = {
     xds_servers: controlPlanes.map((at) => ({
-      server_uri: uriOf(at),
+      server_uri: formatAddress(at),
       channel_creds: [creds],
       server_features: ['xds_v3'],
     })),
@@ -83,7 +83,7 @@ export async function writeGrpcFiles(context: CommandContext, start: GrpcStart):
   return 0;
 }
 
-function tlsOf(file: string): JsonObject {
+function tlsCredentials(file: string): JsonObject {
   return { type: 'tls', config: { ca_certificate_file: file } };
 }
 
@@ -176,7 +176,7 @@ function parsed(file: string): JsonObject {
   }
 }
 
-function uriOf({ host, port }: ControlPlaneAddress): string {
+function formatAddress({ host, port }: ControlPlaneAddress): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

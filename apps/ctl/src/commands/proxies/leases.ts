@@ -1,8 +1,8 @@
-import type { JsonObject } from '@causeway/resources';
+import { listLeases, releaseLeases as release, type AgentLease } from '@causeway/api';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context';
 import { outputOption, type SetExitCode } from '../../options';
-import { age, listAt, objectAt, structured, table, textAt, type Output } from '../../render';
+import { age, inLines, structured, table, type Output } from '../../render';
 
 interface LeasesOptions {
   readonly output: Output;
@@ -11,52 +11,45 @@ interface LeasesOptions {
 /** `causeway leases`: the leases of agents on the Dataplanes of the zone, and whether a mass end is held. */
 async function showLeases(context: CommandContext, { output }: LeasesOptions): Promise<number> {
   const { rest } = await context.api();
-  const items = await rest.items({ path: '/_leases' });
-  const hold = objectAt(await rest.json({ path: '/_leases', query: { size: '1' } }), 'hold');
+  const items = await rest.items(listLeases);
+  const { hold } = await rest.call(listLeases, { query: { size: 1 } });
   if (output !== 'table') {
-    context.print(structured({ items, ...(textAt(hold, 'since') === '' ? {} : { hold }) }, output));
+    context.print(structured({ items, ...(hold ? { hold } : {}) }, output));
     return 0;
   }
-  if (items.length === 0) context.printError('no leases');
-  else
-    context.print(
-      table(
-        HEAD,
-        items.map((item) => row(item, context.now())),
-      ),
-    );
-  if (textAt(hold, 'since') !== '')
+  const rows = inLines(items).map((item) => row(item, context.now()));
+  if (rows.length === 0) context.printError('no leases');
+  else context.print(table(HEAD, rows));
+  if (hold)
     context.printError(
-      `held: ${textAt(hold, 'expired')} of ${textAt(hold, 'total')} leases have ended at once; causeway leases release ends them`,
+      `held: ${hold.expired} of ${hold.total} leases have ended at once; causeway leases release ends them`,
     );
   return 0;
 }
 
 const HEAD = ['MESH', 'NAMESPACE', 'NAME', 'MACHINE', 'ADDRESS', 'AGE', 'LEASE', 'READY'];
 
-function row(lease: JsonObject, now: number): string[] {
-  const checks = listAt(lease, 'checks');
-  const ready = checks.filter((check) => check['ready'] === true).length;
-  const end = textAt(lease, 'expiresAt');
-  const isOver = Date.parse(end) <= now;
+function row(lease: AgentLease, now: number): string[] {
+  const { mesh, namespace, name, machine, address, since, expiresAt, checks } = lease;
+  const ready = checks.filter((check) => check.ready).length;
+  const isOver = Date.parse(expiresAt) <= now;
   return [
-    textAt(lease, 'mesh'),
-    textAt(lease, 'namespace') || 'default',
-    textAt(lease, 'name'),
-    textAt(lease, 'machine'),
-    textAt(lease, 'address'),
-    age(textAt(lease, 'since'), now),
-    isOver ? `ended ${age(end, now)} ago` : 'held',
+    mesh,
+    namespace || 'default',
+    name,
+    machine,
+    address,
+    age(since, now),
+    isOver ? `ended ${age(expiresAt, now)} ago` : 'held',
     checks.length === 0 ? '-' : `${ready}/${checks.length}`,
   ];
 }
 
 /** `causeway leases release`: what has expired until now ends, although it is much. */
 async function releaseLeases(context: CommandContext, { output }: LeasesOptions): Promise<number> {
-  const { rest } = await context.api();
-  const answer = await rest.json({ method: 'POST', path: '/_leases/release' });
+  const answer = await (await context.api()).rest.call(release);
   if (output !== 'table') context.print(structured(answer, output));
-  else context.print(`${textAt(answer, 'released')} expired leases are released: the leader ends them`);
+  else context.print(`${answer.released} expired leases are released: the leader ends them`);
   return 0;
 }
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@causeway/resources';
+import { getProxy, listProxies, type Proxy, type ProxyFault } from '@causeway/api';
 import type { CommandContext } from '../../context';
-import { age, listAt, structured, table, textAt, type Output } from '../../render';
+import { age, inLines, structured, table, type Output } from '../../render';
 
 /** Which proxies, and how they are shown. */
 export interface ProxiesOptions {
@@ -30,56 +30,46 @@ export async function proxies(
     return 0;
   }
   const isWide = output === 'wide';
-  const rows = items.map((item) => [...row(item, context.now()), ...(isWide ? wideRow(item) : [])]);
+  const shown = inLines(items);
+  const rows = shown.map((item) => [...row(item, context.now()), ...(isWide ? wideRow(item) : [])]);
   context.print(table([...HEAD, ...(isWide ? WIDE : [])], rows));
-  for (const item of items) for (const line of faults(item)) context.printError(line);
+  for (const item of shown) for (const line of faults(item)) context.printError(line);
   return 0;
 }
 
-async function all(context: CommandContext, { mesh, connected }: ProxiesOptions): Promise<readonly JsonObject[]> {
-  const query = { mesh: mesh === '' ? undefined : mesh, connected: connected === true ? 'true' : undefined };
-  return (await context.api()).rest.items({ path: '/_proxies', query });
+async function all(context: CommandContext, { mesh, connected }: ProxiesOptions): Promise<readonly Proxy[]> {
+  const query = { mesh: mesh || undefined, connected: connected || undefined };
+  return (await context.api()).rest.items(listProxies, { query });
 }
 
-async function one(context: CommandContext, name: string, { mesh, namespace }: ProxiesOptions): Promise<JsonObject> {
-  const of = encodeURIComponent(mesh === undefined || mesh === '' ? 'default' : mesh);
-  const path = `/_proxies/${of}/${encodeURIComponent(name)}`;
-  return (await context.api()).rest.json({ path, query: { namespace } });
+async function one(context: CommandContext, name: string, { mesh, namespace }: ProxiesOptions): Promise<Proxy> {
+  const path = { mesh: mesh || 'default', name };
+  return (await context.api()).rest.call(getProxy, { path, query: { namespace } });
 }
 
-function row(proxy: JsonObject, now: number): string[] {
-  const isConnected = proxy['connected'] === true;
-  const since = textAt(proxy, isConnected ? 'since' : 'lastSeen');
+function row(proxy: Proxy, now: number): string[] {
+  const { mesh, name, kind, connected, replica, since, lastSeen, certificate, rejected, refused } = proxy;
   return [
-    textAt(proxy, 'mesh'),
-    textAt(proxy, 'name'),
-    textAt(proxy, 'kind'),
-    String(isConnected),
-    textAt(proxy, 'replica'),
-    age(since, now),
-    untilText(textAt(proxy, 'certificate', 'notAfter'), now),
-    String(listAt(proxy, 'rejected').length + listAt(proxy, 'refused').length),
+    mesh,
+    name,
+    kind,
+    String(connected),
+    replica,
+    age(connected ? since : lastSeen, now),
+    untilText(certificate?.notAfter ?? '', now),
+    String(rejected.length + refused.length),
   ];
 }
 
-function wideRow(proxy: JsonObject): string[] {
-  const held = listAt(proxy, 'types').map((type) => `${textAt(type, 'type')}=${textAt(type, 'held')}`);
-  return [
-    textAt(proxy, 'address'),
-    textAt(proxy, 'userAgent'),
-    textAt(proxy, 'form'),
-    textAt(proxy, 'appliedRevision'),
-    held.join(','),
-  ];
+function wideRow({ address, userAgent, form, appliedRevision, types }: Proxy): string[] {
+  const held = types.map((one) => `${one.type}=${one.held}`);
+  return [address, userAgent, form, String(appliedRevision), held.join(',')];
 }
 
-function faults(proxy: JsonObject): readonly string[] {
-  const lines = (field: 'rejected' | 'refused', verb: string): readonly string[] =>
-    listAt(proxy, field).map(
-      (fault) =>
-        `${textAt(proxy, 'mesh')}/${textAt(proxy, 'name')} ${verb} ${textAt(fault, 'type')} ${textAt(fault, 'name')}: ${textAt(fault, 'reason')}`,
-    );
-  return [...lines('rejected', 'rejects'), ...lines('refused', 'is not sent')];
+function faults({ mesh, name, rejected, refused }: Proxy): readonly string[] {
+  const lines = (found: readonly ProxyFault[], verb: string): readonly string[] =>
+    found.map((fault) => `${mesh}/${name} ${verb} ${fault.type} ${fault.name}: ${fault.reason}`);
+  return [...lines(rejected, 'rejects'), ...lines(refused, 'is not sent')];
 }
 
 function untilText(end: string, now: number): string {

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { describeServer, showConfig } from '@causeway/api';
 import type { ApiClient } from '@causeway/api-client';
-import { identityKey, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
+import { identityKey, type Kind } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { outputOption, type SetExitCode } from '../../options';
-import { structured, table, textAt, type Output } from '../../render';
+import { inLines, pathTo, structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
 import { listKind, servedMeshes } from './synced-meshes';
 
@@ -39,7 +40,7 @@ export async function syncDiff(context: CommandContext, zone: string, options: S
       where === 'zone' ? zone : 'global',
       state,
       id.kind,
-      pathOf(id),
+      pathTo(id),
       parts.join(', '),
     ]);
     context.print(table(['WHERE', 'STATE', 'KIND', 'RESOURCE', 'WHAT DIFFERS'], rows));
@@ -54,7 +55,7 @@ interface Servers {
 }
 
 async function checkServers({ global, zone }: Servers, name: string): Promise<void> {
-  const [above, below] = [await modeOf(global), await modeOf(zone)];
+  const [above, below] = [await describeRole(global), await describeRole(zone)];
   if (above !== 'global')
     throw new UsageError(
       `${global.server.host} is ${above}: ask the global (--context, --server), and name the zone's server by --zone-context or --zone-server`,
@@ -65,9 +66,9 @@ async function checkServers({ global, zone }: Servers, name: string): Promise<vo
     );
 }
 
-async function modeOf(api: ApiClient): Promise<string> {
-  const facts = await api.rest.json({ path: '/' });
-  return textAt(facts, 'mode') === 'zone' ? `zone ${textAt(facts, 'zone')}` : textAt(facts, 'mode');
+async function describeRole(api: ApiClient): Promise<string> {
+  const { mode, zone = '' } = inLines(await api.rest.call(describeServer));
+  return mode === 'zone' ? `zone ${zone}` : mode;
 }
 
 /** Returns the differences that persist after a moment. */
@@ -79,12 +80,12 @@ async function standing(context: CommandContext, servers: Servers, zone: string)
   const first = await compareAll(context, servers, { zone, kinds });
   if (first.length === 0) return first;
   await pause(IN_FLIGHT, undefined, { signal: context.signal });
-  const before = new Set(first.map(keyOf));
+  const before = new Set(first.map(differenceKey));
   const again = kinds.filter(({ name }) => first.some(({ id }) => id.kind === name));
-  return (await compareAll(context, servers, { zone, kinds: again })).filter((each) => before.has(keyOf(each)));
+  return (await compareAll(context, servers, { zone, kinds: again })).filter((each) => before.has(differenceKey(each)));
 }
 
-function keyOf({ where, state, id }: Difference): string {
+function differenceKey({ where, state, id }: Difference): string {
   return `${where} ${state} ${identityKey(id)}`;
 }
 
@@ -93,7 +94,7 @@ async function compareAll(
   servers: Servers,
   { zone, kinds }: { readonly zone: string; readonly kinds: readonly Kind[] },
 ): Promise<readonly Difference[]> {
-  const config = await configOf(servers.global);
+  const config = await servers.global.rest.call(showConfig);
   const meshes = await servedMeshes(servers.global, context.registry, config);
   const zones = await listKind(servers.global, context.registry.kind('Zone'));
   const exportDefault = textAt(config, 'CAUSEWAY_EXPORT_DEFAULT') === 'None' ? 'None' : 'All';
@@ -104,16 +105,6 @@ async function compareAll(
     differences.push(...compareStores({ kind, zone, inGlobal, inZone, view }));
   }
   return differences;
-}
-
-async function configOf(api: ApiClient): Promise<JsonObject> {
-  const settings = await api.rest.json({ path: '/config' });
-  return isJsonObject(settings) ? settings : {};
-}
-
-/** `east/default/shop/redis`, without empty parts. */
-function pathOf({ zone, mesh, namespace, name }: Difference['id']): string {
-  return [zone, mesh, namespace, name].filter((part) => part !== '').join('/');
 }
 
 /** `causeway sync`. */

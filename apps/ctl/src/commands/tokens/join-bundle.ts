@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { showConfig } from '@causeway/api';
 import { formatJoinBundle, type JoinBundle } from '@causeway/identity';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt, type Output } from '../../render';
@@ -43,7 +44,7 @@ export async function findJoinPlace(
   zone?: string,
 ): Promise<JoinPlace> {
   const api = await context.api();
-  const settings = await api.rest.json({ path: '/config' });
+  const settings = await api.rest.call(showConfig);
   const here = textAt(settings, 'CAUSEWAY_ZONE_NAME');
   if (here === '') {
     const first =

@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto';
+import { dataplaneTokens, showZoneAuthority, userTokens, zoneTokens, type AnswerOf } from '@causeway/api';
 import { formatJoinBundle } from '@causeway/identity';
-import type { JsonObject } from '@causeway/resources';
 import { ApiError } from '@causeway/api-client';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { listed, meshOption, outputOption, parseSeconds, type SetExitCode } from '../../options';
 import { printWarnings } from '../delete';
-import { structured, textAt, textsAt, type Output } from '../../render';
+import { inLines, structured, type Output } from '../../render';
 import { tokenCommandAtGlobal } from '../proxies/bootstrap';
 import { decodeClaims, type TokenKind } from '../../settings/token-claims';
 import { findJoinPlace, printGivenBundle, refuseWithoutBundle, type BundleOptions } from './join-bundle';
-import { chosenUses, issuedTokens, listTokens, type ListTokensOptions, type TokenUseOptions } from './list-tokens';
+import {
+  chosenUses,
+  issuedTokens,
+  listTokens,
+  TOKENS,
+  type ListTokensOptions,
+  type TokenUseOptions,
+} from './list-tokens';
 
 export interface ZoneTokenOptions extends BundleOptions {
   readonly validFor?: string;
@@ -41,13 +48,15 @@ export async function issueZoneToken(
   const scope = options.scope ?? (bundle ? ['ingress'] : undefined);
   const order = { zone, ...(scope ? { scope: [...scope] } : {}) };
   const printed = (token: string): string => (place ? formatJoinBundle({ ...place, mesh: '', token }) : token);
-  const body = await issue(context, 'zone', order, { validFor, output, printed }).catch((error: unknown) => {
+  const { rest } = await context.api();
+  const body = { ...order, validFor: inServerUnits(validFor) };
+  const issued = await rest.call(zoneTokens.issue, { body }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
     const command = tokenCommandAtGlobal(zone, scope);
     const then = bundle ? 'then --token-file FILE' : 'or --server URL';
     throw new UsageError(`the global issues the tokens of this zone: ${command} (${then})`, { cause: error });
   });
-  if (body) context.printError(`token ${textAt(body, 'id')} of zone ${zone}, valid until ${textAt(body, 'expiresAt')}`);
+  printIssued(context, issued, { output, printed, of: `of zone ${zone}` });
   return 0;
 }
 
@@ -57,11 +66,11 @@ export async function issueUserToken(
   name: string,
   options: UserTokenOptions,
 ): Promise<number> {
-  const body = await issue(context, 'user', { name, groups: [...(options.group ?? [])] }, options);
-  if (!body) return 0;
-  const groups = textsAt(body, 'groups').join(', ') || 'no groups';
-  const until = textAt(body, 'expiresAt');
-  context.printError(`token ${textAt(body, 'id')} of user ${name} (${groups}), valid until ${until}`);
+  const { output, group = [], validFor } = options;
+  const body = { name, groups: group, validFor: inServerUnits(validFor) };
+  const issued = await (await context.api()).rest.call(userTokens.issue, { body });
+  const groups = inLines(issued.groups).join(', ') || 'no groups';
+  printIssued(context, issued, { output, of: `of user ${name} (${groups})` });
   return 0;
 }
 
@@ -93,28 +102,26 @@ export async function issueDataplaneToken(
   refuseWithoutBundle(options);
   if (bundle && service === undefined)
     throw new UsageError('--bundle needs --service SERVICE for each service of the machine, or --no-service');
-  const mesh = options.mesh || (await expectedMesh(context));
-  const order = {
+  const mesh = options.mesh || (await (await context.api()).rest.expectedMesh());
+  const body = {
     mesh,
     ...(name === undefined ? {} : { name }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(workload === undefined ? {} : { workload }),
-    ...(service === undefined ? {} : { services: namesOf(service) }),
+    ...(service === undefined ? {} : { services: parseServices(service) }),
     ...(machines === undefined ? {} : { machines: Number(machines) }),
-    ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
+    ...(tag.length === 0 ? {} : { tags: parseTags(tag) }),
+    validFor: inServerUnits(validFor),
   };
   const place = bundle ? await findJoinPlace(context, options) : undefined;
   const printed = (token: string): string => (place ? formatJoinBundle({ ...place, mesh, token }) : token);
-  const body = await issue(context, 'dataplane', order, { validFor, output, printed });
-  if (!body) return 0;
-  const until = textAt(body, 'expiresAt');
-  const who = grantText(name, options);
-  context.printError(`token ${textAt(body, 'id')} of mesh ${mesh} (${who}), valid until ${until}`);
+  const issued = await (await context.api()).rest.call(dataplaneTokens.issue, { body });
+  printIssued(context, issued, { output, printed, of: `of mesh ${mesh} (${grantText(name, options)})` });
   return 0;
 }
 
 /** The services that a flag names; none with `--no-service`. */
-function namesOf(service: readonly string[] | false): readonly string[] {
+function parseServices(service: readonly string[] | false): readonly string[] {
   return service === false ? [] : service.flatMap((one) => one.split(','));
 }
 
@@ -125,19 +132,14 @@ function grantText(name: string | undefined, options: DataplaneTokenOptions): st
     name === undefined ? undefined : `Dataplane ${name}`,
     workload === undefined ? undefined : `workload ${workload}`,
     namespace === 'default' ? undefined : `namespace ${namespace}`,
-    service === undefined ? undefined : `serves ${namesOf(service).join(', ') || 'nothing'}`,
+    service === undefined ? undefined : `serves ${parseServices(service).join(', ') || 'nothing'}`,
     name === undefined && workload !== undefined ? `at most ${machines ?? DEFAULT_MACHINES} machines` : undefined,
   ];
   return parts.filter((part) => part !== undefined).join(', ') || 'every Dataplane';
 }
 
-/** The mesh that the control plane means where none is named. */
-async function expectedMesh(context: CommandContext): Promise<string> {
-  return textAt(await (await context.api()).rest.json({ path: '/_resources' }), 'defaultMesh');
-}
-
 /** `key=value,value` of each tag. */
-function tagsOf(given: readonly string[]): JsonObject {
+function parseTags(given: readonly string[]): Readonly<Record<string, string[]>> {
   const tags: Record<string, string[]> = {};
   for (const one of given) {
     const [tag = '', values] = [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)];
@@ -148,19 +150,17 @@ function tagsOf(given: readonly string[]): JsonObject {
   return tags;
 }
 
-/** Prints a new token. Resolves with the server's answer, unless that is printed too. */
-async function issue(
+/** Prints a new token; on standard error its id and end, unless the answer has been printed as it is. */
+function printIssued(
   context: CommandContext,
-  use: TokenKind,
-  order: JsonObject,
-  options: Pick<UserTokenOptions, 'validFor' | 'output'> & { readonly printed?: (token: string) => string },
-): Promise<JsonObject | undefined> {
-  const { validFor, output, printed = (token) => token } = options;
-  const asked = { ...order, validFor: inServerUnits(validFor) };
-  const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}`, body: asked });
-  if (textAt(body, 'token') === '') throw new UsageError('the server answers with no token: is it a control plane?');
-  context.print(output === 'table' ? printed(textAt(body, 'token')) : structured(body, output));
-  return output === 'table' ? body : undefined;
+  issued: Pick<AnswerOf<typeof userTokens.issue>, 'token' | 'id' | 'expiresAt'>,
+  how: { readonly output: Output; readonly of: string; readonly printed?: (token: string) => string },
+): void {
+  const { output, of, printed = (token) => token } = how;
+  if (output !== 'table') return context.print(structured(issued, output));
+  const { token, id, expiresAt } = inLines(issued);
+  context.print(printed(token));
+  context.printError(`token ${id} ${of}, valid until ${expiresAt}`);
 }
 
 /** A duration as the control plane reads it, which knows no weeks. */
@@ -175,10 +175,9 @@ export async function revokeToken(
   options: TokenUseOptions,
 ): Promise<number> {
   const { id, use } = claimed(idOrToken) ?? { id: idOrToken, use: await findUse(context, idOrToken, options) };
-  const { rest } = await context.api();
-  const body = await rest.json({ method: 'POST', path: `/tokens/${use}/revocations`, body: { id } });
+  const { warnings = [] } = await (await context.api()).rest.call(TOKENS[use].revoke, { body: { id } });
   context.print(`${use} token ${id} revoked`);
-  printWarnings(context, textsAt(body, 'warnings'));
+  printWarnings(context, warnings);
   return 0;
 }
 
@@ -194,9 +193,8 @@ function claimed(token: string): { readonly id: string; readonly use: TokenKind 
 async function findUse(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenKind> {
   const [only, ...others] = chosenUses(options);
   if (only !== undefined && others.length === 0) return only;
-  const found = (await issuedTokens(context, options)).find((token) => token['id'] === id);
-  const use = chosenUses(options).find((one) => one === found?.['type']);
-  if (use !== undefined) return use;
+  const found = (await issuedTokens(context, options)).find((token) => token.id === id);
+  if (found) return found.type;
   throw new UsageError(
     `no token has the id "${id}" (causeway tokens list); --users, --zones or --dataplanes revokes it unseen`,
   );
@@ -205,15 +203,15 @@ async function findUse(context: CommandContext, id: string, options: TokenUseOpt
 /** `causeway tokens rotate`: makes a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
 export async function rotateKey(context: CommandContext, options: TokenUseOptions): Promise<number> {
   const use: TokenKind = options.dataplanes ? 'dataplane' : options.users ? 'user' : 'zone';
-  const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}/keys` });
-  context.print(`new ${use} tokens are signed with key ${textAt(body, 'serial')}; those of older keys stay valid`);
+  const { serial } = await (await context.api()).rest.call(TOKENS[use].rotate);
+  context.print(`new ${use} tokens are signed with key ${serial}; those of older keys stay valid`);
   context.printError(`to end the tokens of an older key: causeway delete globalsecrets ${use}-token-signing-key-N`);
   return 0;
 }
 
 /** `causeway tokens ca`: prints the certificate by which zones verify the global, for `CAUSEWAY_GLOBAL_CA_FILE`. */
 export async function showAuthority(context: CommandContext): Promise<number> {
-  const pem = await (await context.api()).rest.text({ path: '/kds/ca' });
+  const pem = await (await context.api()).rest.text(showZoneAuthority);
   context.print(pem.trimEnd());
   context.printError(`SHA-256 ${fingerprint(pem)}`);
   return 0;

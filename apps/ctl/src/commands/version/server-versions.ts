@@ -1,8 +1,8 @@
+import { describeServer, listZoneOverviews, type ZoneOverview } from '@causeway/api';
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
-import type { JsonObject } from '@causeway/resources';
 import type { ProgramContext } from '../../context';
 import { formatApiError } from '../../control-plane';
-import { objectAt, structured, table, textAt, type Output } from '../../render';
+import { inLines, structured, table, textAt, type Output } from '../../render';
 import { resolveConnection } from '../../settings/connection';
 
 /** One program and its version. */
@@ -24,7 +24,7 @@ export async function showVersions(
   context: ProgramContext,
   { version, client, output }: VersionRequest,
 ): Promise<number> {
-  const { servers, failure } = client ? { servers: [], failure: undefined } : await serversOf(context);
+  const { servers, failure } = client ? { servers: [], failure: undefined } : await listServers(context);
   if (output === 'table') {
     const rows = servers.map((each) => [each.name, each.version, each.at]);
     context.print(table(['PROGRAM', 'VERSION', 'AT'], [['client', version], ...rows]));
@@ -40,14 +40,12 @@ interface Servers {
 }
 
 /** The control plane that is asked and, if it is the global, what its zones run. */
-async function serversOf(context: ProgramContext): Promise<Servers> {
+async function listServers(context: ProgramContext): Promise<Servers> {
   const api = await connectApi({ ...resolveConnection(context.config, context.flags()), signal: context.signal });
   try {
-    const facts = await api.rest.json({ path: '/' });
-    const zone = textAt(facts, 'zone');
-    const name = zone === '' ? textAt(facts, 'mode') : `zone ${zone}`;
-    const self = { name, version: textAt(facts, 'version'), at: api.server.origin };
-    return { servers: [self, ...(zone === '' ? await zonesOf(api) : [])], failure: undefined };
+    const { zone = '', mode, version } = inLines(await api.rest.call(describeServer));
+    const self = { name: zone === '' ? mode : `zone ${zone}`, version, at: api.server.origin };
+    return { servers: [self, ...(zone === '' ? await listZones(api) : [])], failure: undefined };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { servers: [], failure: formatApiError(error) };
@@ -55,26 +53,25 @@ async function serversOf(context: ProgramContext): Promise<Servers> {
 }
 
 /** The Causeway zones that the global knows; none for a caller who may not see them. */
-async function zonesOf(api: ApiClient): Promise<readonly Versioned[]> {
-  const items = await api.rest.items({ path: '/zones+insights' }).catch((error: unknown): readonly JsonObject[] => {
+async function listZones(api: ApiClient): Promise<readonly Versioned[]> {
+  const items = await api.rest.items(listZoneOverviews).catch((error: unknown): readonly ZoneOverview[] => {
     if (error instanceof ApiError && (error.code === 'unauthenticated' || error.code === 'forbidden')) return [];
     throw error;
   });
-  return items.flatMap((item) => {
-    const insight = objectAt(item, 'zoneInsight');
-    const version = textAt(insight, 'version');
-    if (version === '' || textAt(insight, 'peer') !== 'causeway') return [];
-    return [{ name: `zone ${textAt(item, 'name')}`, version, at: textAt(insight, 'zoneInstanceId') }];
+  return inLines(items).flatMap(({ name, zoneInsight = {} }) => {
+    const { version, peer } = zoneInsight;
+    if (!version || peer !== 'causeway') return [];
+    return [{ name: `zone ${name}`, version, at: textAt(zoneInsight, 'zoneInstanceId') }];
   });
 }
 
 /** A warning for each server of another minor version: flags and fields of one may be unknown to the other. */
 export function skewWarnings(client: string, servers: readonly Pick<Versioned, 'name' | 'version'>[]): string[] {
   return servers
-    .filter(({ version }) => minorOf(version) !== minorOf(client))
+    .filter(({ version }) => minorVersion(version) !== minorVersion(client))
     .map(({ name, version }) => `warning: ${name} is ${version}, this program is ${client}: bring them to one version`);
 }
 
-function minorOf(version: string): string {
+function minorVersion(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }

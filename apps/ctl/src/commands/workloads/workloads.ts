@@ -1,8 +1,8 @@
-import type { JsonObject } from '@causeway/resources';
+import { confirmWorkload, listWorkloads, revokeWorkload, type Workload } from '@causeway/api';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context';
 import { meshOption, outputOption, type SetExitCode } from '../../options';
-import { age, listAt, structured, table, textAt, textsAt, type Output } from '../../render';
+import { age, inLines, structured, table, type Output } from '../../render';
 
 interface WorkloadsOptions {
   readonly output: Output;
@@ -17,30 +17,27 @@ interface WorkloadOptions extends WorkloadsOptions {
 const HEAD = ['MESH', 'NAMESPACE', 'NAME', 'SERVICES', 'BY', 'AGE', 'REGISTERED'];
 
 /** `causeway workloads`: the machines of the zone that have joined, and what they were granted. */
-async function listWorkloads(context: CommandContext, { output }: WorkloadsOptions): Promise<number> {
-  const items = await (await context.api()).rest.items({ path: '/_workloads' });
+async function showWorkloads(context: CommandContext, { output }: WorkloadsOptions): Promise<number> {
+  const items = await (await context.api()).rest.items(listWorkloads);
+  const rows = inLines(items).map((item) => row(item, context.now()));
   if (output !== 'table') context.print(structured({ items }, output));
-  else if (items.length === 0) context.printError('no machine has joined');
-  else
-    context.print(
-      table(
-        HEAD,
-        items.map((item) => row(item, context.now())),
-      ),
-    );
+  else if (rows.length === 0) context.printError('no machine has joined');
+  else context.print(table(HEAD, rows));
   return 0;
 }
 
-function row(item: JsonObject, now: number): string[] {
-  const until = textAt(item, 'confirmBefore');
+function row(
+  { mesh, namespace, name, services, by, since, registered, confirmBefore }: Workload,
+  now: number,
+): string[] {
   return [
-    textAt(item, 'mesh'),
-    textAt(item, 'namespace'),
-    textAt(item, 'name'),
-    item['services'] === undefined ? 'as its Dataplane' : textsAt(item, 'services').join(',') || 'none',
-    until === '' ? textAt(item, 'by') : `${textAt(item, 'by')}, ends ${until} unless confirmed`,
-    age(textAt(item, 'since'), now),
-    item['registered'] === true ? 'yes' : 'no',
+    mesh,
+    namespace,
+    name,
+    services ? services.join(',') || 'none' : 'as its Dataplane',
+    confirmBefore === undefined ? by : `${by}, ends ${confirmBefore} unless confirmed`,
+    age(since, now),
+    registered ? 'yes' : 'no',
   ];
 }
 
@@ -51,58 +48,45 @@ const HOW_ZONES_HEAR: Readonly<Record<string, string>> = {
 };
 
 /** `causeway workloads revoke NAME`: ends what a machine was granted, everywhere. */
-async function revokeWorkload(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
+async function revoke(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
   const { output, dryRun = false } = options;
-  const answer = await send(context, 'revocations', name, { ...options, dryRun });
+  const body = { ...(await identify(context, name, options)), dryRun };
+  const answer = await (await context.api()).rest.call(revokeWorkload, { body });
   if (output !== 'table') {
     context.print(structured(answer, output));
     return 0;
   }
+  const { mesh, namespace, services, tokens, newBundles, otherZones, ...zones } = inLines(answer);
   const verb = dryRun ? 'would be revoked' : 'is revoked';
-  const services = textsAt(answer, 'services');
   const serves = services.length === 0 ? '' : `, which served ${services.join(', ')}`;
-  context.print(`workload ${textAt(answer, 'mesh')}/${textAt(answer, 'namespace')}/${name} ${verb}${serves}`);
+  context.print(`workload ${mesh}/${namespace}/${name} ${verb}${serves}`);
   const end = dryRun ? 'would end' : 'have ended';
-  context.print(
-    `its streams, its certificates and its endpoints ${end}; tokens that ${end}: ${textsAt(answer, 'tokens').length}`,
-  );
-  const bundles = namesAt(answer, 'newBundles');
+  context.print(`its streams, its certificates and its endpoints ${end}; tokens that ${end}: ${tokens.length}`);
+  const bundles = newBundles.map((one) => one.name);
   if (bundles.length > 0) {
     const need = dryRun ? 'would need' : 'need';
     context.print(`joined with the same bundle, go on, and ${need} a new one to join again: ${bundles.join(', ')}`);
   }
-  const hear = HOW_ZONES_HEAR[textAt(answer, 'otherZones')];
+  const hear = HOW_ZONES_HEAR[otherZones];
   if (hear !== undefined) context.printError(hear);
-  const away = textsAt(answer, 'disconnectedZones');
+  const { disconnectedZones: away, kumaZones: kuma } = zones;
   if (away.length > 0)
     context.printError(`no session with the global: ${away.join(', ')}; each acts on it when it is back`);
-  const kuma = textsAt(answer, 'kumaZones');
   if (kuma.length > 0)
     context.printError(`zones of Kuma know no revocation, and believe a certificate until it ends: ${kuma.join(', ')}`);
   return 0;
 }
 
 /** `causeway workloads confirm NAME`: lets stand what came back by its certificate after an import. */
-async function confirmWorkload(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
-  const answer = await send(context, 'confirmations', name, options);
+async function confirm(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
+  const body = await identify(context, name, options);
+  const answer = await (await context.api()).rest.call(confirmWorkload, { body });
   context.print(options.output === 'table' ? `workload ${name} stands` : structured(answer, options.output));
   return 0;
 }
 
-async function send(
-  context: CommandContext,
-  path: string,
-  name: string,
-  { mesh, namespace, dryRun }: WorkloadOptions,
-): Promise<JsonObject> {
-  const { rest } = await context.api();
-  const resolvedMesh = mesh || textAt(await rest.json({ path: '/_resources' }), 'defaultMesh');
-  const body = { mesh: resolvedMesh, namespace, name, ...(dryRun !== undefined && { dryRun }) };
-  return rest.json({ method: 'POST', path: `/_workloads/${path}`, body });
-}
-
-function namesAt(answer: JsonObject, field: string): readonly string[] {
-  return listAt(answer, field).map((one) => textAt(one, 'name'));
+async function identify(context: CommandContext, name: string, { mesh, namespace }: WorkloadOptions) {
+  return { mesh: mesh || (await (await context.api()).rest.expectedMesh()), namespace, name };
 }
 
 /** `causeway workloads` and its subcommands. */
@@ -111,7 +95,7 @@ export function registerWorkloads(program: Command, context: CommandContext, fin
     .command('workloads')
     .description('shows the machines of the zone that have joined, and what they were granted')
     .addOption(outputOption())
-    .action(async (options: WorkloadsOptions) => finish(await listWorkloads(context, options)));
+    .action(async (options: WorkloadsOptions) => finish(await showWorkloads(context, options)));
   const named = (command: string, description: string): Command =>
     workloads
       .command(command)
@@ -123,10 +107,10 @@ export function registerWorkloads(program: Command, context: CommandContext, fin
   named('revoke', 'ends what a machine was granted: its tokens, certificates, streams and endpoints, in every zone')
     .option('--dry-run', 'only say what that would end')
     .action(async (name: string, _: WorkloadOptions, command: Command) =>
-      finish(await revokeWorkload(context, name, command.optsWithGlobals<WorkloadOptions>())),
+      finish(await revoke(context, name, command.optsWithGlobals<WorkloadOptions>())),
     );
   named('confirm', 'lets a machine stand that came back by its certificate after an import').action(
     async (name: string, _: WorkloadOptions, command: Command) =>
-      finish(await confirmWorkload(context, name, command.optsWithGlobals<WorkloadOptions>())),
+      finish(await confirm(context, name, command.optsWithGlobals<WorkloadOptions>())),
   );
 }

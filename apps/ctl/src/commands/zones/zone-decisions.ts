@@ -1,6 +1,13 @@
+import {
+  adoptZone as bindZone,
+  confirmGlobal as acceptGlobal,
+  confirmZone as acceptZone,
+  resetZoneEpoch,
+  type Confirmation,
+} from '@causeway/api';
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import { requireKind, UsageError, type CommandContext } from '../../context';
-import { objectAt, textAt } from '../../render';
+import { inLines, objectAt, textAt } from '../../render';
 import type { Command } from 'commander';
 import type { SetExitCode } from '../../options';
 
@@ -17,7 +24,7 @@ async function quarantine(
   names: readonly string[],
   options: QuarantineOptions,
 ): Promise<number> {
-  const named = names.map((name) => entryOf(context, name, options));
+  const named = names.map((name) => parseEntry(context, name, options));
   const { document, etag } = await (await context.api()).get({ kind: 'Zone', name: zone });
   const spec = objectAt(document, 'spec');
   const { all = false, resources } = objectAt(spec, 'quarantine');
@@ -44,17 +51,17 @@ async function writeZone(context: CommandContext, name: string, zone: JsonObject
 }
 
 /** The resource as a Zone names it. */
-function entryOf(context: CommandContext, given: string, { mesh, namespace }: QuarantineOptions): JsonObject {
+function parseEntry(context: CommandContext, given: string, { mesh, namespace }: QuarantineOptions): JsonObject {
   const slash = given.indexOf('/');
   const [noun, name] = [given.slice(0, slash), given.slice(slash + 1)];
   if (slash <= 0 || name === '')
     throw new UsageError(`"${given}" is no resource; write KIND/NAME, as in MeshService/redis`);
-  const type = typeOf(context, noun);
+  const type = findType(context, noun);
   return { type, name, ...(mesh === undefined ? {} : { mesh }), ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** The kind of a noun, or the noun if it looks like a kind: only the global knows the kinds that it relays between Kuma zones. */
-function typeOf({ registry }: CommandContext, noun: string): string {
+function findType({ registry }: CommandContext, noun: string): string {
   const known = registry.noun(noun.toLowerCase());
   return known?.name ?? (/^[A-Z][A-Za-z]+$/.test(noun) ? noun : requireKind(registry, noun).name);
 }
@@ -66,20 +73,19 @@ function isSame(a: JsonObject, b: JsonObject): boolean {
 
 /** `causeway zones confirm ZONE`, on the global. */
 async function confirmZone(context: CommandContext, zone: string): Promise<number> {
-  return confirm(context, `zone ${zone}`, `/zones/${encodeURIComponent(zone)}/_confirm`);
+  const answer = await (await context.api()).rest.call(acceptZone, { path: { name: zone } });
+  return printConfirmation(context, `zone ${zone}`, answer);
 }
 
 /** `causeway zones confirm-global`, on a zone. */
 async function confirmGlobal(context: CommandContext): Promise<number> {
-  return confirm(context, 'the global', '/global/_confirm');
+  return printConfirmation(context, 'the global', await (await context.api()).rest.call(acceptGlobal));
 }
 
 /** `causeway zones adopt ZONE [STORE]`, on the global. */
 async function adoptZone(context: CommandContext, zone: string, storeId: string | undefined): Promise<number> {
-  const path = `/zones/${encodeURIComponent(zone)}/_adopt`;
-  const order = storeId === undefined ? {} : { storeId };
-  const body = await (await context.api()).rest.json({ method: 'POST', path, body: order });
-  const [bound, formerly] = [textAt(body, 'storeId'), textAt(body, 'formerly')];
+  const order = { path: { name: zone }, body: storeId === undefined ? {} : { storeId } };
+  const { storeId: bound, formerly } = inLines(await (await context.api()).rest.call(bindZone, order));
   if (bound === formerly && bound !== '') context.print(`zone ${zone} belongs to store ${bound} already`);
   else if (bound === '') context.print(`zone ${zone} belongs to the store that comes next`);
   else context.print(`zone ${zone} belongs to store ${bound} now`);
@@ -91,22 +97,17 @@ async function adoptZone(context: CommandContext, zone: string, storeId: string 
 
 /** `causeway zones reset-epoch ZONE`, on the global. */
 async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
-  const path = `/zones/${encodeURIComponent(zone)}/_reset-epoch`;
-  const body = await (await context.api()).rest.json({ method: 'POST', path });
-  const formerly = textAt(body, 'formerly');
-  const before = formerly === '' ? '' : ` (it was ${formerly})`;
+  const { formerly } = await (await context.api()).rest.call(resetZoneEpoch, { path: { name: zone } });
+  const before = formerly === undefined ? '' : ` (it was ${formerly})`;
   context.print(`the epoch of zone ${zone} is forgotten${before}: the next leader that comes is taken`);
   return 0;
 }
 
-async function confirm(context: CommandContext, who: string, path: string): Promise<number> {
-  const body = await (await context.api()).rest.json({ method: 'POST', path });
-  const { confirmed } = body;
-  if (confirmed === true) {
-    context.print(
-      `the new incarnation of ${who}, first seen ${textAt(body, 'since')}, is accepted: what it lacks is deleted`,
-    );
-  } else context.print(`${who} has no new incarnation to confirm`);
+function printConfirmation(context: CommandContext, who: string, answer: Confirmation): number {
+  const { confirmed, since = '' } = inLines(answer);
+  if (confirmed)
+    context.print(`the new incarnation of ${who}, first seen ${since}, is accepted: what it lacks is deleted`);
+  else context.print(`${who} has no new incarnation to confirm`);
   return 0;
 }
 

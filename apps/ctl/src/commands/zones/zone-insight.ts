@@ -1,5 +1,9 @@
+import type { ZoneOverview } from '@causeway/api';
 import type { JsonObject } from '@causeway/resources';
-import { age, objectAt, table, textAt, listAt } from '../../render';
+import { age, joinGiven, objectAt, table, textAt } from '../../render';
+
+type ZoneInsight = NonNullable<ZoneOverview['zoneInsight']>;
+type ReportedKind = NonNullable<ZoneInsight['kinds']>[number];
 
 /** Sums over the kinds of a zone, for a table. */
 export interface InsightSums {
@@ -11,44 +15,37 @@ export interface InsightSums {
 }
 
 /** Sums over the kinds of an insight. */
-export function sumInsight(insight: JsonObject): InsightSums {
-  const kinds = listAt(insight, 'kinds');
-  const numbers = (key: string): number[] => kinds.map((kind) => Number(kind[key] ?? 0));
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+export function sumInsight({ kinds = [] }: ZoneInsight): InsightSums {
+  const sum = (read: (kind: ReportedKind) => number): number => kinds.reduce((total, kind) => total + read(kind), 0);
   return {
-    lag: Math.max(0, ...numbers('lagSeconds')),
-    waiting: sum(numbers('waiting')),
-    rejected: sum(kinds.map((kind) => listAt(kind, 'rejections').length)),
-    held: sum(numbers('held')),
+    lag: Math.max(0, ...kinds.map(({ lagSeconds }) => lagSeconds)),
+    waiting: sum(({ waiting }) => waiting),
+    rejected: sum(({ rejections }) => rejections.length),
+    held: sum(({ held }) => held),
   };
 }
 
 /**
  * Returns the pending decisions of the operator, each with its command. `zone` is undefined if the peer is the global.
  */
-export function pendingDecisions(insight: JsonObject, zone: string | undefined, now: number): string[] {
-  const refused = objectAt(insight, 'refused');
-  const newIncarnation = objectAt(insight, 'newIncarnation');
+export function pendingDecisions(insight: ZoneInsight, zone: string | undefined, now: number): string[] {
+  const { refused, doubtful, newIncarnation } = insight;
   const due: string[] = [];
-  if (textAt(refused, 'storeId') !== '') {
-    const [storeId, instance] = [textAt(refused, 'storeId'), textAt(refused, 'instance')];
+  if (refused)
     due.push(
-      `zone ${zone}: store ${storeId} (${instance}) comes under this name and is refused, last ${ago(refused['refusedAt'], now)}`,
-      `  where the zone was installed anew: causeway zones adopt ${zone} ${storeId}`,
+      `zone ${zone}: store ${refused.storeId} (${refused.instance}) comes under this name and is refused, last ${ago(refused.refusedAt, now)}`,
+      `  where the zone was installed anew: causeway zones adopt ${zone} ${refused.storeId}`,
     );
-  }
-  const doubtful = objectAt(insight, 'doubtful');
-  if (textAt(doubtful, 'detail') !== '') {
-    const [detail, instance] = [textAt(doubtful, 'detail'), textAt(doubtful, 'instance')];
-    due.push(`zone ${zone}: ${instance} ${detail}; last ${ago(doubtful['seenAt'], now)}`);
-    if (textAt(doubtful, 'claim') === 'epoch') due.push(`  where that is so: causeway zones reset-epoch ${zone}`);
+  if (doubtful) {
+    due.push(`zone ${zone}: ${doubtful.instance} ${doubtful.detail}; last ${ago(doubtful.seenAt, now)}`);
+    if (doubtful.claim === 'epoch') due.push(`  where that is so: causeway zones reset-epoch ${zone}`);
     else due.push('  nothing followed from it; find out who holds its token');
   }
-  if (textAt(newIncarnation, 'incarnation') !== '') {
+  if (newIncarnation) {
     const [who, command] = zone === undefined ? ['the global', 'confirm-global'] : [`zone ${zone}`, `confirm ${zone}`];
-    const until = new Date(Number(newIncarnation['until'])).toISOString();
+    const until = new Date(newIncarnation.until).toISOString();
     due.push(
-      `${who}: began a new incarnation, first seen ${ago(newIncarnation['since'], now)}; ${sumInsight(insight).held} resources that it does not name are kept until ${until}`,
+      `${who}: began a new incarnation, first seen ${ago(newIncarnation.since, now)}; ${sumInsight(insight).held} resources that it does not name are kept until ${until}`,
       `  where these were deleted indeed: causeway zones ${command}`,
     );
   }
@@ -57,19 +54,18 @@ export function pendingDecisions(insight: JsonObject, zone: string | undefined, 
 
 /** Returns since when a zone is offline, and why; undefined if it is not offline. */
 export function readAbsence(
-  insight: JsonObject,
+  { offline }: ZoneInsight,
   now: number,
 ): { readonly age: string; readonly line: string } | undefined {
-  const offline = objectAt(insight, 'offline');
-  if (textAt(offline, 'since') === '') return undefined;
-  const since = new Date(Number(offline['since'])).toISOString();
+  if (!offline) return undefined;
+  const since = new Date(offline.since).toISOString();
   const lasting = age(since, now);
-  return { age: lasting, line: `away since ${since} (${lasting}): ${textAt(offline, 'reason')}` };
+  return { age: lasting, line: `away since ${since} (${lasting}): ${offline.reason}` };
 }
 
 /** An insight as lines for people. */
-export function insightLines(insight: JsonObject, now: number): string[] {
-  const kinds = listAt(insight, 'kinds');
+export function insightLines(insight: ZoneInsight, now: number): string[] {
+  const { kinds = [] } = insight;
   return [
     ...facts(insight, now),
     ...(kinds.length === 0 ? [] : table(KIND_HEAD, kinds.map(kindRow)).split('\n')),
@@ -77,22 +73,20 @@ export function insightLines(insight: JsonObject, now: number): string[] {
   ];
 }
 
-function facts(insight: JsonObject, now: number): string[] {
-  const line = (title: string, text: string): string[] => (text === '' ? [] : [`${title.padEnd(12)}${text}`]);
-  const [peer, version, globalVersion] = ['peer', 'version', 'globalVersion'].map((key) => textAt(insight, key));
+function facts(insight: ZoneInsight, now: number): string[] {
+  const line = (title: string, text = ''): string[] => (text === '' ? [] : [`${title.padEnd(12)}${text}`]);
+  const { health = '', renewedAt, peer, version, globalInstanceId, globalVersion, sessions = [], lastError } = insight;
+  const away = readAbsence(insight, now);
   return [
-    ...line('Health', `${textAt(insight, 'health')}, as of ${ago(insight['renewedAt'], now)}`),
-    ...line('Away', readAbsence(insight, now)?.line.slice('away '.length) ?? ''),
-    ...line('Peer', [peer, version].filter((part) => part !== '').join(' ')),
-    ...line('Global', [textAt(insight, 'globalInstanceId'), globalVersion].filter((part) => part !== '').join(' ')),
-    ...listAt(insight, 'sessions').flatMap((session) =>
-      line(
-        'Session',
-        `${textAt(session, 'session')} ${textAt(session, 'direction')}, since ${new Date(Number(session['openedAt'])).toISOString()} ${textAt(session, 'zoneInstanceId')}`.trimEnd(),
-      ),
+    ...line('Health', `${health}, as of ${ago(renewedAt, now)}`),
+    ...line('Away', away?.line.slice('away '.length)),
+    ...line('Peer', joinGiven([peer, version], ' ')),
+    ...line('Global', joinGiven([globalInstanceId, globalVersion], ' ')),
+    ...sessions.flatMap(({ session, direction, openedAt, zoneInstanceId = '' }) =>
+      line('Session', `${session} ${direction}, since ${new Date(openedAt).toISOString()} ${zoneInstanceId}`.trimEnd()),
     ),
     ...line('Ended', endedText(objectAt(insight, 'endedStream'), now)),
-    ...(readAbsence(insight, now) ? [] : line('Last error', textAt(insight, 'lastError'))),
+    ...(away ? [] : line('Last error', lastError)),
   ];
 }
 
@@ -104,35 +98,21 @@ function endedText(ended: JsonObject, now: number): string {
 
 const KIND_HEAD = ['KIND', 'WAY', 'OFFERED', 'ACKED', 'APPLIED', 'WAITING', 'LAG', 'HELD', 'REJECTED'];
 
-function kindRow(kind: JsonObject): string[] {
-  const shown = ['offered', 'acked', 'applied'].map((key) => textAt(kind, key) || '-');
-  const rejected = String(listAt(kind, 'rejections').length);
-  const [waiting, held] = [textAt(kind, 'waiting'), textAt(kind, 'held')];
-  return [
-    textAt(kind, 'kind'),
-    textAt(kind, 'direction'),
-    ...shown,
-    waiting,
-    seconds(kind['lagSeconds']),
-    held,
-    rejected,
-  ];
+function kindRow(report: ReportedKind): string[] {
+  const { kind, direction, offered, acked, applied, waiting, lagSeconds, held, rejections: refused } = report;
+  const shown = [offered, acked, applied].map((revision) => String(revision ?? '-'));
+  return [kind, direction, ...shown, `${waiting}`, seconds(lagSeconds), `${held}`, `${refused.length}`];
 }
 
-function rejections(kinds: readonly JsonObject[]): string[] {
-  const rows = kinds.flatMap((kind) =>
-    listAt(kind, 'rejections').map((rejection) => [
-      textAt(kind, 'kind'),
-      textAt(rejection, 'wireKey'),
-      textAt(rejection, 'reason'),
-    ]),
+function rejections(kinds: readonly ReportedKind[]): string[] {
+  const rows = kinds.flatMap(({ kind, rejections: found }) =>
+    found.map(({ wireKey, reason }) => [kind, wireKey, reason]),
   );
   return rows.length === 0 ? [] : ['', ...table(['REJECTED', 'WIRE NAME', 'REASON'], rows).split('\n')];
 }
 
 /** Seconds, rounded to one digit below 10 and to whole seconds above. */
-export function seconds(value: unknown): string {
-  const number = Number(value ?? 0);
+export function seconds(number: number): string {
   return `${number < 10 ? Math.round(number * 10) / 10 : Math.round(number)}s`;
 }
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@causeway/resources';
+import { describeServer, listZoneOverviews, type ZoneOverview } from '@causeway/api';
 import type { CommandContext } from '../../context';
-import { objectAt, structured, table, textAt, type Output, listAt } from '../../render';
+import { inLines, structured, table, textAt, type Output } from '../../render';
 import { readAbsence, pendingDecisions, seconds, sumInsight } from './zone-insight';
 import type { Command } from 'commander';
 import { outputOption, type SetExitCode } from '../../options';
@@ -14,26 +14,21 @@ const HEAD = ['NAME', 'ENABLED', 'HEALTH', 'PEER', 'VERSION', 'SESSION', 'INSTAN
 
 /** `causeway zones`: session, lag and rejections of each zone. On a zone it knows only itself. */
 export async function zones(context: CommandContext, options: ZonesOptions): Promise<number> {
-  const items = await (await context.api()).rest.items({ path: '/zones+insights' });
+  const items = await (await context.api()).rest.items(listZoneOverviews);
   if (options.output !== 'table') {
     context.print(structured({ items }, options.output));
     return 0;
   }
   const asked = await zoneOfServer(context);
-  if (items.length === 0) context.printError('no zones');
-  else
-    context.print(
-      table(
-        HEAD,
-        items.map((item) => row(item, asked, context.now())),
-      ),
-    );
-  for (const item of items) {
-    const insight = objectAt(item, 'zoneInsight');
-    const zone = asked === undefined ? textAt(item, 'name') : undefined;
-    const away = readAbsence(insight, context.now());
-    if (away) context.printError(`zone ${textAt(item, 'name')}: ${away.line}`);
-    for (const line of pendingDecisions(insight, zone, context.now())) context.printError(line);
+  const [shown, now] = [inLines(items), context.now()];
+  const rows = shown.map((item) => row(item, asked, now));
+  if (rows.length === 0) context.printError('no zones');
+  else context.print(table(HEAD, rows));
+  for (const { name, zoneInsight = {} } of shown) {
+    const away = readAbsence(zoneInsight, now);
+    if (away) context.printError(`zone ${name}: ${away.line}`);
+    const zone = asked === undefined ? name : undefined;
+    for (const line of pendingDecisions(zoneInsight, zone, now)) context.printError(line);
   }
   if (asked !== undefined) context.printError(`this is zone ${asked}: how far the others are, the global knows`);
   return 0;
@@ -41,28 +36,25 @@ export async function zones(context: CommandContext, options: ZonesOptions): Pro
 
 /** The zone of the control plane that answers; undefined for the global. */
 export async function zoneOfServer(context: CommandContext): Promise<string | undefined> {
-  const body = await (await context.api()).rest.json({ path: '/' });
-  return body['mode'] === 'zone' ? textAt(body, 'zone') : undefined;
+  const { mode, zone = '' } = inLines(await (await context.api()).rest.call(describeServer));
+  return mode === 'zone' ? zone : undefined;
 }
 
-function row(item: JsonObject, asked: string | undefined, now: number): string[] {
-  const insight = objectAt(item, 'zoneInsight');
-  const sessions = listAt(insight, 'sessions');
-  const { lag, waiting, rejected, held } = sumInsight(insight);
-  const known = textAt(insight, 'health') !== '';
-  const unknown = asked === undefined ? 'never joined' : 'unknown here';
-  const away = readAbsence(insight, now);
+function row({ name, zone, zoneInsight = {} }: ZoneOverview, asked: string | undefined, now: number): string[] {
+  const { health, peer = '', version, globalVersion = '', sessions = [] } = zoneInsight;
+  const { lag, waiting, rejected, held } = sumInsight(zoneInsight);
+  const away = readAbsence(zoneInsight, now);
   const behind = waiting === 0 ? seconds(lag) : `${seconds(lag)} (${waiting})`;
   return [
-    textAt(item, 'name'),
-    textAt(item, 'zone', 'enabled') || 'true',
-    textAt(insight, 'health') || unknown,
-    textAt(insight, 'peer'),
-    textAt(insight, 'version') || textAt(insight, 'globalVersion'),
-    distinct(sessions.map((session) => textAt(session, 'session'))),
-    distinct(sessions.map((session) => textAt(session, 'zoneInstanceId'))),
+    name,
+    textAt(zone, 'enabled') || 'true',
+    health || (asked === undefined ? 'never joined' : 'unknown here'),
+    peer,
+    version || globalVersion,
+    distinct(sessions.map(({ session }) => String(session))),
+    distinct(sessions.map(({ zoneInstanceId = '' }) => zoneInstanceId)),
     // The lag of a zone that is offline is unknown.
-    ...(known ? (away ? [`away ${away.age}`, '-', '-'] : [behind, String(rejected), String(held)]) : []),
+    ...(health ? (away ? [`away ${away.age}`, '-', '-'] : [behind, String(rejected), String(held)]) : []),
   ];
 }
 

@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../api-error';
+import type { RestTransport, SentRequest } from './rest-calls';
+
+/** In place of HTTP where the connection is gRPC's: every call is refused, and the refusal says that it needs REST. */
+export class NoRest implements RestTransport {
+  constructor(readonly server: URL) {}
+
+  open({ path }: SentRequest): Promise<IncomingMessage> {
+    const { protocol, host } = this.server;
+    return Promise.reject(
+      new ApiError(
+        'rest-only',
+        `${protocol}//${host} is a gRPC address, and only REST answers this (${path}): use the http:// or https:// address`,
+      ),
+    );
+  }
+
+  read(): Promise<string> {
+    return Promise.resolve('');
+  }
+
+  async *lines(): AsyncGenerator<string> {}
+}
