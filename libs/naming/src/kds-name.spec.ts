@@ -20,7 +20,7 @@ const VECTORS: readonly (readonly [readonly [string, string, ...string[]], strin
   [['default', 'backend', 'zone-1'], 'backend-d8466458x7574b7b'],
 ];
 
-describe('hashedName', () => {
+describe('hashName', () => {
   it.each(VECTORS)('%j → %s', ([mesh, name, ...extra], want) => {
     expect(hashName(mesh, name, ...extra)).toBe(want);
   });
