@@ -98,7 +98,7 @@ describe('directEndpoints', () => {
     ]);
     expect(selectDirectEndpoints({ address: '127.5.0.1', port: 80 }, plan(), both, isTrusted)).toEqual({
       endpoints: [],
-      lost: 'a virtual IP of loopback cannot be led elsewhere',
+      unsupported: 'a virtual IP of loopback cannot be led elsewhere',
     });
   });
 });
