@@ -65,7 +65,7 @@ describe('a plane is notified', () => {
       sni: 'sni.msvc.default.east.redis.6379',
       alpn: ['kuma'],
       own: { secret: 'identity' },
-      belief: { type: 'secret', name: 'trust' },
+      peerTrust: { type: 'secret', name: 'trust' },
       names: [{ type: 'URI', match: 'exact', value: SERVER }],
       minVersion: 'TLSv1.2',
     });
@@ -92,7 +92,7 @@ describe('a plane is notified', () => {
     });
     const web = listenerOf(decoded, 'outbound:241.0.0.2:8080');
     expect(web.chains.get('')?.forwarding.choice).toEqual({ type: 'by routes', routes: WEB });
-    expect(decoded.route(WEB)).toEqual({ clusters: [{ cluster: WEB, weight: 1 }], lost: undefined });
+    expect(decoded.route(WEB)).toEqual({ clusters: [{ cluster: WEB, weight: 1 }], unsupported: undefined });
   });
 
   it.each<[string, JsonObject, (string | undefined)[]]>([
@@ -149,7 +149,7 @@ describe('a plane is notified', () => {
     const chain = web.chains.get('mesh');
     expect(chain?.forwarding.unsupported).toEqual(['x-forwarded-client-cert is passed on as the caller sends it']);
     expect(chain?.forwarding.choice).toEqual({ type: 'fixed', cluster: 'localhost:127.0.0.1:2' });
-    expect(chain?.tls).toMatchObject({ needsClientCertificate: true, belief: { type: 'secret', name: 'trust' } });
+    expect(chain?.tls).toMatchObject({ needsClientCertificate: true, peerTrust: { type: 'secret', name: 'trust' } });
   });
 
   it('an inbound of HTTP whose process relies on who called is marked; one of bytes is not', () => {
@@ -196,7 +196,7 @@ describe('a plane is notified', () => {
       transports: [{ transport: { sni: 'api.example', own: undefined } }],
     });
     expect(plan?.transports[0]?.transport).toMatchObject({
-      belief: { type: 'authorities', pem: { text: authority.certificate } },
+      peerTrust: { type: 'authorities', pem: { text: authority.certificate } },
       names: [{ type: 'DNS', match: 'exact', value: 'api.example' }],
     });
     expect(plan && decoded.listEndpoints(plan)[0]?.endpoints).toMatchObject([{ address: 'api.example', port: 8443 }]);

@@ -75,8 +75,8 @@ describe('directEndpoints', () => {
       [],
       '1 endpoint with a host name; 2 endpoints outside trustedNetworks; 1 endpoint of the other IP family; 1 endpoint of zone east for callers with an identity only (mTLS)',
     ],
-  ])('%s', (_, localities, endpoints, lost) => {
-    expect(selectDirectEndpoints(AT, plan(), localities, isTrusted)).toEqual({ endpoints, lost });
+  ])('%s', (_, localities, endpoints, unsupported) => {
+    expect(selectDirectEndpoints(AT, plan(), localities, isTrusted)).toEqual({ endpoints, unsupported });
   });
 
   it('shares by zones where the cluster does, each zone by its instances', () => {
@@ -98,7 +98,7 @@ describe('directEndpoints', () => {
     ]);
     expect(selectDirectEndpoints({ address: '127.5.0.1', port: 80 }, plan(), both, isTrusted)).toEqual({
       endpoints: [],
-      lost: 'a virtual IP of loopback cannot be led elsewhere',
+      unsupported: 'a virtual IP of loopback cannot be led elsewhere',
     });
   });
 });

@@ -38,7 +38,7 @@ describe('routes of HTTP, read by a plane that passes on bytes', () => {
   it('one route that takes every request as it is: nothing is lost', () => {
     expect(planOf({ ...all, action: to(WEB) })).toEqual({
       clusters: [{ cluster: WEB, weight: 1 }],
-      lost: undefined,
+      unsupported: undefined,
     });
   });
 
@@ -103,5 +103,5 @@ it('limits of all sources together are not kept, and said; those of each source 
   };
   const { limit, unsupported } = limitWith('inbound shop/web');
   expect([limit, unsupported]).toEqual([undefined, [expect.stringContaining('by source only')]]);
-  expect(limitWith('')).toMatchObject({ limit: { burst: 2 }, lost: [] });
+  expect(limitWith('')).toMatchObject({ limit: { burst: 2 }, unsupported: [] });
 });
