@@ -114,7 +114,7 @@ export class Admission {
     return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));
   }
 
-  /** The resource that a document means; undefined where it does not say. */
+  /** The resource that a document means; undefined if it does not say. */
   findIdentity(body: unknown): Identity | undefined {
     try {
       const { draft } = placed(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);

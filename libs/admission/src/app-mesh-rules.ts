@@ -6,7 +6,7 @@ import { FieldPath, Invalid, Label, labelValue, type ControlPlane, type Labels }
 import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
-/** Throws Invalid where a document sets the label by which a service has its name at App Mesh: names are under suffixes. */
+/** Throws Invalid if a document sets the label by which a service has its name at App Mesh: names are under suffixes. */
 export function checkNotNamed({ labels }: { readonly labels: Labels }): void {
   if (labelValue(labels, Label.awsName) === undefined) return;
   const at = FieldPath.at('labels').field(Label.awsName);

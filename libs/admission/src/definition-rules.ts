@@ -42,7 +42,7 @@ export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void
 
 /**
  * A definition as it is to be stored: where another one of another group has one of its names, it declares a second kind, which is called by
- * its name and group (`spec.qualified`). What was chosen when it was made stays. Throws Invalid where it would rename a kind that it declares.
+ * its name and group (`spec.qualified`). What was chosen when it was made stays. Throws Invalid if it would rename a kind that it declares.
  */
 export function withQualified(draft: ValidatedDraft, stored: Resource | undefined, registry: Registry): ValidatedDraft {
   const { id, spec } = draft;

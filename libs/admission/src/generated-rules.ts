@@ -18,7 +18,7 @@ export function checkNotGenerated(stored: Resource | undefined): void {
   throw new Forbidden(`${id.kind} "${id.name}" is generated from the ${source} of its namespace; edit that instead`);
 }
 
-/** Throws Invalid where a document says that it was generated: only control planes do. */
+/** Throws Invalid if a document says that it was generated: only control planes do. */
 export function checkNotClaimed({ labels }: { readonly labels: Labels }): void {
   if (!isGeneratedFrom(labels)) return;
   const at = FieldPath.at('labels').field(Label.generatedFrom);

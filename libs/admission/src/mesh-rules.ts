@@ -83,7 +83,7 @@ export function placed(
 }
 
 /**
- * Throws Invalid where a resource that does not exist yet may not be made in the mesh of its identity; `meshInBody` says whether its
+ * Throws Invalid if a resource that does not exist yet may not be made in the mesh of its identity; `meshInBody` says whether its
  * document names that mesh, which documents of App Mesh's kinds do not (T003-25).
  */
 export function checkNewMember(
@@ -116,7 +116,7 @@ export function membershipRead(made: readonly Kind[], revision = 0): { readonly 
 }
 
 /**
- * The members of a mesh by kind, whatever their zone, without what control planes made for the Mesh, for people: `MeshService: 2, Dataplane: 1`; undefined where there is
+ * The members of a mesh by kind, whatever their zone, without what control planes made for the Mesh, for people: `MeshService: 2, Dataplane: 1`; undefined if there is
  * none. The words of the refusal are the seed's (row T003-28).
  */
 export function describeMembers(mesh: string, registry: Registry, index: IndexReader): string | undefined {

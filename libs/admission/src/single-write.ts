@@ -159,7 +159,7 @@ export class SingleWrite {
 }
 
 /**
- * One try to delete what is stored; undefined where a concurrent write came first. A Mesh goes only without members, a definition only
+ * One try to delete what is stored; undefined if a concurrent write came first. A Mesh goes only without members, a definition only
  * without resources of its kind, and only if none came since they were counted (row T003-28); else InUse.
  */
 export async function deleteOnce(

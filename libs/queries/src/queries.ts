@@ -87,7 +87,7 @@ export interface QuerySources {
   /** The policies of this control plane over those routes; without it no question about policies is answered. */
   readonly policies?: AffectingSource;
   readonly audit: AuditLog;
-  /** Absent where the store cannot be exported. */
+  /** Absent if the store cannot be exported. */
   readonly backup?: StoreExport;
   readonly clock: Clock;
   readonly program: ProgramFacts;

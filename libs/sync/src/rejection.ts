@@ -1,23 +1,23 @@
-/** A resource that is not accepted, and why; it is treated as acknowledged (docs/design.md §5 "One bad resource"). */
+/** A rejected resource and the reason; it is treated as acknowledged (docs/design.md §5 "One bad resource"). */
 export interface Rejection {
   /** Empty if the peer does not name the resource. */
   readonly wireKey: string;
   readonly reason: string;
 }
 
-/** Rejections that are remembered of one kind: enough to see what is wrong. */
+/** Maximum number of rejections kept per kind: enough for a diagnosis. */
 const MAX_REMEMBERED = 20;
 
-/** Characters that are remembered of a name or a reason. */
+/** Maximum length kept of a name or reason, characters. */
 const MAX_TEXT_LENGTH = 512;
 
 /**
- * The resources of one kind that are rejected now. A resource that is resent or removed starts over. A rejection
- * without a name stays until every resource that it may be about was acknowledged again.
+ * The resources of one kind that are rejected now. Resending or removing a resource clears its rejection. A rejection
+ * without a name stays until every resource that it may refer to was acknowledged again.
  */
 export class Rejections {
   private readonly reasons = new Map<string, string>();
-  /** Resources that a rejection without a name may be about. */
+  /** Resources that a rejection without a name may refer to. */
   private readonly suspects = new Set<string>();
   private count = 0;
 
@@ -49,7 +49,7 @@ export class Rejections {
   }
 }
 
-/** A peer's text, cut, without what a store cannot hold: NUL, and half a surrogate pair at the cut. */
+/** Returns a peer's text, cut, without characters that a store cannot hold: NUL, and half a surrogate pair at the cut. */
 function storable(text: string): string {
   return text
     .slice(0, MAX_TEXT_LENGTH)
@@ -57,7 +57,7 @@ function storable(text: string): string {
     .replace(/[\ud800-\udbff]$/, '');
 }
 
-/** The only resource of a message; empty if there are several. */
+/** Returns the only resource of a message; empty if there are several. */
 function only([first, ...others]: readonly string[]): string {
   return first === undefined || others.length > 0 ? '' : first;
 }

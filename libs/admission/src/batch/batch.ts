@@ -44,7 +44,7 @@ export interface BatchWriteProgress {
 
 /** Changes of a dry run: the parts of the document that users own. Values of confidential kinds are left out. */
 export interface DocumentDiff {
-  /** Absent where the resource would be created. */
+  /** Absent if the resource would be created. */
   readonly before?: JsonObject;
   readonly after: JsonObject;
 }
@@ -71,7 +71,7 @@ export interface AppliedResult extends ResultPlace {
 /** A document that cannot be written. */
 interface RefusedResult extends ResultPlace {
   readonly outcome: 'refused';
-  /** Absent where the document does not say which resource it is. */
+  /** Absent if the document does not say which resource it is. */
   readonly id?: Identity;
   /** Why; Unavailable if the database failed during the write, so that it may or may not be stored. */
   readonly error: DomainError;

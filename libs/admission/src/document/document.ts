@@ -26,7 +26,7 @@ export interface Draft {
 /** A decoded document with the violations of its envelope. */
 export interface DecodedDocument {
   readonly draft: Draft;
-  /** False where document and target leave the mesh of a kind of mesh scope open: that of the draft is a placeholder. */
+  /** False if document and target leave the mesh of a kind of mesh scope open: that of the draft is a placeholder. */
   readonly namesMesh: boolean;
   /** Whether the document itself names the mesh. */
   readonly meshInBody: boolean;

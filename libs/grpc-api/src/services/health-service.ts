@@ -12,13 +12,13 @@ import { ConcurrentStreams } from '../calls/concurrent-streams';
 /** Interval at which a watched state is read, ms. */
 const INTERVAL = 500;
 
-/** Watches of health at once, in all and of one address: whoever watches needs no credentials. */
+/** Maximum number of health watches, in total and per address: they need no credentials. */
 const MAX_WATCHES = 1_000;
 const MAX_WATCHES_PER_CLIENT = 100;
 
 /** Sources of the health state. */
 export interface HealthSources {
-  /** The services that have a state, by their full names; the server has one as well. */
+  /** Full names of the services with a health state; the server itself has one as well. */
   readonly services: readonly string[];
   /** Returns why this replica does not serve; undefined while it does. */
   readonly notReady: () => string | undefined;
@@ -27,7 +27,7 @@ export interface HealthSources {
 
 type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 
-/** grpc.health.v1.Health: SERVING only while the replica is ready, NOT_SERVING from the moment it begins to end. */
+/** grpc.health.v1.Health: SERVING while the replica is ready, NOT_SERVING as soon as it shuts down. */
 export class HealthHandlers {
   private ending = false;
   private readonly watchers = new Map<Watcher, Serving>();
@@ -58,7 +58,7 @@ export class HealthHandlers {
     this.schedule();
   };
 
-  /** From now on nothing is SERVING; watchers are notified and ended. */
+  /** Sets everything to NOT_SERVING; watchers are notified and ended. */
   close(): void {
     this.ending = true;
     this.timer?.cancel();
@@ -74,7 +74,7 @@ export class HealthHandlers {
     return this.ending || this.sources.notReady() !== undefined ? Serving.NOT_SERVING : Serving.SERVING;
   }
 
-  /** Sends a watcher changes only, so that one that does not read costs a few bytes a change. */
+  /** Sends a watcher changes only, so that a watcher that does not read costs a few bytes per change. */
   private tell(call: Watcher): void {
     const state = this.stateOf(call.request.service);
     if (this.watchers.get(call) === state) return;

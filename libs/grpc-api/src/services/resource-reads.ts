@@ -24,10 +24,10 @@ const CHUNK = 128 * 1024;
 /** Timeout for a client to read a list, ms. */
 const READ_TIME = 300_000;
 
-/** Lists under way: each holds on to the resources of its revision. */
+/** Maximum number of concurrent lists: each keeps the resources of its revision in memory. */
 const MAX_LISTS = 64;
 
-/** Get and List. */
+/** Handlers of Get and List. */
 export class ResourceReads {
   private readonly lists = new ConcurrentStreams(MAX_LISTS, 'lists are');
 

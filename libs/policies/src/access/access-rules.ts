@@ -51,7 +51,7 @@ export const CLEAR_PATH = `/?(?:(?:[^%/;\\\\]|%20|${ESCAPED_CHARACTER})/?)*`;
 const clear = new RegExp(`^${CLEAR_PATH}$`);
 
 /**
- * Whether a call is allowed (docs/reference/policies-shipped.md, AccessPolicy). `id`: the verified SPIFFE id of the caller, undefined where
+ * Whether a call is allowed (docs/reference/policies-shipped.md, AccessPolicy). `id`: the verified SPIFFE id of the caller, undefined if
  * it has none: then rules with `from` refuse by deny and do not allow. `request` undefined: a connection whose requests are not seen:
  * rules with `to` refuse by deny and do not allow. Linear in the rules.
  */

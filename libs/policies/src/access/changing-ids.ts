@@ -22,7 +22,7 @@ export function revokedIds(revoked: readonly string[], changing: readonly Changi
   return [...new Set([...revoked, ...revoked.flatMap((uri) => namespacedIds(uri, changing))])].sort();
 }
 
-/** The id in the form without a namespace of the workload that has this one, while that changes; undefined where it has none. */
+/** The id in the form without a namespace of the workload that has this one, while that changes; undefined if it has none. */
 export function formerId(
   uri: string,
   changing: readonly ChangingIds[],

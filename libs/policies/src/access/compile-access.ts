@@ -65,7 +65,7 @@ export function namespacesAsked({ allow = {}, deny = {} }: AccessSpec): Readonly
   return found;
 }
 
-/** The namespace in the path of an id or a prefix, empty where it is cut off; undefined where the path has none. */
+/** The namespace in the path of an id or a prefix, empty if it is cut off; undefined if the path has none. */
 function namespaceNamed({ spiffeId }: AccessCallerMatch): string | undefined {
   const [, namespace] = /^spiffe:\/\/[^/]+\/ns(?:$|\/([^/]*))/.exec(spiffeId?.value ?? '') ?? [];
   return spiffeId && /^spiffe:\/\/[^/]+\/ns(?:\/|$)/.test(spiffeId.value) ? (namespace ?? '') : undefined;
@@ -164,7 +164,7 @@ interface CallerTarget {
   readonly service?: string;
 }
 
-/** Undefined where an entry names neither; a service of another namespace than the entry's is nowhere. */
+/** Undefined if an entry names neither; a service of another namespace than the entry's is nowhere. */
 function compileCallerScope({ namespace, service }: AccessCallerMatch): CallerTarget | undefined {
   if (service) {
     const isElsewhere = namespace !== undefined && namespace !== service.namespace;

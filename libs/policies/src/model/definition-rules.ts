@@ -44,7 +44,7 @@ export function definitionViolations(spec: WrittenDefinition, at: FieldPath): Vi
   return [at.field('class').violation(reason, 'not-allowed')];
 }
 
-/** The kind that a definition defines, by its name in identities; undefined where it breaks a rule. */
+/** The kind that a definition defines, by its name in identities; undefined if it breaks a rule. */
 export function readDefinition(spec: WrittenDefinition, name?: string): PolicyDefinition | undefined {
   const isValid = definitionViolations(spec, FieldPath.at('spec')).length === 0;
   return isValid && isReadable(spec) ? policyDefinition(spec, name) : undefined;

@@ -40,7 +40,7 @@ export interface Declared {
   readonly kind: string;
   readonly groups: readonly string[];
   readonly level: Level;
-  /** Undefined where policies of the kind cannot name sections of it. */
+  /** Undefined if policies of the kind cannot name sections of it. */
   readonly section: Level | undefined;
 }
 

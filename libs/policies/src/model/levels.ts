@@ -42,7 +42,7 @@ export type Facet = 'frontend' | 'backend';
 interface KnownKind {
   readonly groups: readonly string[];
   readonly level: Level;
-  /** The level of its sections; undefined where it has none. */
+  /** The level of its sections; undefined if it has none. */
   readonly section?: Level;
 }
 

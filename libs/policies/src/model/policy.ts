@@ -51,7 +51,7 @@ export function createPolicy(own: Omit<Policy, 'traced' | 'leaves'>): Policy {
 const EMPTY: Branch<Policy> = { fields: new Map() };
 
 /**
- * Below 0 where `a` ranks higher among policies on one object: the older, ties by `namespace/name`, then by the zone of origin (T004-22).
+ * Below 0 if `a` ranks higher among policies on one object: the older, ties by `namespace/name`, then by the zone of origin (T004-22).
  * What ranks higher dictates its strategy (T004-23).
  */
 export function comparePolicies(a: Policy, b: Policy): number {

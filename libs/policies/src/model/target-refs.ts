@@ -165,7 +165,7 @@ function readTarget(
   return undefined;
 }
 
-/** The namespace of a target; undefined where the kind forbids it (T004-08). */
+/** The namespace of a target; undefined if the kind forbids it (T004-08). */
 function readAncestor(
   { kind: policyKind, crossNamespace }: PolicyDefinition,
   id: Identity,

@@ -8,7 +8,7 @@ import type { KindTable } from '../table/kind-table';
 import { ChangedCarriers } from './changed-carriers';
 import { foldPath, isBorrowed, pathsBelowNodes, policiesAt, type PolicyPath } from './policy-path';
 
-/** A path whose effective spec a change would change; undefined where no policy is on it. */
+/** A path whose effective spec a change would change; undefined if no policy is on it. */
 export interface ChangedPath {
   readonly path: PolicyPath;
   readonly before: Fold | undefined;

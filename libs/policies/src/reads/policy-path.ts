@@ -25,9 +25,9 @@ export interface PolicyPath {
   /** The nodes below Mesh and Namespace. */
   readonly lower: LowerPath;
   readonly mesh: string;
-  /** The Namespace above; empty where the path ends at a Mesh. */
+  /** The Namespace above; empty if the path ends at a Mesh. */
   readonly namespace: string;
-  /** Undefined where no frontend is on the path: it ends at a Mesh or a Namespace, or is of a virtual object. */
+  /** Undefined if no frontend is on the path: it ends at a Mesh or a Namespace, or is of a virtual object. */
   readonly context: Context | undefined;
 }
 

@@ -38,7 +38,7 @@ export interface ShippedPolicy<S extends TSchema = TSchema> {
    * in it excludes anything else.
    */
   readonly schema: S;
-  /** The spec of an effective policy by its type; undefined where it does not fit, as an older or newer zone may have written it. */
+  /** The spec of an effective policy by its type; undefined if it does not fit, as an older or newer zone may have written it. */
   readonly read: (spec: JsonObject) => Static<S> | undefined;
   /**
    * Returns the parts of an effective spec that a dataplane mode does not support; empty if it supports all. Pure;

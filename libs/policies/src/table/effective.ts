@@ -51,7 +51,7 @@ interface Kinds {
 export type PolicyFilter = (policy: Policy) => boolean;
 
 /**
- * The effective spec of a kind at a rule; undefined where no policy is on the path. A consumer's group in which neither routes nor
+ * The effective spec of a kind at a rule; undefined if no policy is on the path. A consumer's group in which neither routes nor
  * policies of that namespace count is the producer's. Linear in the policies on the path, the first time.
  */
 export function effectiveOfRule(
@@ -97,7 +97,7 @@ function ruleNodes({ targetIndex }: Kinds, frontend: Frontend, at: RuleAt): Node
 }
 
 /**
- * The effective spec of a kind at a port of a service that stands below its own Namespace; undefined where no policy is on the path.
+ * The effective spec of a kind at a port of a service that stands below its own Namespace; undefined if no policy is on the path.
  * `consumer` asks for the clients of one namespace, of which policies may count for those alone.
  */
 export function effectiveOfBackend(

@@ -254,7 +254,7 @@ export class PolicyTable {
   }
 }
 
-/** A frontend of which some groups changed; undefined where it is gone. */
+/** A frontend of which some groups changed; undefined if it is gone. */
 interface Changed {
   readonly key: ResourceKey;
   readonly frontend: Frontend | undefined;

@@ -17,7 +17,7 @@ export interface BackupSources {
   readonly registry: Registry;
   readonly clock: Pick<Clock, 'now'>;
   readonly program: { readonly version: string };
-  /** Absent where the store cannot be exported. */
+  /** Absent if the store cannot be exported. */
   readonly backup?: StoreExport | undefined;
 }
 

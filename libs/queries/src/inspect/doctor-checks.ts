@@ -24,7 +24,7 @@ import type { IndexReader } from '@causeway/store';
 import { routeKinds } from '@causeway/routing';
 import { inboundViolation } from '@causeway/sync';
 
-/** One check of the control plane. Each step of the iterable checks one item; undefined where nothing is wrong. */
+/** One check of the control plane. Each step of the iterable checks one item; undefined if nothing is wrong. */
 export interface DoctorCheck {
   readonly name: DoctorCheckName;
   findings(): Iterable<Finding | undefined>;

@@ -11,7 +11,7 @@ export class LeaseQueries {
     private readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>,
   ) {}
 
-  /** A page of the leases by mesh and name, and whether a mass end is held. Throws NotFound where no agents attach, Unavailable. */
+  /** A page of the leases by mesh and name, and whether a mass end is held. Throws NotFound if no agents attach, Unavailable. */
   async page({ offset, size }: PageRange): Promise<SortedPage<AgentLease> & { readonly hold: LeaseHold | undefined }> {
     const { total, leases } = await this.here().page(offset, size);
     const hold = await leaseHold(this.store);

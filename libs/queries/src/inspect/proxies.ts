@@ -34,7 +34,7 @@ const NO_MESH = '-';
 export class ProxyQueries {
   constructor(private readonly source: ProxySource | undefined) {}
 
-  /** A page of the proxies, by mesh and name. Throws NotFound where none are served, AccessDenied for a mesh that is named. */
+  /** A page of the proxies, by mesh and name. Throws NotFound if none are served, AccessDenied for a mesh that is named. */
   page(
     { mesh, name = '', connected }: ProxySelection,
     range: PageRange,

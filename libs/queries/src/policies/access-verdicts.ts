@@ -22,7 +22,7 @@ interface AccessInstance extends InboundAccess {
 
 /** Source of access rules: in a zone, for its own Dataplanes and services. */
 export interface AccessFacts {
-  /** The SPIFFE ids that a Dataplane shows; none where it has no identity, undefined where it is not there. */
+  /** The SPIFFE ids that a Dataplane shows; none where it has no identity, undefined if it is not there. */
   idsOf(dataplane: Identity): readonly string[] | undefined;
   /** The instances behind a port of a service; `pending` while it is not known who may call them. */
   instancesOf(of: { readonly service: Identity; readonly port: number }): readonly AccessInstance[] | 'pending';

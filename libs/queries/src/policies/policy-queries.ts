@@ -37,7 +37,7 @@ export interface PolicyQueriesSources {
   readonly resources: ResourceQueries;
   readonly readYourWrites: { wait(minRevision?: number): Promise<void> };
   readonly expensive: ConcurrencyLimit;
-  /** The policies of this control plane; absent where none are followed. */
+  /** The policies of this control plane; absent if none are followed. */
   readonly policies?: { readonly table: PolicyTable } | undefined;
 }
 

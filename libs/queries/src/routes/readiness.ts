@@ -54,7 +54,7 @@ function listMembers({ id, status }: Resource): readonly Identity[] {
   });
 }
 
-/** The Dataplane of a mesh that has an inbound at an address; undefined where none has. One pass over the Dataplanes. */
+/** The Dataplane of a mesh that has an inbound at an address; undefined if none has. One pass over the Dataplanes. */
 export function dataplaneAt(
   index: IndexReader,
   mesh: string,

@@ -230,7 +230,7 @@ export class RouteQueries {
     throw new Invalid([FieldPath.at('from').field('dataplane').violation(reason)]);
   }
 
-  /** The service that a question means; undefined where its host is an address that no service has. */
+  /** The service that a question means; undefined if its host is an address that no service has. */
   private async serviceOf(
     place: FrontendPlace,
     question: RequestQuestion,

@@ -37,7 +37,7 @@ export class TokenQueries<
     private readonly access: Access | undefined,
   ) {}
 
-  /** Throws NotFound where no such tokens are issued. */
+  /** Throws NotFound if no such tokens are issued. */
   checkHere(): void {
     this.here();
   }

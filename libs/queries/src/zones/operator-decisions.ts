@@ -12,13 +12,13 @@ interface AcceptedIncarnation {
  * role. They are idempotent and throw DomainErrors.
  */
 export interface SyncDecisions {
-  /** Accepts the new incarnation of a zone; undefined where none is pending. On a global. */
+  /** Accepts the new incarnation of a zone; undefined if none is pending. On a global. */
   readonly confirmZone?: (zone: string) => Promise<AcceptedIncarnation | undefined>;
   /** Binds a zone's name to a store, by default to the one that was refused last. On a global. */
   readonly adoptZone?: (zone: string, storeId: string | undefined) => Promise<ZoneAdoption>;
   /** Forgets the leader epoch of a zone and resolves with it, -1 where there was none. On a global. */
   readonly resetEpoch?: (zone: string) => Promise<number>;
-  /** Accepts the new incarnation of the global; undefined where none is pending. On a zone. */
+  /** Accepts the new incarnation of the global; undefined if none is pending. On a zone. */
   readonly confirmGlobal?: () => Promise<AcceptedIncarnation | undefined>;
 }
 

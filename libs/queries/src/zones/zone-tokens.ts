@@ -8,7 +8,7 @@ import { TokenQueries, type TokenAccess } from '../tokens/token-queries';
  * tokens). Methods throw DomainErrors.
  */
 export interface ZoneAccess extends TokenAccess<ZoneTokenRequest, IssuedZoneToken> {
-  /** The PEM certificate of the authority by which zones verify this global; undefined where that is another one's, and in a zone. */
+  /** The PEM certificate of the authority by which zones verify this global; undefined if that is another one's, and in a zone. */
   authority(): string | undefined;
 }
 
