@@ -1,13 +1,13 @@
 import { goDurationMs } from '@causeway/resources';
 import type { RetrySpec } from './retry-policy';
 
-/** Envoy's default if none is set, and its minimum, ms. */
+/** Envoy's default and minimum base wait, ms. */
 const USUAL = 25;
 const LEAST = 1;
 /** Default maximum wait, as a multiple of the first wait. */
 const MAX_TIMES = 10;
 
-/** The waits between repetitions, ms: `base` before the first at most, `max` before any, which is never below `base`. */
+/** Returns the waits before retries, ms: at most `base` before the first and `max` before any; `max` is never below `base`. */
 export function backoffTimes({ base, max }: NonNullable<RetrySpec['backoff']> = {}): {
   readonly base: number;
   readonly max: number;
