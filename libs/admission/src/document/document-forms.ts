@@ -7,7 +7,7 @@ import {
   Violations,
 } from '@causeway/resources';
 
-/** The parts of a document before their types are checked; `at` has the field of each part, for messages. */
+/** The parts of a document before their types are checked; `at` holds the field of each part, for messages. */
 export interface Envelope {
   readonly form: 'universal' | 'k8s';
   /** Undefined in the Universal form. */
@@ -117,7 +117,7 @@ function openK8s(body: JsonObject): Envelope {
   };
 }
 
-/** A violation for each field of `object` that is not among `known`. */
+/** Returns a violation for each field of `object` that is not in `known`. */
 function unknownFields(
   object: JsonObject,
   known: readonly string[],
