@@ -6,7 +6,7 @@ type CreateConnector = ChannelCredentials['_createSecureConnector'];
 type Connector = ReturnType<CreateConnector>;
 
 /** Timeout for flushing the last written bytes, ms. */
-const LEAVING = 1_000;
+const FLUSH_TIMEOUT = 1_000;
 
 /**
  * Tracks the sockets of one gRPC client and ends them with it. grpc-js 1.14.7 keeps a socket open forever when its
@@ -28,15 +28,15 @@ export class ClientSockets {
         this.add(socket);
         return connector.connect(socket);
       };
-      return derivedFrom(connector, 'connect', connect);
+      return withMethod(connector, 'connect', connect);
     };
-    this.credentials = derivedFrom(credentials, '_createSecureConnector', create);
+    this.credentials = withMethod(credentials, '_createSecureConnector', create);
   }
 
   /** Call it after closing the client: sockets that the client leaves open are ended a second later. */
   end(): void {
     this.isEnded = true;
-    this.clock.after(LEAVING, () => {
+    this.clock.after(FLUSH_TIMEOUT, () => {
       for (const socket of this.sockets) socket.destroy();
     });
   }
@@ -49,7 +49,7 @@ export class ClientSockets {
 }
 
 /** Returns the object with one method replaced. */
-function derivedFrom<T extends object, K extends keyof T>(original: T, method: K, replacement: T[K]): T {
+function withMethod<T extends object, K extends keyof T>(original: T, method: K, replacement: T[K]): T {
   return new Proxy(original, {
     get: (target, key): unknown => (key === method ? replacement : Reflect.get(target, key)),
   });

@@ -15,7 +15,7 @@ import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
  * Maximum rate of pings from a peer. Keepalive pings come seconds apart; Go and C also send bandwidth probes as pings,
  * some per round trip while data flows.
  */
-const PINGS: Rate = { burst: 2_000, perSecond: 100 };
+const MAX_PING_RATE: Rate = { burst: 2_000, perSecond: 100 };
 
 /**
  * The HTTP/2 streams under gRPC calls, which grpc-js does not expose. They are needed to reset a call whose peer does
@@ -97,7 +97,7 @@ export class Http2Streams {
     this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Writes `framed` messages to the response body, after its headers; the buffer is not copied. Does nothing for a reset call. */
+  /** Writes framed messages (`frameMessage`) to the response body, after its headers; the buffer is not copied. Does nothing for a reset call. */
   write(metadata: Metadata, bytes: Buffer, done: () => void): void {
     const stream = this.streams.get(metadata);
     if (!stream) throw new Error('the stream of a call is not known');
@@ -112,7 +112,7 @@ export class Http2Streams {
   }
 
   private watchPings(session: Http2Session): void {
-    const pings = new TokenBucket(PINGS, this.clock);
+    const pings = new TokenBucket(MAX_PING_RATE, this.clock);
     session.on('ping', () => {
       if (pings.take() !== undefined && !session.destroyed) endSession(session, 'too_many_pings');
     });
@@ -125,7 +125,7 @@ function endSession(session: Http2Session, reason: string): void {
 }
 
 /** Returns a message in gRPC's wire format: uncompressed, prefixed by its length. */
-export function framed(message: Uint8Array): Buffer {
+export function frameMessage(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(5 + message.length);
   frame.writeUInt8(0, 0);
   frame.writeUInt32BE(message.length, 1);

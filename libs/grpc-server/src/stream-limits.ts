@@ -13,7 +13,7 @@ export const DEFAULT_STREAM_RATES: StreamRates = { connection: 2_000, address: 5
 
 const BURST = 2;
 /** Share of its rate that an unauthenticated connection has, on average and in bursts. */
-const UNAUTHENTICATED = 0.1;
+const UNAUTHENTICATED_SHARE = 0.1;
 const MIN_UNAUTHENTICATED = 20;
 
 const PREFACE_LENGTH = 24;
@@ -83,7 +83,7 @@ export class StreamLimits {
 
   private get unauthenticatedRate(): number {
     const { connection } = this.rates;
-    return connection > 0 ? Math.max(MIN_UNAUTHENTICATED, connection * UNAUTHENTICATED) : 0;
+    return connection > 0 ? Math.max(MIN_UNAUTHENTICATED, connection * UNAUTHENTICATED_SHARE) : 0;
   }
 
   private getConnection(session: Http2Session): Http2Connection {

@@ -26,7 +26,7 @@ export interface ZoneContact {
  * that never had a session is never lost. A lost zone stays lost until it returns: a new leader does not restart the
  * wait.
  */
-export function lostSince(rule: Pick<LostRule, 'after'>, contact: ZoneContact, now: number): number | undefined {
+export function findLostSince(rule: Pick<LostRule, 'after'>, contact: ZoneContact, now: number): number | undefined {
   const { connected, lastSeen, servingSince, reportedSince } = contact;
   if (connected || lastSeen === undefined) return undefined;
   const since = reportedSince ?? Math.max(lastSeen, servingSince);
@@ -64,7 +64,7 @@ export interface ZoneLoss {
 }
 
 /** Returns the loss of a zone that has had no session for `away` ms, by mesh; undefined if it is lost for none. */
-export function zoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
+export function computeZoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
   const findPolicy = ({ policy, after }: LostRule): LostPolicy | undefined => (away >= after ? policy : undefined);
   const policy = findPolicy(rules.zone);
   const others = [...rules.meshes].filter(([, rule]) => findPolicy(rule) !== policy);
@@ -94,7 +94,7 @@ export function readLostState({ status }: Pick<Resource, 'status'>, mesh?: strin
 }
 
 /** Returns the stored `Zone.status.lost` if the zone is lost for at least one mesh. */
-export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
+export function readReportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
   const lost = zone.status?.['lost'];
   if (!isJsonObject(lost) || (!readLostState(zone) && listMeshesWithLoss(zone).length === 0)) return undefined;
   return lost;
@@ -109,7 +109,7 @@ export interface ZoneSession {
 }
 
 /** Reads the session from the stored status of a Zone. */
-export function reportedSession({ status }: Pick<Resource, 'status'>): ZoneSession {
+export function readReportedSession({ status }: Pick<Resource, 'status'>): ZoneSession {
   const { disconnectedSince: since, peer } = status ?? {};
   return {
     ...(typeof since === 'string' && { disconnectedSince: since }),

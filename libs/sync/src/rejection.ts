@@ -31,10 +31,11 @@ export class Rejections {
     if (this.suspects.size === 0) this.reasons.delete('');
     this.count += rejected.length;
     for (const { wireKey: named, reason } of rejected) {
-      const wireKey = named || only(answered);
+      const wireKey = named || findOnly(answered);
       if (wireKey === '') for (const suspect of answered) this.suspects.add(suspect);
       if (wireKey.length > MAX_TEXT_LENGTH || wireKey.includes('\0')) continue;
-      if (this.reasons.size < MAX_REMEMBERED || this.reasons.has(wireKey)) this.reasons.set(wireKey, storable(reason));
+      if (this.reasons.size < MAX_REMEMBERED || this.reasons.has(wireKey))
+        this.reasons.set(wireKey, toStorableText(reason));
     }
   }
 
@@ -50,7 +51,7 @@ export class Rejections {
 }
 
 /** Returns a peer's text, cut, without characters that a store cannot hold: NUL, and half a surrogate pair at the cut. */
-function storable(text: string): string {
+function toStorableText(text: string): string {
   return text
     .slice(0, MAX_TEXT_LENGTH)
     .replaceAll('\0', '\ufffd')
@@ -58,6 +59,6 @@ function storable(text: string): string {
 }
 
 /** Returns the only resource of a message; empty if there are several. */
-function only([first, ...others]: readonly string[]): string {
+function findOnly([first, ...others]: readonly string[]): string {
   return first === undefined || others.length > 0 ? '' : first;
 }

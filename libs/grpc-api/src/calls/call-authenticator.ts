@@ -38,7 +38,7 @@ interface AuthenticatedCall {
 }
 
 /** Services without authentication: health and reflection. */
-const OPEN = /^\/grpc\.(health|reflection)\./;
+const OPEN_SERVICES = /^\/grpc\.(health|reflection)\./;
 
 /** Authenticates the caller before a byte of the request is read; an unauthenticated caller costs a few headers. */
 export class CallAuthenticator {
@@ -55,7 +55,7 @@ export class CallAuthenticator {
   }
 
   private intercept(path: string, call: ServerInterceptingCallInterface, recognised: (metadata: Metadata) => void) {
-    if (OPEN.test(path)) return new ServerInterceptingCall(call);
+    if (OPEN_SERVICES.test(path)) return new ServerInterceptingCall(call);
     return new ServerInterceptingCall(call, {
       start: (next) => {
         next({

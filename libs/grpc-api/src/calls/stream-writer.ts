@@ -19,7 +19,7 @@ export type ErrorOfCall = (error: unknown) => object;
 const MAX_UNSENT = 64 * 1024;
 
 /** Timeout of a reader that reads nothing, ms. */
-const STALL = 30_000;
+const STALL_TIMEOUT = 30_000;
 
 /**
  * Writes encoded messages as fast as the reader reads. grpc-js would buffer 16 messages of any size; here at most 64
@@ -49,7 +49,7 @@ export class StreamWriter {
   }
 
   /**
-   * As `write`, for one or several `framed` messages; bypasses grpc-js, which copies each message per reader: many
+   * As `write`, for one or several framed messages (`frameMessage`); bypasses grpc-js, which copies each message per reader: many
    * readers share the buffer. Use only one of the two on a call.
    */
   writeFrames(frames: Buffer): boolean {
@@ -86,8 +86,8 @@ export class StreamWriter {
       const abort = (): void => settle(resolve);
       const { clock } = this.parts;
       const left = Math.max(0, this.latest - clock.elapsed());
-      const reason = left < STALL ? 'the client read too slowly' : 'the client did not read for 30 s';
-      const timer = clock.after(Math.min(STALL, left), () => settle(() => reject(new SlowReaderError(reason))));
+      const reason = left < STALL_TIMEOUT ? 'the client read too slowly' : 'the client did not read for 30 s';
+      const timer = clock.after(Math.min(STALL_TIMEOUT, left), () => settle(() => reject(new SlowReaderError(reason))));
       this.gone.addEventListener('abort', abort, { once: true });
       this.drained(() => settle(resolve));
     });

@@ -10,7 +10,7 @@ import { status, type handleServerStreamingCall, type handleUnaryCall, type Serv
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
 /** Interval at which a watched state is read, ms. */
-const INTERVAL = 500;
+const POLL_INTERVAL = 500;
 
 /** Maximum number of health watches, in total and per address: they need no credentials. */
 const MAX_WATCHES = 1_000;
@@ -54,7 +54,7 @@ export class HealthHandlers {
     } catch (error) {
       return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: errorText(error) });
     }
-    this.tell(call);
+    this.notify(call);
     this.schedule();
   };
 
@@ -63,7 +63,7 @@ export class HealthHandlers {
     this.ending = true;
     this.timer?.cancel();
     for (const call of this.watchers.keys()) {
-      this.tell(call);
+      this.notify(call);
       call.end();
     }
     this.watchers.clear();
@@ -75,7 +75,7 @@ export class HealthHandlers {
   }
 
   /** Sends a watcher changes only, so that a watcher that does not read costs a few bytes per change. */
-  private tell(call: Watcher): void {
+  private notify(call: Watcher): void {
     const state = this.stateOf(call.request.service);
     if (this.watchers.get(call) === state) return;
     this.watchers.set(call, state);
@@ -84,9 +84,9 @@ export class HealthHandlers {
 
   private schedule(): void {
     if (this.timer || this.ending) return;
-    this.timer = this.sources.clock.after(INTERVAL, () => {
+    this.timer = this.sources.clock.after(POLL_INTERVAL, () => {
       this.timer = undefined;
-      for (const call of this.watchers.keys()) this.tell(call);
+      for (const call of this.watchers.keys()) this.notify(call);
       if (this.watchers.size > 0) this.schedule();
     });
   }

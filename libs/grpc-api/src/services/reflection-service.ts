@@ -58,13 +58,13 @@ export class Reflection {
       case 'listServices':
         return { $case: 'listServicesResponse', value: { service: this.services.map((name) => ({ name })) } };
       case 'fileByFilename':
-        return this.answerOf(this.registry.getFile(asked.value.slice(0, MAX_NAME_LENGTH).replace(/\.proto$/, '')));
+        return this.toAnswer(this.registry.getFile(asked.value.slice(0, MAX_NAME_LENGTH).replace(/\.proto$/, '')));
       case 'fileContainingSymbol':
-        return this.answerOf(this.fileOf(asked.value.slice(0, MAX_NAME_LENGTH)));
+        return this.toAnswer(this.findFile(asked.value.slice(0, MAX_NAME_LENGTH)));
       case 'fileContainingExtension':
         return notFound('there are no extensions');
       case 'allExtensionNumbersOfType':
-        return this.fileOf(asked.value.slice(0, MAX_NAME_LENGTH))
+        return this.findFile(asked.value.slice(0, MAX_NAME_LENGTH))
           ? {
               $case: 'allExtensionNumbersResponse',
               value: { baseTypeName: asked.value.slice(0, MAX_NAME_LENGTH), extensionNumber: [] },
@@ -79,14 +79,14 @@ export class Reflection {
   }
 
   /** Returns the file that defines a service, message, enum, method, field or value. */
-  private fileOf(symbol: string): DescFile | undefined {
+  private findFile(symbol: string): DescFile | undefined {
     const name = symbol.replace(/^\./, '');
     const found = this.registry.get(name) ?? this.registry.get(name.slice(0, name.lastIndexOf('.')));
     return found?.file;
   }
 
   /** Returns a file with all files that it imports, so that one request is enough. */
-  private answerOf(file: DescFile | undefined): Answer {
+  private toAnswer(file: DescFile | undefined): Answer {
     if (!file) return notFound('there is no such file or symbol');
     const files = new Set<DescFile>();
     const add = (one: DescFile): void => {

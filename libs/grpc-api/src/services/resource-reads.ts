@@ -19,7 +19,7 @@ export interface ResourceReadsParts {
 }
 
 /** Bytes after which a chunk of a list is sent. */
-const CHUNK = 128 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
 /** Timeout for a client to read a list, ms. */
 const READ_TIME = 300_000;
@@ -69,7 +69,7 @@ export class ResourceReads {
       const message = this.listed(resource);
       chunk.push(message);
       bytes += message.json.length;
-      if (bytes >= CHUNK) await flush().then(() => (sent = true));
+      if (bytes >= CHUNK_BYTES) await flush().then(() => (sent = true));
     }
     if (chunk.length > 0 || !sent) await flush();
   }

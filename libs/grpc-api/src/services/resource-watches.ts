@@ -1,4 +1,4 @@
-import { framed } from '@causeway/grpc-server';
+import { frameMessage } from '@causeway/grpc-server';
 import { WatchResponse, type WatchRequest } from '@causeway/proto-gen';
 import {
   BookmarkedEvents,
@@ -81,5 +81,5 @@ function watchEncoder(json: Pick<Queries['json'], 'listed' | 'overlayOf'>): Even
 }
 
 function encoded(event: WatchResponse['event']): Buffer {
-  return framed(WatchResponse.encode({ event }).finish());
+  return frameMessage(WatchResponse.encode({ event }).finish());
 }

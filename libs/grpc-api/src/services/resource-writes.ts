@@ -33,7 +33,7 @@ export interface ResourceWritesParts {
 const READ_TIME = 120_000;
 
 /** Maximum number of results in one message. */
-const RESULTS_IN_A_MESSAGE = 500;
+const MAX_RESULTS_PER_MESSAGE = 500;
 
 /** Interval of progress reports, ms. */
 const PROGRESS_INTERVAL = 200;
@@ -52,7 +52,7 @@ export class ResourceWrites {
     await this.budget.receive(requests, context.signal, async (received) => {
       const { results, revision } = await this.outcomeOf(received, context, writer);
       writer.limit(READ_TIME);
-      const chunks = [...splitIntoBatches(results, RESULTS_IN_A_MESSAGE)];
+      const chunks = [...splitIntoBatches(results, MAX_RESULTS_PER_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
         const messages = chunk.map((one) => applyResultMessage(one, (error) => toRpcStatus(error, this.parts.logger)));
         const last = i >= chunks.length - 1;

@@ -34,7 +34,10 @@ export class StreamAuthMonitor {
       answered: () => this.arm(),
       refused: (error) => {
         this.watched.delete(review);
-        this.logger.warn('a zone may stay no longer', { zone: caller.zone, error: errorText(error) });
+        this.logger.warn('the streams of a zone end: it is no longer authenticated', {
+          zone: caller.zone,
+          error: errorText(error),
+        });
         end(error);
       },
     });

@@ -131,7 +131,7 @@ function endAndMarkStreams(
 ): () => void {
   const forgetRights = rights?.onZonesChanged((zones) => {
     // The next stream begins with the full state, and each resource is validated again.
-    for (const zone of zones) live.closeZone(zone, 'what the zone may send has changed');
+    for (const zone of zones) live.closeZone(zone, 'the rights of the zone to send have changed');
   });
   const unsubscribe = followIndex(index, {
     reload: () => {
@@ -159,5 +159,7 @@ function findEndReason({ before, after }: IndexChange, quarantines: Quarantines)
   if (!after) return 'the zone was deleted';
   const now = quarantines.of(after);
   if (now.all) return `the zone is ${QUARANTINED}`;
-  return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
+  return before && releases(quarantines.of(before), now)
+    ? 'quarantined resources are released and requested again'
+    : undefined;
 }

@@ -145,7 +145,10 @@ export class HandshakeHandler {
       .map(({ kind, ...point }) => [kind, point] as const);
     const evaluated = evaluateClaimedPoints(claimed, head, signer);
     if (!evaluated.isSetBack || !maintenance) return { ...evaluated, head };
-    logger.error('a zone holds newer state than this store: it was set back, and begins a new incarnation', { zone });
+    logger.error(
+      'a zone holds newer state than this store: it was restored from a backup, and begins a new incarnation',
+      { zone },
+    );
     return { ...evaluated, head: await maintenance.newIncarnation() };
   }
 

@@ -112,9 +112,12 @@ export class KumaGate {
     const { clock, logger } = this.parts;
     if (!this.timer) {
       const until = new Date(at).toISOString();
-      logger.warn('the store is in a new incarnation: Kuma zones hear of others only once all have reported', {
-        until,
-      });
+      logger.warn(
+        'the store is in a new incarnation: Kuma zones get resources of other zones only after all zones have reported',
+        {
+          until,
+        },
+      );
     }
     this.timer?.cancel();
     this.timer = clock.after(at - clock.now(), () => void this.check());
@@ -125,7 +128,9 @@ export class KumaGate {
   }
 
   private failed(error: unknown): void {
-    this.parts.logger.warn('what zones have reported could not be read or noted', { error: errorText(error) });
+    this.parts.logger.warn('the record of which zones have reported could not be read or written', {
+      error: errorText(error),
+    });
   }
 }
 

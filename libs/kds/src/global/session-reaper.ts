@@ -65,13 +65,13 @@ export class SessionReaper {
     for (const zone of zones) {
       for (const stream of live.of(zone)) {
         if (now - (stream.half.blockedSince ?? now) >= STALL_TIMEOUT) {
-          stream.close(`nothing of what was sent was read for ${STALL_TIMEOUT / 1_000} s`);
+          stream.close(`the zone read nothing for ${STALL_TIMEOUT / 1_000} s`);
           continue;
         }
         const stalled = stream.half.reports().filter((report) => isStalled(report, now, STALL_TIMEOUT));
         if (stalled.length === 0) continue;
         const kinds = stalled.map((report) => report.kind);
-        options.logger.warn('a zone does not take in what it is sent', { zone, kinds, causeway: stream.causeway });
+        options.logger.warn('a zone does not acknowledge what it is sent', { zone, kinds, causeway: stream.causeway });
         // A new stream would not help a Kuma peer, so the stall is only logged.
         if (stream.causeway) live.closeZone(zone, `stalled: ${kinds.join(', ')}`);
       }

@@ -139,7 +139,7 @@ export class StreamHandler {
       ...(incomplete ? { incomplete } : {}),
       close: (detail) => stream.end('superseded', detail),
     };
-    if (!live.add(zone, open)) stream.end('superseded', `session ${session} has had this stream`);
+    if (!live.add(zone, open)) stream.end('superseded', `session ${session} already had this stream`);
     const unwatch = authMonitor.watch(toZoneCaller(headers), (error) =>
       stream.end(toEndReason(error), boundedErrorText(error)),
     );

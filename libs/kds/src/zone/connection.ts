@@ -144,7 +144,9 @@ async function evaluateResumePoints(
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
   const { points, isSetBack, doubtful } = evaluateClaimedPoints(claimed, head, signer);
   if (isSetBack && maintenance) {
-    logger.error('the global holds newer state than this store: it was set back, and begins a new incarnation');
+    logger.error(
+      'the global holds newer state than this store: it was restored from a backup, and begins a new incarnation',
+    );
     await maintenance.newIncarnation();
     throw new Error('the store began a new incarnation');
   }

@@ -46,7 +46,7 @@ export function reportFirstState({
   const note = (): void => {
     if (isNoted || awaited.size > 0) return;
     isNoted = true;
-    recordOnce(store, fence).catch((error: unknown) => onStoreFailure('that the first state is complete', error));
+    recordOnce(store, fence).catch((error: unknown) => onStoreFailure('the record of a complete first state', error));
   };
   note();
   return (kind) => {
@@ -109,7 +109,7 @@ export class FirstState {
         }
       } catch (error) {
         if (!signal.aborted)
-          logger.warn('whether the first state is complete is not known', { error: errorText(error) });
+          logger.warn('the record of a complete first state could not be read', { error: errorText(error) });
       }
       await clock.sleep(POLL_INTERVAL, signal);
     }

@@ -50,7 +50,7 @@ export class WholeStates {
       await this.options.sessions.markWhole(marks);
     } catch (error) {
       const zones = marks.map(({ zone }) => zone);
-      this.options.logger.warn('that the state of zones is held whole could not be marked', {
+      this.options.logger.warn('the marks of complete zone states could not be written', {
         zones,
         error: errorText(error),
       });

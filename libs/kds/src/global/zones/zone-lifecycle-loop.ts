@@ -19,7 +19,7 @@ import {
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
-import { readLostRules, reportedLoss, type LostRule } from '@causeway/sync';
+import { readLostRules, readReportedLoss, type LostRule } from '@causeway/sync';
 import { toPointDeletion, peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../session/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
@@ -91,7 +91,8 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     } catch (error) {
       orphansLikely = true;
       forbidden.giveBack();
-      if (!(error instanceof Fenced)) logger.warn('zones could not be kept in order', { error: errorText(error) });
+      if (!(error instanceof Fenced))
+        logger.warn('the state of zones could not be updated', { error: errorText(error) });
     }
   };
   const unsubscribe = followIndex(options.index, {
@@ -144,7 +145,7 @@ async function reportSessions(
     const { lost: _, disconnectedSince: __, peer: ___, ...others } = zone.status ?? {};
     const status = { ...others, ...liveness.toSession(zone), ...(loss && { lost: { ...loss } }) };
     if (jsonEqual(zone.status ?? {}, status)) return [];
-    if (!jsonEqual(reportedLoss(zone), status.lost))
+    if (!jsonEqual(readReportedLoss(zone), status.lost))
       logger.warn(loss ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...loss });
     return [{ type: 'patch', id: zone.id, expect: zone.revision, status }];
   });

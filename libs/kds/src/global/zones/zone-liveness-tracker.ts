@@ -2,11 +2,11 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { MetadataEntry, SessionRecord } from '@causeway/store';
 import {
-  lostSince,
+  findLostSince,
   readLostState,
-  reportedLoss,
-  reportedSession,
-  zoneLoss,
+  readReportedLoss,
+  readReportedSession,
+  computeZoneLoss,
   type LostRules,
   type ZoneLoss,
   type ZoneSession,
@@ -100,18 +100,18 @@ export class ZoneLivenessTracker {
     const connected = counts && seen.online && looked - seen.at <= STALE_AFTER;
     const contact = { connected, lastSeen: seen?.at, servingSince, reportedSince: former?.at };
     const after = [rules.zone, ...rules.meshes.values()].map((rule) => rule.after);
-    const since = lostSince({ after: Math.min(...after) }, contact, looked);
+    const since = findLostSince({ after: Math.min(...after) }, contact, looked);
     if (since === undefined) return undefined;
     const known = since === former?.at ? former : { since: this.formatDate(since), at: since };
     this.reported.set(zone.id.name, known);
-    return zoneLoss(rules, looked - since, known.since);
+    return computeZoneLoss(rules, looked - since, known.since);
   }
 
   /** Returns the desired session in `Zone.status`, as of the last `refresh`. */
   toSession(zone: Resource): ZoneSession {
     const { looked } = this;
     const seen = this.seen.get(zone.id.name);
-    const former = reportedSession(zone);
+    const former = readReportedSession(zone);
     if (seen === undefined || looked === undefined) return former;
     const since = former.disconnectedSince;
     const counts = seen.isNew || since === undefined;
@@ -135,7 +135,7 @@ export class ZoneLivenessTracker {
    * the elapsed time; a loss that a former leader reported began at `latest` or before, whatever the date says.
    */
   private findReportedLoss(zone: Resource, latest: number): ReportedLoss | undefined {
-    const since = reportedLoss(zone)?.['since'];
+    const since = readReportedLoss(zone)?.['since'];
     const date = typeof since === 'string' ? Date.parse(since) : NaN;
     if (typeof since !== 'string' || Number.isNaN(date)) return undefined;
     const known = this.reported.get(zone.id.name);

@@ -101,7 +101,7 @@ function validateResource(
   try {
     return toArrival(wire, kind, context);
   } catch (error) {
-    return { wireKey: formatWireKey(wire), reason: `it cannot be judged: ${errorText(error)}` };
+    return { wireKey: formatWireKey(wire), reason: `it cannot be validated: ${errorText(error)}` };
   }
 }
 

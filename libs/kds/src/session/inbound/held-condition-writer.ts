@@ -91,7 +91,7 @@ export class HeldConditionWriter {
   private failed(error: unknown): void {
     // The next session corrects the remaining conditions.
     if (error instanceof Fenced || this.stopped.signal.aborted) return;
-    this.options.logger.warn('copies that are held could not be marked', { error: errorText(error) });
+    this.options.logger.warn('the condition Held could not be written', { error: errorText(error) });
   }
 }
 
@@ -110,7 +110,7 @@ function planHeldCondition(
 function heldCondition({ generation }: Resource, { since, until }: HoldPeriod, receiver: Receiver): Condition {
   const peer = receiver.role === 'global' ? `zone "${receiver.from}"` : 'the global';
   const [first, last] = [since, until].map((at) => new Date(at).toISOString());
-  const message = `${peer} has begun a new incarnation, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that life`;
+  const message = `${peer} has begun a new incarnation, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that incarnation`;
   return {
     type: SyncCondition.held,
     status: 'True',

@@ -79,7 +79,7 @@ export class PendingDeletion implements ConfirmationListener {
       const end = until === Infinity ? {} : { until: new Date(until).toISOString() };
       const fields = { kind, absent: absent.length, ...end };
       logger.warn(
-        'the peer may have begun a new incarnation and does not name all it had; that is kept for now',
+        'the peer may have begun a new incarnation that lacks some of its resources; they are kept for now',
         fields,
       );
     }
@@ -121,7 +121,9 @@ export class PendingDeletion implements ConfirmationListener {
   failed(error: unknown): void {
     // The next session decides again.
     if (error instanceof Fenced) return;
-    this.options.logger.warn('what a new incarnation lacks could not be dealt with', { error: errorText(error) });
+    this.options.logger.warn('resources that a new incarnation lacks could not be deleted or held', {
+      error: errorText(error),
+    });
   }
 
   /** Resolves when no condition is being written. */
