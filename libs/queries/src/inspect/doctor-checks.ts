@@ -24,13 +24,13 @@ import type { IndexReader } from '@causeway/store';
 import { routeKinds } from '@causeway/routing';
 import { inboundViolation } from '@causeway/sync';
 
-/** One check of the control plane. Each step of the iterable checks one item; undefined if nothing is wrong. */
+/** One check of the control plane. Each step of the iterable checks one item; it yields undefined if nothing is wrong. */
 export interface DoctorCheck {
   readonly name: DoctorCheckName;
   findings(): Iterable<Finding | undefined>;
 }
 
-/** A Zone and its insight: what is known of it beside the log. */
+/** A Zone and its insight. */
 export interface ZoneWithInsight {
   readonly zone: Resource;
   readonly insight: JsonObject;
@@ -43,11 +43,11 @@ export interface DoctorInput {
   readonly index: IndexReader;
   readonly meshes: Meshes;
   readonly zones: readonly ZoneWithInsight[];
-  /** Present if a mass end of leases is being held back (docs/reference/leases.md). */
+  /** Present while a mass expiry of leases is being held back (docs/reference/leases.md). */
   readonly leaseHold?: ReaperHold | undefined;
 }
 
-/** The status of a condition that says that something is wrong, by the type of the condition. */
+/** The status of a condition that reports a problem, by the type of the condition. */
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
   Accepted: { status: 'False', advice: 'mend what parametersRef names; until then the Mesh has the default settings' },
@@ -82,7 +82,7 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
   'causeway.io/NameTaken': { status: 'True', advice: 'delete what the message names, or give the source another name' },
 };
 
-/** The checks of what is stored, in the order of the report. */
+/** Returns the checks of stored resources, in the order of the report. */
 export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
   return [
     { name: 'rules', findings: () => checkRules(input) },
@@ -115,7 +115,7 @@ function expectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
   return { what: `there is no Mesh "${name}"`, advice: 'make it, or restart: each new leader makes it' };
 }
 
-/** Agents that are gone at once, whose Dataplanes are kept. */
+/** Reports that many agents disappeared at once and their Dataplanes are kept. */
 function heldLeases({ leaseHold }: DoctorInput): Finding | undefined {
   if (!leaseHold) return undefined;
   const { since, expired, total } = leaseHold;
@@ -137,7 +137,7 @@ function* keptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   }
 }
 
-/** Machines that go on with a credential of before enrolments, and those that came back by their certificate after an import. */
+/** Reports hosts that still use a credential from before enrolments, and hosts that came back with their certificate after an import. */
 function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const enrolment of index.ofKind(Enrolment.name)) {
     if (!Enrolment.is(enrolment) || !isMadeHere(enrolment, cp)) {
@@ -176,7 +176,7 @@ function* sharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
   }
 }
 
-/** Settings that name a SPIFFE id which workloads in namespaces have only until the form of ids has changed. */
+/** Reports settings with a SPIFFE id that workloads in namespaces have only until the change of the id format is complete. */
 function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   const changing = new Map<string, readonly ChangingIds[]>();
   const here = cp.role === 'zone' ? cp.zone : '';
@@ -195,7 +195,7 @@ function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   }
 }
 
-/** The SPIFFE ids that an AccessPolicy names anywhere, each once. */
+/** Returns the SPIFFE ids that an AccessPolicy names anywhere, each once. */
 function idsNamedBy(value: JsonValue | undefined): readonly string[] {
   if (isJsonArray(value)) return [...new Set(value.flatMap(idsNamedBy))];
   if (!isJsonObject(value)) return [];
@@ -212,7 +212,7 @@ function* checkRules({ registry, index }: DoctorInput): Iterable<Finding | undef
 
 function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
   const { id, origin } = resource;
-  // The rules of a kind are not run on a resource beyond the bounds of the kind: they could take very long.
+  // A kind's rules are not run on a resource that exceeds the kind's bounds: they could take very long.
   const fault = inboundViolation(kind, { ...resource, revision: origin.revision });
   const judged = fault === undefined ? kind.check(resource.spec, FieldPath.at('spec')) : undefined;
   const broken = [...kind.checkName(id.name, FieldPath.at('name')), ...(judged?.first ?? [])];
@@ -220,7 +220,7 @@ function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
   const reason = fault ?? (first && `${first.field}: ${first.reason}`);
   if (reason === undefined) return undefined;
   const others = fault === undefined ? broken.length + (judged ? judged.total - judged.first.length : 0) - 1 : 0;
-  // A reason may repeat the value of a secret.
+  // A reason may quote the value of a secret.
   const what = kind.confidential ? 'it breaks a rule of its kind' : reason;
   const more = others > 0 ? ` (and ${others} more)` : '';
   const there = id.zone === '' ? 'change it' : `change it in zone ${id.zone}, or: ${quarantineCommand(id)}`;
@@ -230,7 +230,7 @@ function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
 /** Kinds with references by group and kind. */
 const REFERRING: readonly string[] = [...routeKinds, 'ReferenceGrant'];
 
-/** Stored references to kinds of other projects: they lead nowhere. */
+/** Reports stored references to kinds of other projects: they resolve to nothing. */
 function* checkReferences({ index }: DoctorInput): Iterable<Finding | undefined> {
   for (const kind of REFERRING) {
     for (const resource of index.ofKind(kind)) {
@@ -345,7 +345,7 @@ function flag(name: string, value: unknown): string {
   return typeof value !== 'string' || value === 'default' ? '' : ` --${name} ${value}`;
 }
 
-/** Maximum length of the text of a finding. */
+/** Maximum length of the text of a finding, characters. */
 const MAX_MESSAGE_LENGTH = 500;
 
 function found({ id }: Resource, what: string, advice: string): Finding {

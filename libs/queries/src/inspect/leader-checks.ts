@@ -10,7 +10,7 @@ export interface LeadershipInsight {
   readonly leaseMs: number;
 }
 
-/** A change of the leader takes less than so many leases, also while Redis is away. */
+/** Maximum duration of a change of the leader, in leases, also without Redis. */
 const LEADERLESS_LEASES = 2;
 
 /** Returns the checks that there is a leader, and that Redis, if configured, is its witness (docs/design.md §3). */

@@ -15,9 +15,9 @@ import type { IndexReader } from '@causeway/store';
 /** Facts about the program that serves the queries. */
 export interface ProgramFacts {
   readonly version: string;
-  /** This replica. */
+  /** Name of this replica. */
   readonly instanceId: string;
-  /** The configuration, secrets already replaced. */
+  /** The configuration, with secrets redacted. */
   readonly config: JsonObject;
 }
 
@@ -79,7 +79,7 @@ export class ServerFacts {
 const SECRET_NAME = /(password|passwd|secret|token|private_?key|credential)(?!_?(file|ttl|type))/i;
 
 /**
- * A configuration without secrets: values under names of secrets, and passwords inside URLs, become `*****`. Programs
+ * Returns a configuration without secrets: values under secret names, and passwords in URLs, become `*****`. Programs
  * redact the secrets they know; this catches the others.
  */
 export function redactSecrets(value: JsonValue | undefined, name = ''): JsonValue {
@@ -94,7 +94,7 @@ function redacted(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactSecrets(item, key)]));
 }
 
-/** As Kuma's own lists are called: Meshes, Policies, Routes. */
+/** Returns the plural that Kuma uses for its lists: Meshes, Policies, Routes. */
 function pluralOf(word: string): string {
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
   return /(s|sh|ch|x)$/.test(word) ? `${word}es` : `${word}s`;
