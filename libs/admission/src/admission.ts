@@ -7,7 +7,7 @@ import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type WriteTarget } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
-import { catchUp, configuredFields, meshExists, placed } from './mesh-rules';
+import { catchUp, configuredFields, meshExists, assignMesh } from './mesh-rules';
 import { mergePatch } from './plan-write';
 import type {
   DeleteOutcome,
@@ -117,7 +117,7 @@ export class Admission {
   /** Returns the identity of a document's resource; undefined if the document does not name it. */
   findIdentity(body: unknown): Identity | undefined {
     try {
-      const { draft } = placed(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);
+      const { draft } = assignMesh(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);
       return draftIdentity(draft, ownZone(this.parts.controlPlane));
     } catch (error) {
       if (error instanceof Invalid) return undefined;
@@ -196,7 +196,7 @@ export class Admission {
   ): Promise<WriteOutcome | undefined> {
     const { store, index, clock, controlPlane, meshes } = this.parts;
     await catchUp(store, index, clock);
-    const document = placed(decoded, this.parts, meshes);
+    const document = assignMesh(decoded, this.parts, meshes);
     if (!request.address) this.authoriseDraft(document, request);
     const draft = validateDraft(document, controlPlane, configuredFields(meshes.owner));
     throwIfInvalid(draft.violations);

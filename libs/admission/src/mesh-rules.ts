@@ -62,7 +62,7 @@ export async function meshExists(mesh: string, store: ResourceStore, meshes: Mes
  * (which stays there, row T003-25), else the mesh of its namespace, else the expected one. For a namespace of several
  * meshes it picks one, which `checkNewMember` refuses. Costs one look-up for each mesh that has resources of the kind.
  */
-export function placed(
+export function assignMesh(
   decoded: DecodedDocument,
   { index, controlPlane }: Pick<AdmissionParts, 'index' | 'controlPlane'>,
   meshes: MeshMembership,

@@ -45,7 +45,7 @@ export function checkWritable(kind: Kind, cp: ControlPlane, id?: Identity): void
   if (isWritable(kind, cp)) return;
   throw new Forbidden(
     kind.sync.writtenOn.includes('zone')
-      ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to${otherwise(cp, id)}`
+      ? `${kind.name} is written in a zone; send it to the control plane of the zone it belongs to${formatHint(cp, id)}`
       : `${kind.name} is written on the global control plane; send it there`,
   );
 }
@@ -62,11 +62,11 @@ export function checkMadeHere(resource: { readonly id: Identity; readonly labels
   if (isMadeHere(resource, cp)) return;
   const { id } = resource;
   const home = id.zone === '' ? 'on the global control plane' : `in zone ${id.zone}`;
-  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there${otherwise(cp, id)}`);
+  throw new Forbidden(`${describeIdentity(id)} was made ${home}; change it there${formatHint(cp, id)}`);
 }
 
 /** Returns the hint for a copy that the global may not change. */
-function otherwise(cp: ControlPlane, id: Identity | undefined): string {
+function formatHint(cp: ControlPlane, id: Identity | undefined): string {
   return cp.role === 'global' && id && id.zone !== '' ? `, or keep it away: ${quarantineCommand(id)}` : '';
 }
 

@@ -37,14 +37,14 @@ import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
 
 /** Maximum number of tries of one request against concurrent writes; each try checks If-Match against what it read. */
-const TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
 const CREATE: readonly Verb[] = ['create'];
 const UPDATE: readonly Verb[] = ['update'];
 
 /** Runs `attempt` until it succeeds: a controller may write the status between its read and its write. Throws Conflict if it never does. */
 export async function untilWritten<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
-  for (let i = 0; i < TRIES; i++) {
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const result = await attempt(i);
     if (result !== undefined) return result;
   }

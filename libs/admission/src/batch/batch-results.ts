@@ -45,7 +45,7 @@ export class BatchResults {
   }
 
   /** Runs `work`; if it throws a DomainError, the document is refused. */
-  orRefuse(index: number, idOf: () => Identity | undefined, work: () => void): void {
+  runOrRefuse(index: number, idOf: () => Identity | undefined, work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -55,7 +55,7 @@ export class BatchResults {
   }
 
   /** Returns the position of a document, for people. */
-  whereIs(index: number): string {
+  formatPosition(index: number): string {
     const position = this.documents[index]?.position;
     return position ? `line ${position.line}` : `document ${index + 1}`;
   }

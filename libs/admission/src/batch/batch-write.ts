@@ -19,7 +19,7 @@ import { withQualified } from '../definition-rules';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
-import { catchUp, configuredFields, membershipRead, placed } from '../mesh-rules';
+import { catchUp, configuredFields, membershipRead, assignMesh } from '../mesh-rules';
 import { formatEtag, type WriteOutcome } from '../requests';
 import { readAuditSource } from '../rights';
 import { tracedWrite } from '../traced-write';
@@ -64,7 +64,7 @@ interface PlannedEntry extends DecodedEntry {
 }
 
 /** Maximum number of tries against concurrent writes, as for a single write. */
-const TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
 /** Processes one batch from documents to results (docs/design.md §6 Batches). Used once. */
 export class BatchWrite {
@@ -112,7 +112,7 @@ export class BatchWrite {
 
   private *decode(into: DecodedEntry[]): Generator<void> {
     for (const index of this.request.documents.keys()) {
-      this.results.orRefuse(
+      this.results.runOrRefuse(
         index,
         () => undefined,
         () => {
@@ -160,7 +160,7 @@ export class BatchWrite {
       const [first = index, second = index] = places.get(keyOf(entry)) ?? [];
       if (first === second) return true;
       const other = index === first ? second : first;
-      const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) => this.results.whereIs(at));
+      const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) => this.results.formatPosition(at));
       const reason = `${id.kind} ${id.name} stands in the batch twice, at ${before} and at ${after}; leave one of them out`;
       this.results.refuse(index, id, new Invalid([FieldPath.at('name').violation(reason, 'not-unique')]), other);
       return false;
@@ -174,7 +174,7 @@ export class BatchWrite {
   private async writeAll(entries: readonly DecodedEntry[]): Promise<void> {
     let raced = entries;
     try {
-      for (let tries = 0; raced.length > 0 && tries < TRIES; tries++) {
+      for (let tries = 0; raced.length > 0 && tries < MAX_ATTEMPTS; tries++) {
         if (tries > 0) await this.catchUp();
         raced = await this.attempt(this.request.atomic === true ? entries : raced, tries === 0);
       }
@@ -215,7 +215,7 @@ export class BatchWrite {
     const meshes = new PendingMeshes(this.parts.meshes);
     this.kinds.reset();
     for (const { index, decoded } of entries) {
-      this.results.orRefuse(
+      this.results.runOrRefuse(
         index,
         () => this.getId(index),
         () => {
@@ -235,7 +235,7 @@ export class BatchWrite {
     const isCurrent = registry.kind(before.draft.kind.name) === before.draft.kind;
     // Its definition was refused, or has changed.
     const decoded = isCurrent ? before : this.decoded(index);
-    const document = placed(decoded, this.parts, meshes);
+    const document = assignMesh(decoded, this.parts, meshes);
     this.ids.set(index, draftIdentity(document.draft, ownZone(this.parts.controlPlane)));
     const draft = this.validated(document, meshes);
     const stored = this.parts.index.get(draft.id);

@@ -90,7 +90,7 @@ function listSpecFields(kind: Kind | undefined): readonly string[] {
 }
 
 function readKind(registry: Registry, envelope: Envelope, target: WriteTarget, report: DocumentReport): NamedKind {
-  const given = namedIn(registry, envelope, report);
+  const given = findNamedKind(registry, envelope, report);
   if (given && target.kind && given.kind.name !== target.kind.name) {
     report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.kind.name}"`);
   } else if (!given) {
@@ -106,7 +106,7 @@ function readKind(registry: Registry, envelope: Envelope, target: WriteTarget, r
  * Returns the kind that a document names: by `type`, or by group, version and kind. Throws Invalid if kinds of this
  * name belong to other groups only: then the rest of the document is not checked.
  */
-function namedIn(
+function findNamedKind(
   registry: Registry,
   { form, apiVersion, type }: Envelope,
   report: DocumentReport,

@@ -3,7 +3,7 @@ import { Backoff, errorText } from '@causeway/runtime';
 import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, computeHealth } from '../session/kind-report';
-import { parseRetryDelay } from './zone-transport';
+import { toRetryDelay } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
 import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
@@ -58,7 +58,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   let lastError: string | undefined;
   let awaySince = clock.now();
 
-  /** Runs one session from connect to end; resolves with the error that ended it or prevented it. */
+  /** Runs one session; resolves with the error that ended or prevented it. */
   const session = async (): Promise<unknown> => {
     const token = followToken(options);
     try {
@@ -82,10 +82,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     if (!missing || reason !== lastError)
       logger.warn('no session with the global, trying again', { address: options.address, error: reason });
     lastError = reason;
-    await clock.sleep(
-      missing ? CREDENTIALS_POLL_INTERVAL : Math.max(backoff.next(), parseRetryDelay(error)),
-      term.signal,
-    );
+    await clock.sleep(missing ? CREDENTIALS_POLL_INTERVAL : Math.max(backoff.next(), toRetryDelay(error)), term.signal);
   };
 
   return {

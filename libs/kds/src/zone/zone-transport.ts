@@ -37,7 +37,7 @@ const OPTIONS: ChannelOptions = {
 const MAX_RETRY_DELAY = 60_000;
 
 /** Returns the pause that a global requested when it refused a call, ms; 0 if it requested none. */
-export function parseRetryDelay(error: unknown): number {
+export function toRetryDelay(error: unknown): number {
   if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
   const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
   return hint > 0 ? Math.min(hint, MAX_RETRY_DELAY) : 0;

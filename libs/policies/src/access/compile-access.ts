@@ -42,7 +42,7 @@ export function compileAccess(
   if (!spec) return { deny: [{ name: 'unreadable', callers: 'anyone', to: undefined }], allow: [], defaultAccess };
   const { allow, deny = {} } = spec;
   return {
-    deny: compileClauses(deny, (match) => refusedBy(match, facts)),
+    deny: compileClauses(deny, (match) => listDeniedCallers(match, facts)),
     allow: allow && compileClauses(allow, (match) => [allowedBy(match, facts)]),
     defaultAccess,
   };
@@ -84,7 +84,7 @@ function compileClauses(
       const terms = from.flatMap(compileTerms);
       const lists = terms.flatMap(({ within, except }) => (within !== 'anyone' && except.length === 0 ? within : []));
       const others = terms.filter(({ within, except }) => within === 'anyone' || except.length > 0);
-      const joined = lists.length === 0 ? [] : [{ within: sorted(lists), except: [] }];
+      const joined = lists.length === 0 ? [] : [{ within: sortMatches(lists), except: [] }];
       return [...joined, ...others].map((callers) => ({ name, callers, to }));
     });
 }
@@ -102,12 +102,12 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
 }
 
 /** Returns the callers that an entry of a deny names, and the same callers in the other format of ids. */
-function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
+function listDeniedCallers(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.listDomains(zone).possible.map(matchTrustDomain);
   const ids = within(idsNamed(match), ofZone);
   const named = addFormerIds(ids, facts);
-  const former = ids === 'anyone' ? [] : formerTerms(ids, facts);
+  const former = ids === 'anyone' ? [] : listFormerTerms(ids, facts);
   const place = compileCallerScope(match);
   if (!place) return [{ within: named, except: [] }, ...former];
   const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.listBearers(id)));
@@ -142,7 +142,7 @@ function addFormerIds(named: readonly IdMatch[] | 'anyone', facts: CallerFacts):
 }
 
 /** Returns the ids without a namespace that these callers may present and that may not belong to others. */
-function formerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly CallerTerm[] {
+function listFormerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly CallerTerm[] {
   const changing = facts.changing();
   const exact = named.flatMap(({ type, value }) => (type === 'Exact' ? (formerId(value, changing) ?? []) : []));
   const ids = exact.filter(({ uri, namespace }) => !isSurelyNotIn({ namespace }, facts.listBearers(uri)));
@@ -224,7 +224,7 @@ function exactly(ids: readonly string[]): readonly IdMatch[] {
 }
 
 /** Removes duplicates and sorts, so that equal rules have equal bytes. */
-function sorted(matches: readonly IdMatch[]): readonly IdMatch[] {
+function sortMatches(matches: readonly IdMatch[]): readonly IdMatch[] {
   const byText = new Map(matches.map((match) => [`${match.value} ${match.type}`, match]));
   return [...byText.entries()]
     .sort(([a], [b]) => compareText(a, b))

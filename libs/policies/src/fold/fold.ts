@@ -37,7 +37,7 @@ export class Fold {
   under(policy: Policy): Fold {
     const known = this.above.get(policy);
     if (known) return known;
-    const made = new Fold([policy, ...this.policies], combined(policy, this.result));
+    const made = new Fold([policy, ...this.policies], mergePolicy(policy, this.result));
     this.above.set(policy, made);
     return made;
   }
@@ -114,7 +114,7 @@ export class FoldRoot {
 }
 
 /** Merges one policy over the result of the more specific ones (T004-25, T004-27). */
-function combined(established: Policy, challenger: Branch<Policy>): Branch<Policy> {
+function mergePolicy(established: Policy, challenger: Branch<Policy>): Branch<Policy> {
   switch (established.strategy) {
     case 'AtomicDefaults':
       return challenger;

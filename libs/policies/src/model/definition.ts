@@ -97,7 +97,7 @@ export function policyDefinition(spec: DefinitionSpec, name = spec.kind): Policy
     declared,
     virtual: (spec.virtualTargets ?? []).map(({ group, kind }) => ({ group: bareGroup(group), kind })),
     strategies,
-    class: strategies.every((one) => one === 'None') && isAlone(declared, effective) ? 'Direct' : 'Inherited',
+    class: strategies.every((one) => one === 'None') && isOnlyTarget(declared, effective) ? 'Direct' : 'Inherited',
     crossNamespace: spec.crossNamespace ?? 'Forbidden',
   };
 }
@@ -105,11 +105,11 @@ export function policyDefinition(spec: DefinitionSpec, name = spec.kind): Policy
 const routeKindNames = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute'] as const;
 
 /** Returns whether only one kind can be targeted, and policies take effect there. */
-function isAlone(declared: ReadonlyMap<string, Declared>, effective: Level): boolean {
+function isOnlyTarget(declared: ReadonlyMap<string, Declared>, effective: Level): boolean {
   const [only, ...others] = declared.values();
   return others.length === 0 && only?.level === effective;
 }
 
 /** Default strategy if a definition names none (T004-29, T004-30). */
 const presetStrategy = (declared: ReadonlyMap<string, Declared>, effective: Level): Strategy =>
-  isAlone(declared, effective) ? 'None' : 'AtomicDefaults';
+  isOnlyTarget(declared, effective) ? 'None' : 'AtomicDefaults';

@@ -16,7 +16,7 @@ import { createPolicy, RESERVED_FIELDS, type Policy, type StoredPolicy, type Tar
 import { readTargetRefs } from './target-refs';
 
 /** Maximum nesting of a spec proper. */
-const DEEPEST_POLICY = 32;
+const MAX_POLICY_DEPTH = 32;
 /** Maximum number of values of a spec proper: the cost of folds is linear in them. */
 const MAX_POLICY_VALUES = 4_096;
 
@@ -171,7 +171,7 @@ function valueViolations(spec: JsonObject, at: FieldPath, found: Violation[]): v
   const check = (value: JsonValue | undefined, place: FieldPath, depth: number): Violation | undefined => {
     if (value === null) return place.violation('must not be null: leave the field out', 'wrong-type');
     if (typeof value !== 'object') return undefined;
-    if (depth > DEEPEST_POLICY) return place.violation(`must not be nested deeper than ${DEEPEST_POLICY}`, 'too-deep');
+    if (depth > MAX_POLICY_DEPTH) return place.violation(`must not be nested deeper than ${MAX_POLICY_DEPTH}`, 'too-deep');
     const inner: readonly (readonly [string | number, JsonValue | undefined])[] = isJsonArray(value)
       ? value.map((item, i) => [i, item] as const)
       : Object.entries(value);

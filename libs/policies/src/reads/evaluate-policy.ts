@@ -3,7 +3,7 @@ import { listRouteBindings, consumerOfGroup } from '@causeway/routing';
 import type { Fold, ScopeState } from '../fold/fold';
 import type { Policy, TargetRef } from '../model/policy';
 import type { FoundTarget } from '../table/attachments';
-import { standing, upperPolicies } from '../table/kind-policies';
+import { listApplying, upperPolicies } from '../table/kind-policies';
 import type { ScopeGroup } from '../table/kind-scopes';
 import type { KindTable } from '../table/kind-table';
 import { meshOfNode, type Node } from '../table/nodes';
@@ -69,13 +69,13 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
   const ancestors = targets.map((target) => evaluateAncestor(kind, policy, target));
   const scopes = { total: 0, enforced: 0, partial: 0 };
   const beaten: (Omit<ScopeResult, 'names'> & Pick<CountedScopes, 'from'>)[] = [];
-  for (const { fold, count, from } of countedScopes(kind, policy)) {
+  for (const { fold, count, from } of countScopes(kind, policy)) {
     const state = fold.getScopeState(policy);
     scopes.total += count;
     if (state === 'Enforced') scopes.enforced += count;
     else {
       if (state === 'PartiallyEnforced') scopes.partial += count;
-      beaten.push({ state, count, from, ...fold.getScopeFields(policy), by: winnersOver(policy, fold) });
+      beaten.push({ state, count, from, ...fold.getScopeFields(policy), by: listWinners(policy, fold) });
     }
   }
   const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
@@ -88,7 +88,7 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
 
 /** Returns whether any value of a policy is in force anywhere. Stops at the first. */
 export function hasEffect(kind: KindTable, policy: Policy): boolean {
-  for (const { fold } of countedScopes(kind, policy)) if (fold.surviving(policy) > 0) return true;
+  for (const { fold } of countScopes(kind, policy)) if (fold.surviving(policy) > 0) return true;
   return false;
 }
 
@@ -113,7 +113,7 @@ export function findCallers(kind: KindTable, policy: Policy): CallerScope {
 }
 
 /** Yields all scopes of a policy, grouped by the policies that meet there. */
-function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScopes> {
+function* countScopes(kind: KindTable, policy: Policy): Generator<CountedScopes> {
   const { policies, scopes, contexts } = kind;
   const seen = new Set<ScopeGroup>();
   function* ofGroup(group: ScopeGroup): Generator<CountedScopes> {
@@ -129,7 +129,7 @@ function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScope
   }
   for (const node of policies.attachments.listNodes(policy.key)) {
     if (node.level === 'Virtual') {
-      const on = standing(policies.attachments, node, { consumer: undefined });
+      const on = listApplying(policies.attachments, node, { consumer: undefined });
       const fold = on.includes(policy) ? policies.folds.of(on) : undefined;
       if (fold) yield { fold, count: 1, from: node.id?.name ?? '' };
       continue;
@@ -155,7 +155,7 @@ function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScope
 }
 
 /** Returns the policies that override values of a policy, sorted by name. */
-function winnersOver(policy: Policy, fold: Fold): readonly string[] {
+function listWinners(policy: Policy, fold: Fold): readonly string[] {
   const { superseded } = fold.getScopeFields(policy);
   const direct = superseded.flatMap((pointer) => fold.sources.get(pointer)?.policy ?? []);
   const others = direct.length === superseded.length ? direct : [...fold.sources.values()].map((one) => one.policy);

@@ -3,7 +3,7 @@ import { PRODUCER, OWN_BACKEND, type FrontendGroup } from '@causeway/routing';
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
 import { createContext, type Context } from '../table/contexts';
-import { standing, type Carriers } from '../table/kind-policies';
+import { listApplying, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { ChangedCarriers } from './changed-carriers';
 import { foldPath, isBorrowed, pathsBelowNodes, policiesAt, type PolicyPath } from './policy-path';
@@ -30,9 +30,9 @@ export function* computeImpact(
   const now = kind.policies.attachments;
   const nodes = [...new Map([...changed.before, ...changed.after].map((node) => [node.key, node])).values()];
   const seen = new Set<string>();
-  const comesOrGoes = ofLast((context) => isBorrowed(kind, now, context) !== isBorrowed(kind, changed, context));
+  const comesOrGoes = cacheLast((context) => isBorrowed(kind, now, context) !== isBorrowed(kind, changed, context));
   for (const [carriers, other] of [[now, changed] as const, [changed, now] as const]) {
-    const otherwise = new Otherwise(kind, other);
+    const otherwise = new ChangedPolicies(kind, other);
     for (const path of pathsBelowNodes(kind, nodes, carriers, comesOrGoes)) {
       if (seen.has(path.key)) continue;
       seen.add(path.key);
@@ -44,7 +44,7 @@ export function* computeImpact(
 }
 
 /** Caches the last answer: consecutive paths have the same context. */
-function ofLast(ask: (context: Context) => boolean): (context: Context) => boolean {
+function cacheLast(ask: (context: Context) => boolean): (context: Context) => boolean {
   let last: { readonly context: Context; readonly answer: boolean } | undefined;
   return (context) => {
     if (last?.context !== context) last = { context, answer: ask(context) };
@@ -56,7 +56,7 @@ const isSame = (a: JsonObject | undefined, b: JsonObject | undefined): boolean =
   a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 
 /** Evaluates paths with the changed policies. */
-class Otherwise {
+class ChangedPolicies {
   /** For the last context: its existing paths; undefined for all. */
   private last: { readonly context: Context; readonly own: ReadonlySet<string> | undefined } | undefined;
 
@@ -73,7 +73,7 @@ class Otherwise {
     const { context, lower } = path;
     const [node] = lower;
     if (!context) {
-      return node ? standing(this.carriers, node, { consumer: undefined }) : policiesAt(this.carriers, path, lower);
+      return node ? listApplying(this.carriers, node, { consumer: undefined }) : policiesAt(this.carriers, path, lower);
     }
     const there = this.isThere(context, path) ? context : createContext(context.frontend, this.sharedGroup);
     return policiesAt(this.carriers, there, lower, there);

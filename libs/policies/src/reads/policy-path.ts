@@ -3,7 +3,7 @@ import { type Frontend, consumerGroup, type FrontendGroup } from '@causeway/rout
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
 import { createContext, type Context } from '../table/contexts';
-import { findConsumers, lowerPolicies, standing, upperPolicies, type Carriers } from '../table/kind-policies';
+import { findConsumers, lowerPolicies, listApplying, upperPolicies, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { listContexts } from '../table/node-contexts';
 import { frontendNode, meshNode, meshOfNode, namespaceNode, routeNode, type Node } from '../table/nodes';
@@ -101,7 +101,7 @@ export function* pathsBelowNodes(
 /** Returns the path of a virtual object, which has no parents. */
 export function virtualPath(node: Node, carriers: Carriers): PolicyPath {
   const mesh = node.id?.mesh ?? '';
-  const policies = standing(carriers, node, { consumer: undefined });
+  const policies = listApplying(carriers, node, { consumer: undefined });
   const { key, namespace } = node;
   return { key, mesh, namespace, policies, nodes: [node], lower: [node], group: 'virtual', context: undefined };
 }

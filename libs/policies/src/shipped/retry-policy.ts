@@ -18,7 +18,7 @@ const retryConditions = [
   'internal',
 ] as const;
 /** Conditions that check the gRPC status. */
-const OF_GRPC: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
+const GRPC_CONDITIONS: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
 /** gRPC clients make 5 attempts at most (gRPC proposal A6). */
 const MAX_GRPC_RETRIES = 4;
 
@@ -35,7 +35,7 @@ const Spec = Optionals({
 });
 export type RetrySpec = Static<typeof Spec>;
 
-const others = ({ on = [] }: RetrySpec): string => on.filter((each) => !OF_GRPC.includes(each)).join(', ');
+const others = ({ on = [] }: RetrySpec): string => on.filter((each) => !GRPC_CONDITIONS.includes(each)).join(', ');
 
 /** Selects which requests are retried, and how often. Requests that no server has started are always retried. */
 export const RetryPolicy = rulePolicy({

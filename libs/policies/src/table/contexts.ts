@@ -37,7 +37,7 @@ export const findFallbackGroup = (group: FrontendGroup): FrontendGroup =>
  * Returns whether a policy on a node applies in a context. A policy of another namespace that may only change its own clients applies
  * to those alone (T004-09); policies on the frontend and its own routes do not apply to consumers, who have a context of their own.
  */
-export function countsIn(
+export function appliesIn(
   { consumer }: Pick<Context, 'consumer'>,
   node: Node,
   { id }: Policy,

@@ -4,7 +4,7 @@ import { Fold, type FoldRoot } from '../fold/fold';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
 import { Attachments } from './attachments';
-import { countsIn, type Context } from './contexts';
+import { appliesIn, type Context } from './contexts';
 import { meshNode, namespaceNode, sectionKey, type Node } from './nodes';
 import { HierarchyPaths, type LowerPath } from './hierarchy-paths';
 import type { TargetIndex } from './target-index';
@@ -52,8 +52,8 @@ function policiesOn(carriers: Carriers, context: Context, path: LowerPath): Poli
 export function upperPolicies(carriers: Carriers, { mesh, namespace }: Pick<Context, 'mesh' | 'namespace'>): Policy[] {
   const { levels } = carriers.definition;
   const found: Policy[] = [];
-  if (levels.includes('Mesh')) found.push(...standing(carriers, meshNode(mesh), NOBODY));
-  if (levels.includes('Namespace')) found.push(...standing(carriers, namespaceNode(mesh, namespace), NOBODY));
+  if (levels.includes('Mesh')) found.push(...listApplying(carriers, meshNode(mesh), NOBODY));
+  if (levels.includes('Namespace')) found.push(...listApplying(carriers, namespaceNode(mesh, namespace), NOBODY));
   return found;
 }
 
@@ -61,14 +61,14 @@ const NOBODY = { consumer: undefined };
 
 /** Returns the policies below a path's Namespace. */
 export function lowerPolicies(carriers: Carriers, context: Pick<Context, 'consumer'>, path: LowerPath): Policy[] {
-  return path.flatMap((node) => (carriers.has(node.key) ? standing(carriers, node, context) : []));
+  return path.flatMap((node) => (carriers.has(node.key) ? listApplying(carriers, node, context) : []));
 }
 
 /** Returns the policies of one node that apply in a context; without merging, only the oldest. */
-export function standing(carriers: Carriers, node: Node, context: Pick<Context, 'consumer'>): readonly Policy[] {
+export function listApplying(carriers: Carriers, node: Node, context: Pick<Context, 'consumer'>): readonly Policy[] {
   const { crossNamespace, strategies } = carriers.definition;
   const all = carriers.at(node.key);
-  const counted = all.filter((policy) => countsIn(context, node, policy, crossNamespace));
+  const counted = all.filter((policy) => appliesIn(context, node, policy, crossNamespace));
   return strategies.includes('None') ? counted.slice(0, 1) : counted;
 }
 

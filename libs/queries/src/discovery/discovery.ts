@@ -39,7 +39,7 @@ export interface DiscoverySources {
 const MAX_ENTRIES = 50_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** Maximum number of cached documents. */
-const MAX_REMEMBERED = 8;
+const MAX_CACHED = 8;
 /** Number of services processed in one slice. */
 const SLICE = 200;
 
@@ -154,7 +154,7 @@ export class Discovery {
     this.remembered.delete(key);
     this.remembered.set(key, made);
     const [oldest] = this.remembered.keys();
-    if (this.remembered.size > MAX_REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+    if (this.remembered.size > MAX_CACHED && oldest !== undefined) this.remembered.delete(oldest);
   }
 }
 

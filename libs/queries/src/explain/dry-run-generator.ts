@@ -66,7 +66,7 @@ export async function dryRunGenerator(
     }
     const sorted = new SortedRuns(compareNames);
     for (const claims of own.values()) {
-      for (const name of contested(table, rule, claims)) sorted.add(name);
+      for (const name of findOutcome(table, rule, claims)) sorted.add(name);
       yield;
     }
     for (const name of sorted) yield names.push(name);
@@ -105,7 +105,7 @@ function storedRule(table: ClaimTable, id: Identity): ParsedGenerator | undefine
 }
 
 /** Returns the outcome of the rule's claims on one hostname. */
-function contested(table: ClaimTable, rule: ParsedGenerator, own: readonly ClaimView[]): DryRunName[] {
+function findOutcome(table: ClaimTable, rule: ParsedGenerator, own: readonly ClaimView[]): DryRunName[] {
   const { mesh } = own[0]?.service.id ?? { mesh: '' };
   const hostname = own[0]?.hostname ?? '';
   const others = table

@@ -38,7 +38,7 @@ export async function listHostnames(
   { containing = '', ...part }: HostnamePage,
   signal: AbortSignal,
 ): Promise<SortedPage<HostnameEntry>> {
-  const wanted = chosen(table.hostnames(mesh), (name) => name.includes(containing));
+  const wanted = filterNames(table.hostnames(mesh), (name) => name.includes(containing));
   const names = await sortedPage(wanted, compareText, part, signal);
   const items = names.items.flatMap((hostname) => {
     const claims = explainClaims(table.claimsOn(mesh, hostname));
@@ -49,7 +49,7 @@ export async function listHostnames(
 }
 
 /** Yields the wanted names, and undefined for each other name, so that the caller can yield the event loop in between. */
-function* chosen(names: Iterable<string>, isWanted: (name: string) => boolean): Generator<string | undefined> {
+function* filterNames(names: Iterable<string>, isWanted: (name: string) => boolean): Generator<string | undefined> {
   for (const name of names) yield isWanted(name) ? name : undefined;
 }
 
@@ -67,7 +67,7 @@ async function hintsFor(
     return [`Mesh "${mesh}" is not known in this zone; services of a missing mesh are not named`];
   const generators = [...table.generators()].flatMap((rule) => generatorHint(rule, hostname));
   const first = hostname.split('.')[0] ?? '';
-  const alike = chosen(table.hostnames(mesh), (name) => name.startsWith(`${first}.`));
+  const alike = filterNames(table.hostnames(mesh), (name) => name.startsWith(`${first}.`));
   const { items: similar } = await sortedPage(alike, compareText, { offset: 0, size: 5 }, signal);
   const others = similar.length === 0 ? [] : [`names that begin like it: ${similar.join(', ')}`];
   if (generators.length > 0) return [...generators, ...others];

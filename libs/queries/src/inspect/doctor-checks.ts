@@ -94,16 +94,16 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'rejections', findings: () => rejections(input) },
     { name: 'lost', findings: () => zoneFacts(input, lostZone) },
     { name: 'quarantine', findings: () => quarantined(input) },
-    { name: 'mesh', findings: () => [expectedMesh(input)] },
-    { name: 'leases', findings: () => [heldLeases(input)] },
-    { name: 'names', findings: () => keptNames(input) },
-    { name: 'enrolments', findings: () => doubtfulEnrolments(input) },
+    { name: 'mesh', findings: () => [checkExpectedMesh(input)] },
+    { name: 'leases', findings: () => [checkHeldLeases(input)] },
+    { name: 'names', findings: () => checkKeptNames(input) },
+    { name: 'enrolments', findings: () => checkEnrolments(input) },
     { name: 'identities', findings: () => identities(input) },
   ];
 }
 
 /** Checks the Mesh that is created at the start (rows T000-20, T000-22). */
-function expectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
+function checkExpectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
   const { expectedName: name } = meshes.owner;
   const mismatch = meshes.mismatch();
   if (mismatch) {
@@ -116,7 +116,7 @@ function expectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
 }
 
 /** Reports that many agents disappeared at once and their Dataplanes are kept. */
-function heldLeases({ leaseHold }: DoctorInput): Finding | undefined {
+function checkHeldLeases({ leaseHold }: DoctorInput): Finding | undefined {
   if (!leaseHold) return undefined;
   const { since, expired, total } = leaseHold;
   const what = `${expired} of ${total} leases have expired, and none of them ends since ${new Date(since).toISOString()}`;
@@ -125,7 +125,7 @@ function heldLeases({ leaseHold }: DoctorInput): Finding | undefined {
 }
 
 /** Reports which App Mesh names were preserved when suffixes were introduced; conditions report the others. */
-function* keptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
+function* checkKeptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const naming of index.ofKind(MeshNaming.name)) {
     const isKept = isMadeHere(naming, cp) && labelValue(naming.labels, Label.madeWith) === KEPT_AT_UPGRADE;
     if (!isKept) yield undefined;
@@ -138,7 +138,7 @@ function* keptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
 }
 
 /** Reports hosts that still use a credential from before enrolments, and hosts that came back with their certificate after an import. */
-function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
+function* checkEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const enrolment of index.ofKind(Enrolment.name)) {
     if (!Enrolment.is(enrolment) || !isMadeHere(enrolment, cp)) {
       yield undefined;
@@ -159,12 +159,12 @@ function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | und
 }
 
 function* identities(input: DoctorInput): Iterable<Finding | undefined> {
-  yield* sharedIds(input);
-  yield* formerIds(input);
+  yield* checkSharedIds(input);
+  yield* checkFormerIds(input);
 }
 
 /** Reports SPIFFE ids that workloads of several namespaces share, in every zone that reports them. */
-function* sharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
+function* checkSharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
   for (const state of index.ofKind(IdentityPathState.name)) {
     const { mesh, zone } = state.id;
     for (const { id, namespaces } of (IdentityPathState.is(state) && state.spec.shared) || []) {
@@ -177,14 +177,14 @@ function* sharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
 }
 
 /** Reports settings with a SPIFFE id that workloads in namespaces have only until the change of the id format is complete. */
-function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
+function* checkFormerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   const changing = new Map<string, readonly ChangingIds[]>();
   const here = cp.role === 'zone' ? cp.zone : '';
   for (const policy of index.ofKind(AccessPolicy.kind)) {
     const { mesh } = policy.id;
     const ids = changing.get(mesh) ?? findChangingIds(index, mesh, here);
     changing.set(mesh, ids);
-    const named = ids.length === 0 ? [] : idsNamedBy(policy.spec).filter((id) => namespacedIds(id, ids).length > 0);
+    const named = ids.length === 0 ? [] : listNamedIds(policy.spec).filter((id) => namespacedIds(id, ids).length > 0);
     const [first, ...others] = named;
     if (first === undefined) yield undefined;
     else {
@@ -196,12 +196,12 @@ function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
 }
 
 /** Returns the SPIFFE ids that an AccessPolicy names anywhere, each once. */
-function idsNamedBy(value: JsonValue | undefined): readonly string[] {
-  if (isJsonArray(value)) return [...new Set(value.flatMap(idsNamedBy))];
+function listNamedIds(value: JsonValue | undefined): readonly string[] {
+  if (isJsonArray(value)) return [...new Set(value.flatMap(listNamedIds))];
   if (!isJsonObject(value)) return [];
   const { spiffeId } = value;
   const own = isJsonObject(spiffeId) && typeof spiffeId['value'] === 'string' ? [spiffeId['value']] : [];
-  return [...new Set([...own, ...Object.values(value).flatMap(idsNamedBy)])];
+  return [...new Set([...own, ...Object.values(value).flatMap(listNamedIds)])];
 }
 
 function* checkRules({ registry, index }: DoctorInput): Iterable<Finding | undefined> {

@@ -11,7 +11,7 @@ import { leaderChecks } from './leader-checks';
 import { tokenChecks } from './token-checks';
 
 /** Maximum number of findings of one check in a report. */
-const LISTED = 100;
+const MAX_LISTED = 100;
 
 /** Resources per slice, fewer than usual: checking a large resource takes longer than the usual step. */
 const SLICE = 100;
@@ -75,7 +75,7 @@ async function runCheck(check: DoctorCheck, signal: AbortSignal): Promise<CheckR
   const steps = function* (): Iterable<undefined> {
     for (const finding of check.findings()) {
       if (finding) total += 1;
-      if (finding && findings.length < LISTED) findings.push(finding);
+      if (finding && findings.length < MAX_LISTED) findings.push(finding);
       yield undefined;
     }
   };

@@ -67,7 +67,7 @@ export class ServerFacts {
       path: kind.plural,
       shortName: kind.shortName,
       singularDisplayName: spaced,
-      pluralDisplayName: pluralOf(spaced),
+      pluralDisplayName: toPlural(spaced),
       readOnly: !isWritable(kind, this.sources.cp),
       writtenOn: kind.sync.writtenOn,
       includeInFederation: kind.sync.down !== 'nothing',
@@ -95,7 +95,7 @@ function redacted(value: JsonObject): JsonObject {
 }
 
 /** Returns the plural that Kuma uses for its lists: Meshes, Policies, Routes. */
-function pluralOf(word: string): string {
+function toPlural(word: string): string {
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
   return /(s|sh|ch|x)$/.test(word) ? `${word}es` : `${word}s`;
 }

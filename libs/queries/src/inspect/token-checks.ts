@@ -13,7 +13,7 @@ export interface TokenCheckInput {
 }
 
 /** A token expires soon if less than this is left, ms, or less than this part of its validity, whichever is shorter. */
-const SOON = 7 * 24 * 3_600_000;
+const EXPIRY_WARNING = 7 * 24 * 3_600_000;
 const SOON_PART = 1 / 10;
 
 /** Checks for tokens that expire soon, and for keys that sign and verify them. */
@@ -51,7 +51,7 @@ function* ending(
     if (token.expiresAt >= (last.get(name)?.expiresAt ?? 0)) last.set(name, token);
   }
   for (const [name, { id, issuedAt, expiresAt }] of last) {
-    const isSoon = expiresAt - now <= Math.min(SOON, (expiresAt - issuedAt) * SOON_PART);
+    const isSoon = expiresAt - now <= Math.min(EXPIRY_WARNING, (expiresAt - issuedAt) * SOON_PART);
     const command = holder === 'name' ? 'user' : 'zone';
     yield isSoon
       ? {

@@ -7,7 +7,7 @@ import type { PageRequest, SortKey } from './page';
 import { compareSortKeys, type ListEntry, type SortedIndex } from './sorted-index';
 
 /** Maximum number of resources that a search reads in one turn of the event loop. */
-const SCANNED_IN_A_TURN = 5_000;
+const MAX_SCANNED_PER_TURN = 5_000;
 
 /** Conditions for the resources of a list or watch; all must hold, undefined means any. */
 export interface Selection {
@@ -104,12 +104,12 @@ export class Lister {
     const inMesh = this.inMesh(kind, mesh);
     if (selectsAll(selection)) return inMesh;
     const selected: ListEntry[] = [];
-    for (let from = 0; from < inMesh.length; from += SCANNED_IN_A_TURN) {
+    for (let from = 0; from < inMesh.length; from += MAX_SCANNED_PER_TURN) {
       if (from > 0) {
         await yieldToEventLoop();
         signal().throwIfAborted();
       }
-      for (const entry of inMesh.slice(from, from + SCANNED_IN_A_TURN)) {
+      for (const entry of inMesh.slice(from, from + MAX_SCANNED_PER_TURN)) {
         const resource = this.index.byIdentityKey(entry.key);
         if (resource && isSelected(resource, selection)) selected.push(entry);
       }
@@ -128,19 +128,19 @@ function selectsAll({ name, namespace, zone, labels }: Selection): boolean {
 }
 
 function firstOfMesh(entries: readonly ListEntry[], mesh: string): number {
-  return firstWhere(entries, (entry) => entry.id.mesh >= mesh);
+  return findFirst(entries, (entry) => entry.id.mesh >= mesh);
 }
 
 function firstAfterMesh(entries: readonly ListEntry[], mesh: string): number {
-  return firstWhere(entries, (entry) => entry.id.mesh > mesh);
+  return findFirst(entries, (entry) => entry.id.mesh > mesh);
 }
 
 function firstAfter(entries: readonly ListEntry[], key: SortKey): number {
-  return firstWhere(entries, (entry) => compareSortKeys(entry.id, key) > 0);
+  return findFirst(entries, (entry) => compareSortKeys(entry.id, key) > 0);
 }
 
 /** Finds by binary search the first position at which `isPast` holds; it must hold for all later positions. */
-function firstWhere(entries: readonly ListEntry[], isPast: (entry: ListEntry) => boolean): number {
+function findFirst(entries: readonly ListEntry[], isPast: (entry: ListEntry) => boolean): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

@@ -66,7 +66,7 @@ export class ResourceQueries {
     await lister.ready(scope.kind, () => signal);
     const held = lister.snapshot(scope);
     const point = { incarnation: index.point?.incarnation ?? '', revision: readYourWrites.revision() };
-    return { point, resources: selectedOf(held, scope.selection) };
+    return { point, resources: filterSelected(held, scope.selection) };
   }
 
   /**
@@ -106,7 +106,7 @@ export class ResourceQueries {
 }
 
 /** Yields the selected resources, in slices of the event loop. */
-async function* selectedOf(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
+async function* filterSelected(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
   for (const batch of splitIntoBatches(resources, BATCH_SIZE)) {
     for (const resource of batch) if (isSelected(resource, selection)) yield resource;
     await yieldToEventLoop();

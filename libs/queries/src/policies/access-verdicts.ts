@@ -65,7 +65,7 @@ export function evaluateAccess(
   if (instances.length === 0) return [unknown('it has no instances that could let a caller in')];
   const groups = new Map<string, { readonly said: Said | string; count: number }>();
   for (const instance of instances) {
-    const said = saidBy(instance, caller, request, table);
+    const said = evaluateInstance(instance, caller, request, table);
     const key = JSON.stringify(said);
     const group = groups.get(key) ?? { said, count: 0 };
     group.count += 1;
@@ -80,7 +80,7 @@ export function evaluateAccess(
 }
 
 /** Returns the decision of one instance, or why there is none. */
-function saidBy(
+function evaluateInstance(
   instance: AccessInstance,
   caller: AskedCaller,
   request: AccessRequest | undefined,
@@ -111,7 +111,7 @@ function toVerdict(
   const { rules, behind, seesRequests } = instance;
   const policies = by.flatMap(({ rules: of, what }) => {
     const those = of === undefined ? (what === 'identity' ? behind.flat() : []) : (behind[of] ?? []);
-    return those.flatMap((port) => policiesSaying(what, port, table));
+    return those.flatMap((port) => listDecidingPolicies(what, port, table));
   });
   const namesRequests = rules.some(({ deny, allow = [] }) => [...deny, ...allow].some(({ to }) => to));
   return {
@@ -124,7 +124,7 @@ function toVerdict(
 }
 
 /** Returns the policies of the rule that decided; for `allow` those that have one, for `path` and `identity` all. */
-function policiesSaying(
+function listDecidingPolicies(
   what: string,
   at: { readonly service: Identity; readonly port: number },
   table: AccessSources['table'],

@@ -43,7 +43,7 @@ export class WatchMemory {
 }
 
 /** Maximum bytes that all watches together write in one turn of the event loop; takes about a millisecond. */
-const BYTES_IN_A_TURN = 1024 * 1024;
+const MAX_BYTES_PER_TURN = 1024 * 1024;
 
 /**
  * Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers does
@@ -67,7 +67,7 @@ export class WritePacer {
 
   /** Whether `take` would let the next event be written now. */
   get hasRoom(): boolean {
-    return this.queue.length === 0 && this.spent < BYTES_IN_A_TURN;
+    return this.queue.length === 0 && this.spent < MAX_BYTES_PER_TURN;
   }
 
   /** Returns undefined if `bytes` may be written now; else a promise that resolves in the turn in which they may, in order of the calls. */
@@ -94,7 +94,7 @@ export class WritePacer {
   private turn(): void {
     this.running = false;
     this.spent = 0;
-    while (this.queue.length > 0 && this.spent < BYTES_IN_A_TURN) this.queue.shift()?.();
+    while (this.queue.length > 0 && this.spent < MAX_BYTES_PER_TURN) this.queue.shift()?.();
     if (this.queue.length > 0) this.start();
   }
 }

@@ -27,7 +27,7 @@ const DEFAULT_DEADLINE = '1h';
 /** Maximum number of names in a response; the total is given beside them. */
 const MAX_MISSING = 100;
 /** Timeout for the leader to execute a request, and polling interval, ms. */
-const ORDER_WAIT = 5_000;
+const ORDER_TIMEOUT = 5_000;
 const REQUEST_POLL_INTERVAL = 100;
 
 /** The zone's certificate authority for callers on any interface; throws NotFound on a global, which has none. */
@@ -69,7 +69,7 @@ export class WorkloadAuthority {
     const order: RotationCommand = isForced ? { type: 'force' } : decoded;
     checkCommand(order, state.step);
     await requests.submit(order, by);
-    const until = this.clock.now() + ORDER_WAIT;
+    const until = this.clock.now() + ORDER_TIMEOUT;
     while (this.clock.now() < until && (await requests.getPending())) await this.clock.sleep(REQUEST_POLL_INTERVAL);
     return this.status();
   }

@@ -91,8 +91,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     } catch (error) {
       orphansLikely = true;
       forbidden.giveBack();
-      if (!(error instanceof Fenced))
-        logger.warn('the state of zones could not be updated', { error: errorText(error) });
+      if (!(error instanceof Fenced)) logger.warn('zones could not be updated', { error: errorText(error) });
     }
   };
   const unsubscribe = followIndex(options.index, {
