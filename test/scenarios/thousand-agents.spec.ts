@@ -2,7 +2,7 @@ import { connect, type ClientHttp2Session } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DeltaDiscoveryRequest } from '@causeway/proto-gen';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import { framed } from '@causeway/grpc-server';
+import { frameMessage } from '@causeway/grpc-server';
 import { XdsPlane } from '../support/xds-plane';
 import { until } from '../support/until';
 
@@ -32,7 +32,7 @@ class ReturningAgent {
     this.session = connect(`http://127.0.0.1:${port}`);
     this.session.on('error', () => (this.isEnded = true)).on('close', () => (this.isEnded = true));
     const request = DeltaDiscoveryRequest.fromPartial({ node: { id: node }, typeUrl: RESOURCE_TYPES.cluster });
-    const bytes = framed(DeltaDiscoveryRequest.encode(request).finish());
+    const bytes = frameMessage(DeltaDiscoveryRequest.encode(request).finish());
     for (let n = 0; n < STREAMS; n++) {
       const stream = this.session.request(headers);
       stream.on('error', () => (this.isEnded = true));

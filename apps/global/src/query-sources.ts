@@ -1,5 +1,5 @@
 import { SharedQuerySources } from '@causeway/control-plane';
-import { GLOBAL_SYNC, storedInsight } from '@causeway/kds';
+import { GLOBAL_SYNC, findStoredInsight } from '@causeway/kds';
 import type { QuerySources } from '@causeway/queries';
 import { injectFrom, type Provided } from '@causeway/runtime';
 import { ZoneSecurity } from './zone-security.module';
@@ -15,7 +15,7 @@ function querySources({ shared, sync, security }: Provided<typeof SOURCES>): Que
     ...base,
     insights: {
       ...base.insights,
-      insightOf: (resource) => storedInsight(base.index, resource) ?? sync.findInsight(resource),
+      insightOf: (resource) => findStoredInsight(base.index, resource) ?? sync.findInsight(resource),
       deletionWarnings: (id) => [...(base.insights?.deletionWarnings?.(id) ?? []), ...security.deletionWarnings(id)],
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...security.warnings()],
     },

@@ -10,13 +10,13 @@ export interface AdmissionParts {
   readonly registry: Registry;
   readonly store: ResourceStore;
   readonly index: IndexReader;
-  /** State of each mesh at this control plane; of the same index. */
+  /** State of each mesh at this control plane; from the same index. */
   readonly meshes: Meshes;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
   readonly tracer?: Tracer | undefined;
-  /** Decides who may write (docs/design.md §6 Roles). */
+  /** Authorises writes (docs/design.md §6 Roles). */
   readonly access: Pick<AccessPolicy, 'authorise' | 'may'>;
-  /** Names the holders of leased Dataplanes where a write is refused for their sake; absent: by their instances alone. */
+  /** Source of the holders of leased Dataplanes, for refusals; if absent, these name only the instances. */
   readonly leases?: LeaseLookup | undefined;
 }

@@ -7,7 +7,7 @@ import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type WriteTarget } from './document/document';
 import { throwIfInvalid } from './document/document-report';
 import { toDocument } from './document/render-document';
-import { catchUp, configuredFields, meshExists, placed } from './mesh-rules';
+import { catchUp, configuredFields, meshExists, assignMesh } from './mesh-rules';
 import { mergePatch } from './plan-write';
 import type {
   DeleteOutcome,
@@ -26,7 +26,7 @@ import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 const UPDATE: readonly Verb[] = ['update'];
 const DELETE: readonly Verb[] = ['delete'];
-/** Until the stored state is known, a PUT needs one of these. */
+/** A PUT needs one of these until the stored state is known. */
 const PUT_VERBS: readonly Verb[] = ['create', 'update'];
 
 /**
@@ -48,7 +48,7 @@ export class Admission {
 
   private async putOne(request: PutRequest): Promise<WriteOutcome> {
     const address = request.address && this.inMesh(request.address);
-    // Without a namespace in the address the document has it.
+    // If the address has no namespace, the document's is used.
     const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
     if (isWhole) await this.authorise(address, request, PUT_VERBS);
     const decoded = decodeDocument(this.parts.registry, request.body, this.resolveTarget(address, request));
@@ -114,10 +114,10 @@ export class Admission {
     return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));
   }
 
-  /** The resource that a document means; undefined where it does not say. */
+  /** Returns the identity of a document's resource; undefined if the document does not name it. */
   findIdentity(body: unknown): Identity | undefined {
     try {
-      const { draft } = placed(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);
+      const { draft } = assignMesh(decodeDocument(this.parts.registry, body, {}), this.parts, this.parts.meshes);
       return draftIdentity(draft, ownZone(this.parts.controlPlane));
     } catch (error) {
       if (error instanceof Invalid) return undefined;
@@ -145,7 +145,7 @@ export class Admission {
     access.authorise(context.caller, PUT_VERBS, draftIdentity(draft, ownZone(controlPlane)), draft.kind);
   }
 
-  /** The identity that an address means. A wire name counts only if the caller may write the resource that has it. */
+  /** Returns the identity of an address. A wire name is resolved only if the caller may write its resource. */
   private identityAt(address: WriteAddress, { context }: WriteOptions, verbs: readonly Verb[]): Identity {
     const { access, controlPlane, index } = this.parts;
     const named = identityNamed(address, controlPlane);
@@ -157,7 +157,7 @@ export class Admission {
     return meshExists(mesh, this.parts.store, this.parts.meshes);
   }
 
-  /** An address that names no mesh means the expected one (row T000-14). */
+  /** An address without a mesh means the expected mesh (row T000-14). */
   private inMesh(address: WriteAddress): WriteAddress {
     const { expectedName } = this.parts.meshes.owner;
     return address.kind.scope === 'mesh' ? { ...address, mesh: address.mesh ?? expectedName } : address;
@@ -186,8 +186,8 @@ export class Admission {
   }
 
   /**
-   * Writes a document that names no mesh. Whether a mesh has the resource, and which one its namespace belongs to, is
-   * decided, checked and planned from one state of the index, which is not older than the request.
+   * Writes a document that names no mesh. Its mesh is decided, checked and planned from one state of the index, which
+   * is not older than the request.
    */
   private async putPlaced(
     decoded: DecodedDocument,
@@ -196,7 +196,7 @@ export class Admission {
   ): Promise<WriteOutcome | undefined> {
     const { store, index, clock, controlPlane, meshes } = this.parts;
     await catchUp(store, index, clock);
-    const document = placed(decoded, this.parts, meshes);
+    const document = assignMesh(decoded, this.parts, meshes);
     if (!request.address) this.authoriseDraft(document, request);
     const draft = validateDraft(document, controlPlane, configuredFields(meshes.owner));
     throwIfInvalid(draft.violations);

@@ -6,7 +6,7 @@ import { FieldPath, Invalid, Label, labelValue, type ControlPlane, type Labels }
 import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
-/** Throws Invalid where a document sets the label by which a service has its name at App Mesh: names are under suffixes. */
+/** Throws Invalid if a document sets the label of an App Mesh name: these names must be under suffixes. */
 export function checkNotNamed({ labels }: { readonly labels: Labels }): void {
   if (labelValue(labels, Label.awsName) === undefined) return;
   const at = FieldPath.at('labels').field(Label.awsName);
@@ -14,8 +14,8 @@ export function checkNotNamed({ labels }: { readonly labels: Labels }): void {
 }
 
 /**
- * Warnings for the writer of a VirtualService whose App Mesh name becomes no hostname. One instance for each request,
- * whose MeshNamings count.
+ * Warns the writer of a VirtualService whose App Mesh name becomes no hostname. One instance per request, with its
+ * MeshNamings.
  */
 export class HostnameWarnings {
   private readonly added = new Map<string, readonly string[]>();
@@ -25,7 +25,7 @@ export class HostnameWarnings {
     private readonly cp: ControlPlane,
   ) {}
 
-  /** Warnings of one planned document; the winner of a lost claim is named with the rule. */
+  /** Returns the warnings of one planned document; for a lost claim they name the winner and the rule. */
   of({ id, spec }: Pick<ValidatedDraft, 'id' | 'spec'>): readonly string[] {
     const { mesh, namespace } = id;
     if (id.kind === MeshNaming.name) this.added.set(mesh, [...(this.added.get(mesh) ?? []), ...suffixesIn({ spec })]);

@@ -12,11 +12,11 @@ import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 import { PerIndex } from './per-index';
 
 /**
- * The names at App Mesh, each of which one resource of a mesh and kind has (T003-08). What stands here is refused at admission. Two that
- * race, and two that meet by sync, are both stored: there the older one keeps the name. A change costs the resource that changed.
+ * App Mesh names; each must be unique among the resources of a mesh and kind (T003-08). Admission refuses a name in this index. Two
+ * that race, and two that meet by sync, are both stored: there the older one keeps the name. A change costs the changed resource.
  */
 class AwsNames implements IndexedState {
-  /** By kind, then by mesh and name, the keys of those that have it. A kind is there once it was asked for. */
+  /** By kind, then by mesh and name, the keys of the resources with that name. A kind is indexed at its first query. */
   private readonly holders = new Map<Kind, Map<string, Map<string, Identity>>>();
 
   constructor(private readonly index: IndexReader) {}
@@ -35,7 +35,7 @@ class AwsNames implements IndexedState {
     }
   }
 
-  /** Another resource that has this name now. */
+  /** Returns another resource that has this name now. */
   findHolder(kind: Kind, id: Identity, awsName: string): Identity | undefined {
     const holders = this.getTable(kind).get(formatKey(id.mesh, awsName)) ?? [];
     for (const [key, holder] of holders) if (key !== identityKey(id)) return holder;
@@ -69,13 +69,13 @@ function forget(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spe
 
 const awsNames = new PerIndex((index) => new AwsNames(index));
 
-/** The names that one request takes: those of the index, and those of its documents before. */
+/** App Mesh names for one request: those of the index, and those of its earlier documents. */
 export class TakenNames {
   private readonly taken = new Map<string, Identity>();
 
   constructor(private readonly index: IndexReader) {}
 
-  /** Takes the name of a resource that is to be made. Throws Conflict, which names the holder. */
+  /** Reserves the name of a new resource. Throws Conflict, which names the holder. */
   take(kind: Kind, id: Identity, spec: JsonObject): void {
     const awsName = kind.meshFrom === 'namespace' ? readAwsName(kind, id, spec) : undefined;
     if (awsName === undefined) return;
@@ -92,7 +92,7 @@ function refusal(holder: Identity, { mesh }: Identity, awsName: string): string 
   return `awsName "${awsName}" is that of ${describeIdentity(holder)} in mesh ${mesh}; give one of them another awsName`;
 }
 
-/** The name that a resource has at App Mesh; undefined for kinds that have none. */
+/** Returns the App Mesh name of a resource; undefined for kinds without such names. */
 function readAwsName(kind: Kind, id: Identity, spec: JsonObject): string | undefined {
   const derived = kind.derive({ ...id, spec });
   const awsName = isJsonObject(derived) ? derived['awsName'] : undefined;

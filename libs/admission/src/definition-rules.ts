@@ -21,11 +21,11 @@ import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
 /**
- * Maximum number of stored policies that one write of a definition is checked against: it bounds the time of the write.
+ * Maximum number of stored policies that one write of a definition is checked against; bounds the duration of the write.
  */
 const MAX_CHECKED = 2_000;
 
-/** Throws Forbidden for a definition that control planes bring: it changes with their version. */
+/** Throws Forbidden for a shipped definition: it changes only with the version of the control plane. */
 export function checkNotShipped(stored: Resource | undefined): void {
   if (stored?.id.kind !== MetaresourceDefinition.name || stored.spec['group'] !== SHIPPED_GROUP) return;
   throw new Forbidden(
@@ -33,7 +33,7 @@ export function checkNotShipped(stored: Resource | undefined): void {
   );
 }
 
-/** Throws Invalid for a definition of a user in the group of those that control planes bring. */
+/** Throws Invalid for a user's definition in the group of shipped definitions. */
 export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void {
   if (id.kind !== MetaresourceDefinition.name || spec['group'] !== SHIPPED_GROUP) return;
   const group = FieldPath.at('spec').field('group');
@@ -42,7 +42,7 @@ export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void
 
 /**
  * A definition as it is to be stored: where another one of another group has one of its names, it declares a second kind, which is called by
- * its name and group (`spec.qualified`). What was chosen when it was made stays. Throws Invalid where it would rename a kind that it declares.
+ * its name and group (`spec.qualified`). What was chosen when it was made stays. Throws Invalid if it would rename a kind that it declares.
  */
 export function withQualified(draft: ValidatedDraft, stored: Resource | undefined, registry: Registry): ValidatedDraft {
   const { id, spec } = draft;
@@ -78,8 +78,8 @@ export function checkStillDeclared(kind: Kind, registry: Registry): void {
 }
 
 /**
- * The name of the kind whose policies need this definition: the one that it declares here, or would if it broke no rule. Undefined for
- * other resources, and for a definition whose kind another one declares.
+ * Returns the kind whose policies need this definition: the one that it declares, or would declare if it were valid.
+ * Undefined for other resources, and if another definition declares the kind.
  */
 export function kindOfDefinition({ id, spec }: Resource, registry: Registry): string | undefined {
   const name = id.kind === MetaresourceDefinition.name ? declaredName(spec) : undefined;
@@ -100,8 +100,8 @@ export function describeInstances(name: string, index: IndexReader): string | un
 }
 
 /**
- * Warns where another definition has a name of this one, which then declares no kind, and of stored policies that a new definition of their
- * kind makes invalid: they stay, and take effect no more.
+ * Warns if another definition already has a name of this one, which then declares no kind, and about stored policies
+ * that a new definition of their kind makes invalid: they stay stored but no longer take effect.
  */
 export function definitionWarnings(
   { id, spec }: ValidatedDraft,

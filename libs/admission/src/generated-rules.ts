@@ -9,7 +9,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 
-/** Throws Forbidden for what control planes generate from a resource of a user: it follows that one (ADR 22). */
+/** Throws Forbidden for a resource that control planes generate from a user's resource: it follows that one (ADR 22). */
 export function checkNotGenerated(stored: Resource | undefined): void {
   if (!stored || !isGeneratedFrom(stored.labels)) return;
   const { id, labels } = stored;
@@ -18,7 +18,7 @@ export function checkNotGenerated(stored: Resource | undefined): void {
   throw new Forbidden(`${id.kind} "${id.name}" is generated from the ${source} of its namespace; edit that instead`);
 }
 
-/** Throws Invalid where a document says that it was generated: only control planes do. */
+/** Throws Invalid if a document claims to be generated: only control planes generate resources. */
 export function checkNotClaimed({ labels }: { readonly labels: Labels }): void {
   if (!isGeneratedFrom(labels)) return;
   const at = FieldPath.at('labels').field(Label.generatedFrom);

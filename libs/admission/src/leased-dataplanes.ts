@@ -29,7 +29,7 @@ export class LeasedDataplanes {
     private readonly context: Pick<WriteContext, 'holdsLease'>,
   ) {}
 
-  /** Reads who holds the leases of these resources, before they are checked. Throws Unavailable. */
+  /** Reads the lease holders of these resources, before they are checked. Throws Unavailable. */
   async read(resources: Iterable<Resource | undefined>): Promise<void> {
     const { leases } = this;
     if (!leases) return;
@@ -43,7 +43,7 @@ export class LeasedDataplanes {
     }
   }
 
-  /** The draft with the label of the stored lease: only agents set and remove it. */
+  /** Returns the draft with the label of the stored lease: only agents set and remove it. */
   withLabel(draft: ValidatedDraft, stored: Resource | undefined): ValidatedDraft {
     if (!stored || stored.id.kind !== Dataplane.name || this.context.holdsLease === true) return draft;
     const { [Label.leasedBy]: given, ...others } = draft.labels;
@@ -52,7 +52,7 @@ export class LeasedDataplanes {
     return { ...draft, labels: kept === undefined ? others : { ...others, [Label.leasedBy]: kept } };
   }
 
-  /** Throws Conflict, which names the holder, where a write changes the spec of a leased Dataplane. */
+  /** Throws Conflict, which names the holder, if a write changes the spec of a leased Dataplane. */
   checkSpec(stored: Resource | undefined, spec: JsonObject): void {
     if (!stored || !this.isClosed(stored) || jsonEqual(stored.spec, spec)) return;
     throw new Conflict(
@@ -60,7 +60,7 @@ export class LeasedDataplanes {
     );
   }
 
-  /** Throws Conflict, which names the holder, where a leased Dataplane is deleted. */
+  /** Throws Conflict, which names the holder, if a leased Dataplane is deleted. */
   checkDelete(stored: Resource): void {
     if (!this.isClosed(stored)) return;
     throw new Conflict(

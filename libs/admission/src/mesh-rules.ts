@@ -29,7 +29,7 @@ import type { ConfiguredFields } from './validate-draft';
 /** A resource cannot be deleted because other resources need it; the message counts them. */
 export class InUse extends Conflict {}
 
-/** The kinds from which `designate` decides. */
+/** The kinds from which `designate` decides the mesh of a namespace. */
 const MEMBERSHIP_KINDS = ['Mesh', 'Namespace'];
 
 const RULES: Readonly<Record<Extract<Designation, { ok: false }>['rule'], ViolationRule>> = {
@@ -40,29 +40,29 @@ const RULES: Readonly<Record<Extract<Designation, { ok: false }>['rule'], Violat
 
 const READ_ONLY = 'is read-only: the mesh is the one whose namespaceSelector selects the namespace; leave it out';
 
-/** The words of App Mesh's controller (T003-24). */
+/** The wording of App Mesh's controller (T003-24). */
 const noMesh = (namespace: string): string =>
   `failed to find matching mesh for namespace: ${namespace}, expecting 1 but found 0`;
 
 /**
- * Returns the fields that a control plane fills into documents: its `controllerName` into a Mesh that names none (row
+ * Returns default fields that a control plane adds to documents: its `controllerName` for a Mesh without one (row
  * T000-06).
  */
 export function configuredFields({ controllerName }: MeshOwner): ConfiguredFields {
   return { Mesh: { controllerName } };
 }
 
-/** True if the mesh exists. Reads the store if the index does not have it yet. */
+/** Returns whether the mesh exists. Reads the store if the index does not have it yet. */
 export async function meshExists(mesh: string, store: ResourceStore, meshes: Meshes): Promise<boolean> {
   return meshes.state(mesh) !== undefined || (await store.get(globalIdentity('Mesh', mesh))) !== undefined;
 }
 
 /**
- * The document with its mesh, where it names none: the one mesh that has a resource of its kind, namespace and name (which
- * stays there, row T003-25), else the mesh of its namespace, else the expected one. Of a namespace that is several meshes'
- * it is one of them, which `checkNewMember` refuses. Costs one look-up for each mesh that has resources of the kind.
+ * Returns the document with its mesh. If it names none: the one mesh that has a resource of its kind, namespace and name
+ * (which stays there, row T003-25), else the mesh of its namespace, else the expected one. For a namespace of several
+ * meshes it picks one, which `checkNewMember` refuses. Costs one look-up for each mesh that has resources of the kind.
  */
-export function placed(
+export function assignMesh(
   decoded: DecodedDocument,
   { index, controlPlane }: Pick<AdmissionParts, 'index' | 'controlPlane'>,
   meshes: MeshMembership,
@@ -83,8 +83,8 @@ export function placed(
 }
 
 /**
- * Throws Invalid where a resource that does not exist yet may not be made in the mesh of its identity; `meshInBody` says whether its
- * document names that mesh, which documents of App Mesh's kinds do not (T003-25).
+ * Throws Invalid if a new resource may not be created in its mesh; `meshInBody`: its document names that mesh, which
+ * documents of App Mesh's kinds do not (T003-25).
  */
 export function checkNewMember(
   kind: Kind,
@@ -116,8 +116,8 @@ export function membershipRead(made: readonly Kind[], revision = 0): { readonly 
 }
 
 /**
- * The members of a mesh by kind, whatever their zone, without what control planes made for the Mesh, for people: `MeshService: 2, Dataplane: 1`; undefined where there is
- * none. The words of the refusal are the seed's (row T003-28).
+ * Returns a text with the members of a mesh by kind, from all zones, except those that control planes created for the Mesh:
+ * `MeshService: 2, Dataplane: 1`; undefined if there are none. The wording of the refusal is the seed's (row T003-28).
  */
 export function describeMembers(mesh: string, registry: Registry, index: IndexReader): string | undefined {
   const counts = registry.kinds

@@ -4,7 +4,7 @@ import { FieldPath, identityKey, Invalid, type Identity, type Resource } from '@
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 import { PerIndex } from './per-index';
 
-/** The VirtualNodes of an index, asked which of them select a Dataplane. A change costs the node that changed. */
+/** Index of the VirtualNodes that select a Dataplane. A change costs the changed node. */
 class NodeSelectors implements IndexedState {
   private table: AppMeshTable | undefined;
 
@@ -23,7 +23,7 @@ class NodeSelectors implements IndexedState {
     }
   }
 
-  /** The nodes that select a Dataplane. */
+  /** Returns the nodes that select a Dataplane. */
   nodesSelecting(member: Member): readonly Identity[] {
     this.table ??= this.load();
     return this.table.nodesSelecting(member);
@@ -41,14 +41,14 @@ class NodeSelectors implements IndexedState {
 
 const selectors = new PerIndex((index) => new NodeSelectors(index));
 
-/** The VirtualNodes that one request sees: those of the index, and those of its documents before. */
+/** VirtualNodes for one request: those of the index, and those of its earlier documents. */
 export class RequestNodes {
   private readonly own = new AppMeshTable();
   private readonly taken = new Set<string>();
 
   constructor(private readonly index: IndexReader) {}
 
-  /** Takes what a document is going to be stored as; other kinds than VirtualNode mean nothing here. */
+  /** Adds a document that will be stored; ignores kinds other than VirtualNode. */
   take({ id, spec }: Pick<Resource, 'id' | 'spec'>): void {
     if (id.kind !== VirtualNode.name) return;
     const source = readStoredSource({ id, spec, creationOrder: 0, generation: 0 });

@@ -1,6 +1,6 @@
 import { followIndex, type IndexedState, type IndexReader } from '@causeway/store';
 
-/** One `T` for each index, made at its first use and kept equal to the index for as long as that lives. */
+/** One `T` per index, created at its first use; follows the index as long as that lives. */
 export class PerIndex<T extends IndexedState> {
   private readonly known = new WeakMap<object, T>();
 
@@ -11,7 +11,7 @@ export class PerIndex<T extends IndexedState> {
     if (known) return known;
     const made = this.make(index);
     this.known.set(index, made);
-    // It ends with the index: nothing else holds either.
+    // Needs no cleanup: it is collected together with the index.
     followIndex(index, made);
     return made;
   }

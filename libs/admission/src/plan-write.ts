@@ -40,8 +40,8 @@ export function planWrite(
 }
 
 /**
- * Violations where an update changes a field that keeps its first value (GEP-3949: `controllerName`), or for a field with a
- * derived value that value (App Mesh: `awsName`, in the words of its controller).
+ * Returns violations if an update changes a field that keeps its first value (GEP-3949: `controllerName`), or sets a
+ * field with a derived value to another one (App Mesh: `awsName`, in its controller's wording).
  */
 function checkImmutable(
   { immutable, derive }: Pick<Kind, 'immutable' | 'derive'>,
@@ -62,14 +62,14 @@ function checkImmutable(
   });
 }
 
-/** The spec to store: the user's, with the server-owned fields as `owned` has them (docs/design.md §1). */
+/** Returns the spec to store: the user's, with server-owned fields from `owned` (docs/design.md §1). */
 function withServerOwned(spec: JsonObject, fields: readonly string[], owned: JsonObject): JsonObject {
   const kept = fields.flatMap((field) => (owned[field] === undefined ? [] : [[field, owned[field]] as const]));
   if (kept.length === 0) return spec;
   return { ...spec, ...Object.fromEntries(kept) };
 }
 
-/** Warnings for a user who writes over a resource that a controller made: who owns it from now on. */
+/** Warns a user who overwrites a resource that a controller created; the warning names the owner from now on. */
 function managedByWarnings(stored: Resource | undefined, labels: Labels): readonly string[] {
   const maker = stored?.labels[Label.managedBy];
   if (stored === undefined || maker === undefined) return [];

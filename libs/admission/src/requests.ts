@@ -21,7 +21,7 @@ export interface WriteOptions {
   readonly ifMatch?: string;
   /** Run every check and write nothing. */
   readonly dryRun?: boolean;
-  /** Values of server-owned spec fields, where the control plane itself writes; no interface gives any. */
+  /** Values of server-owned spec fields, set by the control plane itself only. */
   readonly serverOwned?: JsonObject;
 }
 
@@ -41,7 +41,7 @@ export interface PatchRequest extends WriteOptions {
 /** A request to delete. */
 export interface DeleteRequest extends WriteOptions {
   readonly address: WriteAddress;
-  /** A Mesh that has members still takes no new ones from now on: it gets the label `causeway.io/terminating`. */
+  /** Marks a Mesh with members with the label `causeway.io/terminating`, so that it accepts no new ones. */
   readonly terminate?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface DeleteRequest extends WriteOptions {
 export interface WriteOutcome {
   readonly outcome: 'created' | 'updated' | 'unchanged';
   readonly id: Identity;
-  /** The store's revision that has the write. On a dry run the revision of the stored row, 0 if there is none. */
+  /** The store revision that contains the write. In a dry run the revision of the stored row, 0 if there is none. */
   readonly revision: number;
   /** Absent on a dry run that would write. */
   readonly etag?: string;
@@ -67,7 +67,7 @@ export interface DeleteOutcome {
   readonly revision: number;
 }
 
-/** If-Match does not name the stored state. REST answers 412, where other conflicts are 409. */
+/** If-Match does not match the stored state. REST answers 412; other conflicts are 409. */
 export class PreconditionFailed extends Conflict {}
 
 /** Identifies one state of a resource: its uid and its generation (docs/design.md §1, Two versions). */

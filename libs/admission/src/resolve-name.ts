@@ -13,10 +13,10 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** Name of one resource as users give it: by the URL on REST, by arguments of the CLI. */
+/** Name of one resource in a request: from the URL in REST, from arguments in the CLI. */
 export interface NameQuery {
   readonly kind: Kind;
-  /** For kinds of mesh scope, of which none is in an unnamed mesh: who asks decides what stands for it. */
+  /** For kinds of mesh scope; the caller fills in a default for an absent mesh, so that none is unnamed. */
   readonly mesh?: string;
   /** For namespaced kinds; absent = `default`, and any namespace for a wire name. */
   readonly namespace?: string;
@@ -25,7 +25,7 @@ export interface NameQuery {
   readonly name: string;
 }
 
-/** The identity that a query with a plain name means (docs/design.md §1). */
+/** Returns the identity of a query with a plain name (docs/design.md §1). */
 export function identityNamed(query: NameQuery, cp: ControlPlane): Identity {
   const { kind, name } = query;
   return {
@@ -51,12 +51,12 @@ export function resolveName(index: IndexReader, cp: ControlPlane, query: NameQue
   throw notFound(index, cp, query, rights && ((id) => rights.may('get', toAccessTarget(id))));
 }
 
-/** A wire name means nothing to a caller that may not get the resource. */
+/** A wire name is not resolved for a caller that may not get the resource. */
 function visible(wired: Resource | undefined, rights: CallerRights | undefined): Resource | undefined {
   return wired && rights?.may('get', toAccessTarget(wired.id)) !== false ? wired : undefined;
 }
 
-/** The resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */
+/** Returns the resource whose name on the KDS wire is `query.name`, if any (docs/reference/kds-wire.md §4.1). */
 export function resolveWireName(index: IndexReader, query: NameQuery): Resource | undefined {
   if (!/-[bcdfghjklmnpqrstvwxz2456789]{16}$/.test(query.name)) return undefined;
   const prefix = query.name.slice(0, -17);
@@ -69,8 +69,8 @@ export function resolveWireName(index: IndexReader, query: NameQuery): Resource 
 }
 
 /**
- * The error for a name that no resource here has; its message lists the zones and namespaces that have the name, as far as
- * the caller may see them.
+ * Returns the error for an unknown name; its message lists the zones and namespaces that have the name, as far as the
+ * caller may see them.
  */
 export function notFound(
   index: IndexReader,

@@ -26,25 +26,25 @@ const GET: readonly Verb[] = ['get'];
 
 type SecretUser = Pick<Resource, 'id' | 'spec' | 'status'>;
 
-/** Whether a document names Secrets, so that what is stored of those decides about it. */
+/** Returns whether a document refers to Secrets, so that stored Secrets must be checked. */
 export function namesSecrets({ id, spec }: Pick<ValidatedDraft, 'id' | 'spec'>): boolean {
   return secretReferences(id.kind, spec).length > 0;
 }
 
-/** A draft of a Secret that leaves `usedBy` out keeps the stored list, so that who replaces its value says nothing of its users. */
+/** If a draft of a Secret omits `usedBy`, the stored list stays: replacing the value does not change its users. */
 export function withStoredUsers(kind: Kind, draft: ValidatedDraft, stored: Resource | undefined): ValidatedDraft {
   const users = stored?.spec['usedBy'];
   if (kind.name !== Secret.name || users === undefined || draft.spec['usedBy'] !== undefined) return draft;
   return { ...draft, spec: { ...draft.spec, usedBy: users } };
 }
 
-/** The Secrets that one request sees: those of the index, and those of its documents before. */
+/** Secrets for one request: those of the index, and those of its earlier documents. */
 export class RequestSecrets {
   private readonly own = new Map<string, SecretUser>();
 
   constructor(private readonly parts: Pick<AdmissionParts, 'index' | 'access' | 'controlPlane'>) {}
 
-  /** Takes what a document is going to be stored as; other kinds than Secret mean nothing here. */
+  /** Adds a document that will be stored; ignores kinds other than Secret. */
   take(written: SecretUser): void {
     if (written.id.kind === Secret.name) this.own.set(identityKey(written.id), written);
   }
@@ -68,7 +68,7 @@ export class RequestSecrets {
     return [...warnings, ...this.checkClientKey(id, spec, stored)];
   }
 
-  /** A private key is given to egresses only. A key that is stored already may stay, for it cannot be seen here whether it was kept. */
+  /** Private keys may be used by egresses only. A stored key may stay, because it is unknown here whether it was changed. */
   private checkClientKey(id: Identity, spec: JsonObject, stored: Resource | undefined): readonly string[] {
     const source = id.kind === 'MeshExternalService' ? clientKeySource(spec) : undefined;
     if (source === undefined) return [];
@@ -99,16 +99,16 @@ export class RequestSecrets {
     return mine ? [mine, ...others] : others;
   }
 
-  /** The Secret of this name that would be made here. */
+  /** Returns the Secret of this name that would be created here. */
   private absent(mesh: string, name: string): Identity {
     return { kind: Secret.name, mesh, zone: ownZone(this.parts.controlPlane), namespace: '', name };
   }
 }
 
-/** Zones that a warning names. */
+/** Maximum number of zones in a warning. */
 const MAX_NAMED = 10;
 
-/** The entry of `usedBy` that names a resource. */
+/** Returns the entry of `usedBy` for a resource. */
 function entryFor({ kind, zone, name }: Identity): string {
   return JSON.stringify({ kind, name, ...(zone !== '' && { zone }) });
 }

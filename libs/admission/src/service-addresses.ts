@@ -4,7 +4,7 @@ import type { WriteContext } from './rights';
 import type { ValidatedDraft } from './validate-draft';
 
 /**
- * Throws Invalid where a Dataplane without an agent has an inbound that leads elsewhere than to its own machine. Where an agent holds the
+ * Throws Invalid if a Dataplane without an agent has an inbound that forwards to another host. If an agent holds the
  * lease, or registers it now, the spec is the agent's, which forwards only to the services of its own file.
  */
 export function checkServiceAddresses(

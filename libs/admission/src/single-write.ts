@@ -37,14 +37,14 @@ import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
 
 /** Maximum number of tries of one request against concurrent writes; each try checks If-Match against what it read. */
-const TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
 const CREATE: readonly Verb[] = ['create'];
 const UPDATE: readonly Verb[] = ['update'];
 
-/** Runs `attempt` until it wins: a controller may write the status between its read and its write. Conflict if it never does. */
+/** Runs `attempt` until it succeeds: a controller may write the status between its read and its write. Throws Conflict if it never does. */
 export async function untilWritten<T>(attempt: (tries: number) => Promise<T | undefined>): Promise<T> {
-  for (let i = 0; i < TRIES; i++) {
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const result = await attempt(i);
     if (result !== undefined) return result;
   }
@@ -52,12 +52,12 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
 }
 
 /**
- * One try to store a document that passed its own checks: the write is planned over the stored resource, and done if
- * that resource is unchanged. Each method returns undefined if a concurrent write came first, and throws what the plan
- * refuses.
+ * One attempt to store a document that passed its own checks: the write is planned over the stored resource, and done
+ * if that is unchanged. Each method returns undefined if a concurrent write came first, and throws the refusals of the
+ * plan.
  */
 export class SingleWrite {
-  /** The names at App Mesh that this request takes, and the nodes and Secrets that it sees. */
+  /** App Mesh names, nodes and Secrets for this request. */
   private readonly names: TakenNames;
   private readonly nodes: RequestNodes;
   private readonly leased: LeasedDataplanes;
@@ -75,21 +75,21 @@ export class SingleWrite {
     this.secrets = new RequestSecrets(parts);
   }
 
-  /** Reads what the refusals of `plan` over these resources name. */
+  /** Reads what refusals of `plan` over these resources need for their messages. */
   prepare(stored: Iterable<Resource | undefined>): Promise<void> {
     return this.leased.read(stored);
   }
 
   /**
-   * Goes by what the index holds, which saves a read: the write itself fails if that is not the newest state. A refusal and
-   * "nothing to write" are not decided here (undefined), but from the primary at the next try.
+   * Writes from the state of the index, which saves a read: the write fails if that is not the newest state. For a
+   * refusal or an unchanged document it returns undefined; the next attempt decides from the primary.
    */
   async byIndex(document: DecodedDocument, draft: ValidatedDraft): Promise<WriteOutcome | undefined> {
     const { index, meshes, registry } = this.parts;
     const { meshInBody } = document;
     const { kind } = document.draft;
     const stored = index.get(draft.id);
-    // A name that was taken a moment ago is known to the store only.
+    // Only the store knows a name that was assigned a moment ago.
     if (!stored && kind.meshFrom === 'namespace') return undefined;
     try {
       if (this.plan({ draft, kind, stored, meshes, registry, meshInBody }).outcome === 'unchanged') return undefined;
@@ -99,7 +99,7 @@ export class SingleWrite {
     return this.over(stored, document, draft);
   }
 
-  /** Goes by the primary, or by `read` that came from it. */
+  /** Writes from the state of the primary, or from `read`, which came from it. */
   async byStore(document: DecodedDocument, draft: ValidatedDraft, read?: Resource): Promise<WriteOutcome | undefined> {
     const { store, index, clock } = this.parts;
     const stored = read ?? (await store.get(draft.id));
@@ -107,7 +107,7 @@ export class SingleWrite {
     return this.over(stored, document, draft);
   }
 
-  /** Decides by `stored`, and for a new member of a mesh by the current Meshes of the index. */
+  /** Writes over `stored`, and for a new member of a mesh by the current Meshes of the index. */
   async over(
     stored: Resource | undefined,
     { draft: { kind }, meshInBody }: DecodedDocument,
@@ -159,8 +159,8 @@ export class SingleWrite {
 }
 
 /**
- * One try to delete what is stored; undefined where a concurrent write came first. A Mesh goes only without members, a definition only
- * without resources of its kind, and only if none came since they were counted (row T003-28); else InUse.
+ * Makes one attempt to delete a stored resource; undefined if a concurrent write came first. A Mesh is deleted only without members,
+ * a definition only without resources of its kind, and only if none were added since they were counted (row T003-28); else InUse.
  */
 export async function deleteOnce(
   parts: AdmissionParts,
@@ -192,7 +192,7 @@ export async function deleteOnce(
   return written && { outcome: 'deleted', id, revision: written.revision };
 }
 
-/** Throws InUse, after it has marked the Mesh as terminating where the request asks for that; undefined if it raced. */
+/** Throws InUse, after marking the Mesh as terminating if the request asks for it; undefined after a concurrent write. */
 async function keepMesh(
   parts: AdmissionParts,
   { id, revision, labels, spec }: Resource,

@@ -8,7 +8,7 @@ interface ContextedRequest {
   readonly context: WriteContext;
 }
 
-/** Runs a request as a step of its trace: what it does hangs on that step. */
+/** Runs a request as a span of its trace; later spans become its children. */
 export function tracedRequest<Q extends ContextedRequest, T>(
   { tracer = noTracer }: Pick<AdmissionParts, 'tracer'>,
   name: string,
@@ -24,7 +24,7 @@ export function tracedRequest<Q extends ContextedRequest, T>(
   });
 }
 
-/** Writes to the store as a step of the trace of a request; the changes carry it on to what is done because of them. */
+/** Writes to the store as a span of a request's trace; the changes carry the trace to their consequences. */
 export function tracedWrite(
   { store, tracer = noTracer }: Pick<AdmissionParts, 'store' | 'tracer'>,
   { origin }: WriteContext,

@@ -24,13 +24,10 @@ export interface ValidatedDraft {
   readonly warnings: readonly string[];
 }
 
-/** Spec fields that a control plane fills in where a document leaves them out, by kind. */
+/** Default spec fields that a control plane adds to documents, by kind. */
 export type ConfiguredFields = Readonly<Record<string, JsonObject>>;
 
-/**
- * Fills in what this control plane is configured with, then defaults, then labels, and checks every rule that needs no other
- * resource. Pure.
- */
+/** Adds configured defaults, then defaults, then labels, and checks every rule that needs no other resource. Pure. */
 export function validateDraft(
   decoded: DecodedDocument,
   cp: ControlPlane,

@@ -6,14 +6,14 @@ import type { Registry } from '@causeway/resources';
 import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { AnsweredCall } from './calls/call-observer';
 
-/** Options of the gRPC API: what it serves, and how it listens. */
+/** Options of the gRPC API: what it serves, and where it listens. */
 export interface GrpcApiOptions {
   readonly registry: Registry;
   readonly queries: Queries;
   readonly admission: Admission;
   readonly authenticator: Authenticator;
   readonly policy: AccessPolicy;
-  /** Shared with the other interfaces; who made it closes it after them. */
+  /** Shared with the other interfaces; its creator closes it after them. */
   readonly recorder: AuditRecorder;
   readonly rates?: CallerRates | undefined;
   /** Returns why this replica is not ready; undefined if it is. */
@@ -21,12 +21,12 @@ export interface GrpcApiOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Asked once, when the port is opened; plain text where it gives none. */
+  /** Called once, when the port is opened; plain text if it returns undefined. */
   readonly certificates: () => ServerCertificates | undefined;
   readonly connections?: ConnectionLimits;
   readonly tracer?: Tracer | undefined;
-  /** Called for each answered call with its sender; must not throw and must be quick. */
+  /** Called for each answered call with its sender; must not throw and must be fast. */
   readonly observe?: (call: AnsweredCall & { readonly user: string }) => void;
 }

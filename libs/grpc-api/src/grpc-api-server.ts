@@ -24,7 +24,7 @@ import { ResourceWatches } from './services/resource-watches';
 import { ResourceWrites } from './services/resource-writes';
 import { RoutingServiceHandlers } from './services/routing-service';
 
-/** The services that callers need rights for. */
+/** Services that require authorization. */
 const API = [
   'causeway.v1.ResourceService',
   'causeway.v1.NamingService',
@@ -38,11 +38,11 @@ const SERVICES = [
   'grpc.reflection.v1alpha.ServerReflection',
 ] as const;
 
-/** Calls under way on a connection, before its caller has shown valid credentials and afterwards. */
+/** Maximum number of concurrent calls on a connection, before and after valid credentials. */
 const UNAUTHENTICATED_STREAMS = 128;
 const MAX_CONCURRENT_STREAMS = 1_000;
 
-/** The usual largest message of gRPC: no document is larger, and many of them are sent in several messages. */
+/** gRPC's usual maximum message size: no document is larger, and batches are split into several messages. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 const BOUNDS: ServerOptions = {
@@ -91,19 +91,19 @@ export class GrpcApiServer {
     );
   }
 
-  /** Listens where the options say and resolves with the port. Rejects where it cannot listen. */
+  /** Listens as configured and resolves with the port. Rejects if it cannot listen. */
   listen(): Promise<number> {
     const { host, port } = this.options;
     const certificates = this.options.certificates();
     return this.listener.bind(host, port, certificates && tlsServerCredentials(certificates));
   }
 
-  /** Calls under way. */
+  /** Number of calls under way. */
   get calls(): number {
     return this.activeCalls.size;
   }
 
-  /** Says NOT_SERVING, ends streams, lets the other calls under way finish for 2 s, and stops listening. */
+  /** Reports NOT_SERVING, ends streams, waits up to 2 s for the other calls, and stops listening. */
   async close(): Promise<void> {
     this.health.close();
     await this.activeCalls.close();

@@ -15,7 +15,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<GrpcApiOptions
   .setClassMethodName('forRoot')
   .build();
 
-/** The port of the gRPC API: open from bootstrap until the application begins to end. */
+/** The port of the gRPC API: open from bootstrap until the application starts to shut down. */
 class GrpcApiListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly server: GrpcApiServer;
 
@@ -35,6 +35,6 @@ class GrpcApiListener implements OnApplicationBootstrap, BeforeApplicationShutdo
   }
 }
 
-/** The gRPC API of a control plane. What it reads, the index first of all, must stand in modules that its options import. */
+/** The gRPC API of a control plane. Its sources, above all the index, must be in modules that its options import. */
 @Module({ providers: [GrpcApiListener] })
 export class GrpcApiModule extends ConfigurableModuleClass {}

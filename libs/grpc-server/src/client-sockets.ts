@@ -5,15 +5,15 @@ import type { Socket } from 'node:net';
 type CreateConnector = ChannelCredentials['_createSecureConnector'];
 type Connector = ReturnType<CreateConnector>;
 
-/** Timeout for the last written bytes to leave, ms. */
-const LEAVING = 1_000;
+/** Timeout for flushing the last written bytes, ms. */
+const FLUSH_TIMEOUT = 1_000;
 
 /**
- * Knows the sockets of one gRPC client, so that they end with it. grpc-js 1.14.7 keeps a socket open for ever when its client is closed
- * before the peer has said its HTTP/2 settings: a peer that hangs would cost a socket each try.
+ * Tracks the sockets of one gRPC client and ends them with it. grpc-js 1.14.7 keeps a socket open forever when its
+ * client is closed before the peer's HTTP/2 SETTINGS arrive: each attempt to a peer that hangs would leak a socket.
  */
 export class ClientSockets {
-  /** For the client. */
+  /** Channel credentials for the client. */
   readonly credentials: ChannelCredentials;
   private readonly sockets = new Set<Socket>();
   private isEnded = false;
@@ -28,15 +28,15 @@ export class ClientSockets {
         this.add(socket);
         return connector.connect(socket);
       };
-      return derivedFrom(connector, 'connect', connect);
+      return withMethod(connector, 'connect', connect);
     };
-    this.credentials = derivedFrom(credentials, '_createSecureConnector', create);
+    this.credentials = withMethod(credentials, '_createSecureConnector', create);
   }
 
-  /** Call it when the client has been closed: sockets that it leaves open end a second later. */
+  /** Call it after closing the client: sockets that the client leaves open are ended a second later. */
   end(): void {
     this.isEnded = true;
-    this.clock.after(LEAVING, () => {
+    this.clock.after(FLUSH_TIMEOUT, () => {
       for (const socket of this.sockets) socket.destroy();
     });
   }
@@ -48,8 +48,8 @@ export class ClientSockets {
   }
 }
 
-/** The same object but for one of its methods. */
-function derivedFrom<T extends object, K extends keyof T>(original: T, method: K, replacement: T[K]): T {
+/** Returns the object with one method replaced. */
+function withMethod<T extends object, K extends keyof T>(original: T, method: K, replacement: T[K]): T {
   return new Proxy(original, {
     get: (target, key): unknown => (key === method ? replacement : Reflect.get(target, key)),
   });

@@ -2,32 +2,32 @@ import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { errorText, type CallerLog } from '@causeway/runtime';
 import type { StreamLimits, StreamRates } from './stream-limits';
 
-/** The address in a peer's name in gRPC, `address:port`. */
+/** Returns the address of a gRPC peer name (`address:port`). */
 export function readPeerAddress(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }
 
-/** An address and a port, or the path of a unix socket; port 0 takes a free one. */
+/** An address and a port, or the path of a unix socket; port 0 picks a free port. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 function formatAddress(at: ListenAddress): string {
   return 'path' in at ? at.path : `${at.host}:${at.port}`;
 }
 
-/** Maximum number of open connections, and rates at which they may begin streams. */
+/** Maximum number of open connections, and rates of new streams on them. */
 export interface ConnectionLimits {
   readonly all: number;
   /** From one address; many peers may share an address. */
   readonly address: number;
-  /** DEFAULT_STREAM_RATES where it is undefined. */
+  /** Defaults to DEFAULT_STREAM_RATES. */
   readonly streams?: StreamRates;
 }
 
 export const DEFAULT_CONNECTIONS: ConnectionLimits = { all: 2_000, address: 1_000 };
 
 /**
- * Accepts connections up to a limit, and none of addresses that have begun too many streams; another one is closed before a byte of it is read. grpc-js has no such limit, so
- * it is handed the accepted connections.
+ * Accepts connections up to a limit, and none from addresses that opened too many streams; rejected ones are closed
+ * before a byte is read. grpc-js has no such limit, so it gets connections that are already accepted.
  */
 export class ConnectionAcceptor {
   private readonly open = new Set<Socket>();
@@ -40,7 +40,7 @@ export class ConnectionAcceptor {
     private readonly streams?: Pick<StreamLimits, 'isExhausted'>,
   ) {}
 
-  /** Listens and resolves with the port; 0 for a path. Rejects where it cannot listen. */
+  /** Listens and resolves with the port; 0 for a path. Rejects if it cannot listen. */
   listen(at: ListenAddress, accept: (socket: Socket) => void): Promise<number> {
     const listener = createServer((socket) => {
       if (this.admit(socket)) accept(socket);
@@ -59,7 +59,7 @@ export class ConnectionAcceptor {
     });
   }
 
-  /** Accepts no further connection; resolves when all connections have ended. */
+  /** Stops accepting connections; resolves when all connections have ended. */
   async stop(): Promise<void> {
     await Promise.all(this.servers.splice(0).map((server) => new Promise<void>((done) => server.close(() => done()))));
   }

@@ -8,7 +8,7 @@ import { ConnectionAcceptor, type ConnectionLimits, type ListenAddress } from '.
 import { Http2Streams } from './http2-streams';
 import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
 
-/** A gRPC server behind a bounded number of connections, which begin a bounded number of streams. */
+/** A gRPC server with a bounded number of connections and of streams on each. */
 export class GrpcListener {
   private readonly acceptor: ConnectionAcceptor;
   private readonly shared: SharedPort[] = [];
@@ -27,17 +27,17 @@ export class GrpcListener {
     this.acceptor = new ConnectionAcceptor(limits, log, this.limits);
   }
 
-  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
+  /** Listens and resolves with the port; plain text without credentials. Rejects if it cannot listen. */
   bind(host: string, port: number, credentials = ServerCredentials.createInsecure()): Promise<number> {
     return this.bindAt({ host, port }, credentials);
   }
 
-  /** Listens at a unix socket, in plain text: who may is decided by its folder. Rejects where it cannot listen. */
+  /** Listens on a unix socket, in plain text: the permissions of its folder control access. Rejects if it cannot listen. */
   async bindPath(path: string): Promise<void> {
     await this.bindAt({ path }, ServerCredentials.createInsecure());
   }
 
-  /** Listens for gRPC and HTTP/1 at one port. Rejects where it cannot listen. */
+  /** Listens for gRPC and HTTP/1 on one port. Rejects if it cannot listen. */
   bindShared(host: string, port: number, options: SharedPortOptions): Promise<number> {
     const serve = this.guardedServer(ServerCredentials.createInsecure());
     const shared = new SharedPort(options, (socket, read) => {
@@ -60,7 +60,7 @@ export class GrpcListener {
     return (socket) => injector.injectConnection(socket);
   }
 
-  /** Stops listening and ends all calls and connections: handlers have ended theirs before, the others belong to peers that do not read. */
+  /** Stops listening and ends all calls and connections. Handlers have ended their calls before; the remaining ones belong to peers that do not read. */
   async close(): Promise<void> {
     const ended = this.acceptor.stop();
     for (const port of this.shared.splice(0)) port.close();
@@ -70,7 +70,7 @@ export class GrpcListener {
   }
 }
 
-/** The private field of grpc-js that holds its HTTP/2 servers; rapid-reset.spec.ts notices when it moves. */
+/** The private field of grpc-js that holds its HTTP/2 servers; rapid-reset.spec.ts fails if grpc-js moves it. */
 function newestHttp2Server(server: Server): Http2Server | Http2SecureServer {
   const servers: unknown = Reflect.get(server, 'http2Servers');
   const newest: unknown = servers instanceof Map ? [...servers.keys()].at(-1) : undefined;

@@ -12,15 +12,15 @@ import { TokenBucket, yieldToEventLoop, type Clock, type Rate } from '@causeway/
 import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
 
 /**
- * Rate of pings that a peer may send. Keepalive is a ping in seconds; the bandwidth probes of Go and C are pings too,
+ * Maximum rate of pings from a peer. Keepalive pings come seconds apart; Go and C also send bandwidth probes as pings,
  * some per round trip while data flows.
  */
-const PINGS: Rate = { burst: 2_000, perSecond: 100 };
+const MAX_PING_RATE: Rate = { burst: 2_000, perSecond: 100 };
 
 /**
- * The HTTP/2 streams under gRPC calls. grpc-js shows them nowhere, and four things need them: a call whose peer does not read
- * ends only by a reset, since its status waits behind unread data; pings and how fast streams begin are matters of the connection; and a
- * message for a thousand readers is framed and held once.
+ * The HTTP/2 streams under gRPC calls, which grpc-js does not expose. They are needed to reset a call whose peer does
+ * not read (its status waits behind unread data), to limit pings and new streams per connection, and to frame and hold
+ * a message for a thousand readers only once.
  */
 export class Http2Streams {
   private readonly streams = new WeakMap<Metadata, ServerHttp2Stream>();
@@ -32,8 +32,8 @@ export class Http2Streams {
   ) {}
 
   /**
-   * Ends connections of this server that ping too often or begin too many streams, before gRPC sees a header of these. gRPC sees a stream of
-   * who has shown no valid credentials when all that had arrived with it is read, and not at all where it was reset meanwhile.
+   * Ends connections of this server that ping too often or open too many streams, before gRPC sees their headers. gRPC sees a
+   * stream without valid credentials only after all data received with it is processed, and never if the stream was reset by then.
    */
   guard(server: Http2Server | Http2SecureServer): void {
     server.on('session', (session: Http2Session) => this.watchPings(session));
@@ -43,7 +43,7 @@ export class Http2Streams {
       const [stream] = begun;
       const { session } = stream;
       const serve = (): void => listeners.forEach((listener) => void Reflect.apply(listener, server, begun));
-      // Nobody else listens to a stream that gRPC does not see.
+      // A stream that gRPC does not see has no other listener.
       stream.on('error', () => undefined);
       if (!session || !this.admit(session)) return;
       if (this.limits.isAuthenticated(session)) return serve();
@@ -54,8 +54,8 @@ export class Http2Streams {
   }
 
   /**
-   * The caller of this call has shown a valid certificate or token: its connection does not count against its address any more, and may
-   * have this many streams open.
+   * Records valid credentials of a call: its connection no longer counts against its address, and may have this many
+   * open streams.
    */
   markAuthenticated(metadata: Metadata, maxConcurrentStreams?: number): void {
     const session = this.streams.get(metadata)?.session;
@@ -63,7 +63,7 @@ export class Http2Streams {
     if (maxConcurrentStreams !== undefined) session.settings({ maxConcurrentStreams });
   }
 
-  /** Learns the stream of each call. The metadata object of a call is its key. */
+  /** Records the stream of each call, with the call's metadata object as key. */
   readonly interceptor: ServerInterceptor = (_, call) =>
     new ServerInterceptingCall(call, {
       start: (next) => {
@@ -92,12 +92,12 @@ export class Http2Streams {
     return shown;
   }
 
-  /** Resets a call at once and drops what its peer has not read. The connection and its other calls stay. */
+  /** Resets a call immediately and drops the data that its peer has not read. The connection and its other calls stay. */
   reset(metadata: Metadata): void {
     this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Writes to the body of the response, whose headers were sent; the buffer, of `framed` messages, is not copied. Nothing is written to a reset call. */
+  /** Writes framed messages (`frameMessage`) to the response body, after its headers; the buffer is not copied. Does nothing for a reset call. */
   write(metadata: Metadata, bytes: Buffer, done: () => void): void {
     const stream = this.streams.get(metadata);
     if (!stream) throw new Error('the stream of a call is not known');
@@ -112,7 +112,7 @@ export class Http2Streams {
   }
 
   private watchPings(session: Http2Session): void {
-    const pings = new TokenBucket(PINGS, this.clock);
+    const pings = new TokenBucket(MAX_PING_RATE, this.clock);
     session.on('ping', () => {
       if (pings.take() !== undefined && !session.destroyed) endSession(session, 'too_many_pings');
     });
@@ -124,8 +124,8 @@ function endSession(session: Http2Session, reason: string): void {
   session.destroy();
 }
 
-/** A message as it is on the wire of gRPC: not compressed, behind its length. */
-export function framed(message: Uint8Array): Buffer {
+/** Returns a message in gRPC's wire format: uncompressed, prefixed by its length. */
+export function frameMessage(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(5 + message.length);
   frame.writeUInt8(0, 0);
   frame.writeUInt32BE(message.length, 1);
@@ -133,7 +133,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** The private field of grpc-js that holds the stream of a call; http2-streams.spec.ts notices when it moves. */
+/** The private field of grpc-js that holds the stream of a call; http2-streams.spec.ts fails if grpc-js moves it. */
 function findStream(call: object): ServerHttp2Stream | undefined {
   const stream: unknown = Reflect.get(call, 'stream');
   return isStream(stream) ? stream : undefined;

@@ -6,20 +6,20 @@ import { errorText, type CallerLog, type Clock } from '@causeway/runtime';
 
 /** Options of a port shared between gRPC and HTTP/1. */
 export interface SharedPortOptions {
-  /** Plain text where it is undefined. */
+  /** Plain text if it is undefined. */
   readonly certificates: Pick<ServerCertificates, 'current' | 'onChange'> | undefined;
-  /** Answers requests of HTTP/1. */
+  /** Handles HTTP/1 requests. */
   readonly http: RequestListener;
   readonly clock: Clock;
   readonly log: CallerLog;
 }
 
-/** Timeouts of a peer for its TLS handshake, for its first bytes, and for all of its HTTP/1 requests, ms. */
+/** Timeouts of a peer for its TLS handshake, for its first bytes, and for a complete HTTP/1 request, ms. */
 const HANDSHAKE = 10_000;
 const FIRST_BYTES = 10_000;
 const HTTP_CONNECTION = 30_000;
 
-/** Start of HTTP/2 that no method of HTTP/1 has. */
+/** First bytes of an HTTP/2 connection; no HTTP/1 method starts like this. */
 const PREFACE = Buffer.from('PRI');
 
 /**
@@ -33,7 +33,7 @@ export class SharedPort {
 
   constructor(
     private readonly options: SharedPortOptions,
-    /** Serves a connection of HTTP/2; `read` is what was read of it and given back. */
+    /** Serves an HTTP/2 connection; `read` is data that was read and pushed back. */
     private readonly grpc: (socket: Socket, read: Buffer) => void,
   ) {
     const { certificates, http } = options;
@@ -62,9 +62,9 @@ export class SharedPort {
     this.stop = certificates.onChange(() => tls.setSecureContext(shown()));
   }
 
-  /** Takes an accepted connection. */
+  /** Serves an accepted connection. */
   accept(socket: Socket): void {
-    // Errors before TLS stands; afterwards those of its own socket count.
+    // Errors before the TLS handshake; afterwards the TLS socket reports them.
     socket.on('error', () => undefined);
     if (this.tls) this.tls.emit('connection', socket);
     else this.tellApart(socket);

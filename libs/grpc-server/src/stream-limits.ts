@@ -1,19 +1,19 @@
 import type { Http2Session } from 'node:http2';
 import { TokenBucket, TokenBuckets, type CallerLog, type Clock } from '@causeway/runtime';
 
-/** HTTP/2 streams, so calls of gRPC, that may begin in a second in the long run, and twice as many at once; 0 is no limit. */
+/** Maximum rates of new HTTP/2 streams (gRPC calls): streams per second on average, with bursts of twice as many; 0 is no limit. */
 export interface StreamRates {
-  /** On one connection. Until it has shown a valid certificate or token, a tenth (20 at least), and no more at once. */
+  /** Per connection. Before valid credentials, a tenth of it (at least 20), without larger bursts. */
   readonly connection: number;
-  /** On all connections of one address that have shown none. */
+  /** For all unauthenticated connections of one address together. */
   readonly address: number;
 }
 
 export const DEFAULT_STREAM_RATES: StreamRates = { connection: 2_000, address: 500 };
 
 const BURST = 2;
-/** Part of its rate that a connection has before it has sent valid credentials, on average and at once. */
-const UNAUTHENTICATED = 0.1;
+/** Share of its rate that an unauthenticated connection has, on average and in bursts. */
+const UNAUTHENTICATED_SHARE = 0.1;
 const MIN_UNAUTHENTICATED = 20;
 
 const PREFACE_LENGTH = 24;
@@ -21,16 +21,16 @@ const FRAME_HEADER_LENGTH = 9;
 const HEADERS_FRAME = 1;
 
 interface Http2Connection {
-  /** Undefined where there are no addresses, as at a unix socket. */
+  /** Undefined if there are no addresses, as at a unix socket. */
   readonly address: string | undefined;
   isAuthenticated: boolean;
   bucket: TokenBucket | undefined;
 }
 
 /**
- * Bounds how fast peers begin streams. Each costs before anything is known of its caller, and a stream that is reset at once counts
- * against no number of open streams (RFC 9113 §10.5). Who shows valid credentials on one connection leaves the bucket of the address,
- * so that many machines behind one address do not share it for long.
+ * Limits how fast peers open streams. Each stream costs work before its caller is known, and a stream that is reset
+ * immediately does not count as open (RFC 9113 §10.5). A connection with valid credentials leaves the bucket of its
+ * address, so that many hosts behind one address share it only briefly.
  */
 export class StreamLimits {
   private readonly connections = new WeakMap<Http2Session, Http2Connection>();
@@ -45,20 +45,20 @@ export class StreamLimits {
     if (perSecond > 0) this.addresses = new TokenBuckets({ perSecond, burst: BURST * perSecond }, clock);
   }
 
-  /** Whether a connection of this address would be ended at its first stream. */
+  /** Returns whether a connection of this address would be ended at its first stream. */
   isExhausted(address: string): boolean {
     return this.addresses?.wait(address) !== undefined;
   }
 
   /**
-   * Whether what a connection has sent first begins no more streams than it may. Node makes all streams of bytes that were read before it
-   * had the connection at once, and shows them afterwards.
+   * Returns whether the first bytes of a connection open no more streams than allowed. Node creates all streams of
+   * already read bytes at once, before it reports the first one.
    */
   admitsFirst(bytes: Buffer): boolean {
     return this.rates.connection === 0 || countStreams(bytes) <= this.unauthenticatedRate;
   }
 
-  /** Counts a stream that a connection begins; false where it is one too many. */
+  /** Counts a new stream of a connection; returns false if it exceeds the limit. */
   take(session: Http2Session): boolean {
     const { address, isAuthenticated, bucket } = this.getConnection(session);
     if (bucket?.take() !== undefined) return this.refused(address, 'connection');
@@ -70,7 +70,7 @@ export class StreamLimits {
     return this.getConnection(session).isAuthenticated;
   }
 
-  /** The connection has shown a valid certificate or token. Returns whether that is new. */
+  /** Records that the connection presented a valid certificate or token. Returns whether that is new. */
   markAuthenticated(session: Http2Session): boolean {
     const connection = this.getConnection(session);
     if (connection.isAuthenticated) return false;
@@ -83,7 +83,7 @@ export class StreamLimits {
 
   private get unauthenticatedRate(): number {
     const { connection } = this.rates;
-    return connection > 0 ? Math.max(MIN_UNAUTHENTICATED, connection * UNAUTHENTICATED) : 0;
+    return connection > 0 ? Math.max(MIN_UNAUTHENTICATED, connection * UNAUTHENTICATED_SHARE) : 0;
   }
 
   private getConnection(session: Http2Session): Http2Connection {

@@ -21,7 +21,7 @@ export function tlsServerCredentials(
         listener,
         certificates.onChange(() => update(listener)),
       );
-      // The server is not listening to its credentials yet.
+      // The server does not listen to its credentials yet.
       queueMicrotask(() => update(listener));
     },
     removeIdentityCertificateListener: (listener) => {

@@ -5,7 +5,7 @@ export { noAuthentication, type ZoneAuthenticator } from './auth/zone-authentica
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions } from './kds-zone.module';
-export { storedInsight } from './session/proxy-insights';
+export { findStoredInsight } from './session/proxy-insights';
 export { withRelayedKinds } from './session/relayed-kinds';
 export { unsupportedByKuma } from './wire/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';

@@ -14,15 +14,15 @@ import type { GlobalSyncOptions } from './global/global-sync-options';
 /** The `GlobalSync` of this replica. */
 export const GLOBAL_SYNC = injectionToken<GlobalSync>('GlobalSync');
 
-/** How a global serves zones. */
+/** How a global listens for zones. */
 export interface KdsGlobalOptions {
   readonly sync: GlobalSyncOptions;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Asked once, when the port is opened; plain text where it gives none. */
+  /** Called once, when the port is opened; plain text if it returns undefined. */
   readonly certificates: () => ServerCertificates | undefined;
-  /** Fields of the log line that names the address. */
+  /** Fields for the log line that shows the address. */
   readonly logFields: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<KdsGlobalOptio
   .setClassMethodName('forRoot')
   .build();
 
-/** The port that zones connect to: open from bootstrap until the application begins to end. */
+/** The port that zones connect to: open from bootstrap until the application starts to shut down. */
 class KdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     @Inject(GLOBAL_SYNC) private readonly sync: GlobalSync,
@@ -51,7 +51,7 @@ class KdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   }
 }
 
-/** The global's side of sync. What it reads, the index first of all, must stand in modules that its options import. */
+/** The global's side of sync. Its sources, above all the index, must be in modules that its options import. */
 @Module({
   providers: [
     provideFrom(GLOBAL_SYNC, { options: OPTIONS }, ({ options }) => createGlobalSync(options.sync)),

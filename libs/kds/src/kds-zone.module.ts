@@ -13,12 +13,12 @@ import { createZoneSync, type ZoneSync } from './zone/zone-sync';
 /** A `ZoneSyncFactory`. */
 export const ZONE_SYNC_FACTORY = injectionToken<ZoneSyncFactory>('ZoneSyncFactory');
 
-/** Makes the session with the global for one term of the zone's leader; undefined for a zone without a global. */
+/** Creates the session with the global for one term of the zone's leader; undefined for a zone without a global. */
 export type ZoneSyncFactory = (term: LeaderTerm) => ZoneSync | undefined;
 
-/** How a zone speaks with its global. */
+/** Sync options of a zone. */
 export interface KdsZoneOptions {
-  /** Asked at the beginning of each term; undefined for a zone without a global. */
+  /** Called at the beginning of each term; undefined for a zone without a global. */
   readonly sync: () => Omit<ZoneSyncOptions, 'term'> | undefined;
   readonly firstState: FirstStateOptions;
 }
@@ -29,7 +29,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<KdsZoneOptions
   .setClassMethodName('forRoot')
   .build();
 
-/** Every replica looks for the first state: any of them may have stored it. */
+/** Polls for the first state on every replica, since any of them may have stored it. */
 class FirstStateLookup implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(@Inject(FirstState) private readonly firstState: FirstState) {}
 
@@ -42,7 +42,7 @@ class FirstStateLookup implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 }
 
-/** The zone's side of sync. Only a leader has a session, so the module gives a factory of sessions and no session. */
+/** The zone's side of sync. Only a leader has a session, so the module provides a factory of sessions. */
 @Module({
   providers: [
     provideFrom(ZONE_SYNC_FACTORY, { options: OPTIONS }, ({ options: { sync } }) => (term) => {

@@ -3,9 +3,9 @@ import { Overloaded } from './errors';
 
 /** The bounds of a ConcurrencyLimit. */
 export interface ConcurrencyBounds {
-  /** Tasks that run at once. */
+  /** Maximum number of running tasks. */
   readonly running: number;
-  /** Tasks that wait for their turn; more are refused. */
+  /** Maximum number of waiting tasks; more are refused. */
   readonly queued: number;
 }
 
@@ -31,7 +31,7 @@ export class ConcurrencyLimit {
     }
   }
 
-  /** Resolves when a task that ends hands over its slot. */
+  /** Resolves when a finished task hands over its slot. */
   private async turn(signal: AbortSignal): Promise<void> {
     if (this.queue.size >= this.bounds.queued) {
       throw new Overloaded(`${this.running} costly requests are under way and ${this.queue.size} wait; try again.`);

@@ -1,8 +1,8 @@
 import { Invalid, shortened, Unavailable, type Violation } from '@causeway/resources';
 
 /**
- * The query itself cannot be understood or answered, whatever is stored. `message` stands alone; `violations` lists
- * the parameters that are wrong, where single ones are.
+ * The query itself is invalid, whatever is stored. `message` is complete in itself; `violations` lists the invalid
+ * parameters, if single ones are at fault.
  */
 export class InvalidQuery extends Invalid {
   constructor(message: string, violations: readonly Violation[] = []) {
@@ -11,7 +11,7 @@ export class InvalidQuery extends Invalid {
   }
 }
 
-/** A watch cannot resume from the revision it names; the client lists again and watches from the revision of that list. */
+/** A watch cannot resume from its revision; the client must list again and watch from the revision of that list. */
 export class WatchExpired extends Error {
   constructor(why: string) {
     super(`This watch cannot go on: ${why}. List again and watch from the revision of that list.`);
@@ -19,10 +19,10 @@ export class WatchExpired extends Error {
   }
 }
 
-/** Too many expensive queries run and wait; the same query succeeds once some of them end. */
+/** Too many expensive queries run and wait; the query may succeed once some of them end. */
 export class Overloaded extends Unavailable {}
 
-/** A part of a query as an error message repeats it: its first 200 characters. */
+/** Returns a part of a query for an error message: its first 200 characters. */
 export function shown(text: string): string {
   return shortened(text, 201, '…');
 }

@@ -39,10 +39,10 @@ export interface QueryLimits extends WatchLimits {
   readonly revisionWait: number;
 }
 
-/** The bounds where settings choose no others. */
+/** Default limits. */
 const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WATCH_LIMITS };
 
-/** Queries that look at very much: tables of hostnames, explanations, consequences of dry runs. */
+/** Limits of queries that may scan very much: tables of hostnames, explanations, consequences of dry runs. */
 const EXPENSIVE = { running: 8, queued: 64 } as const;
 
 /** Issuer of user tokens of this control plane. */
@@ -80,14 +80,14 @@ export interface QuerySources {
   readonly cp: ControlPlane;
   readonly store: ResourceStore;
   readonly index: IndexReader;
-  /** State of each mesh; of the same index. */
+  /** State of each mesh; from the same index. */
   readonly meshes: Meshes;
-  /** The routes of this control plane, bound; without it each question about routes binds its own. */
+  /** The bound routes of this control plane; without them each query about routes binds its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'>;
-  /** The policies of this control plane over those routes; without it no question about policies is answered. */
+  /** The policies of this control plane over those routes; without them no query about policies is answered. */
   readonly policies?: AffectingSource;
   readonly audit: AuditLog;
-  /** Absent where the store cannot be exported. */
+  /** Absent if the store cannot be exported. */
   readonly backup?: StoreExport;
   readonly clock: Clock;
   readonly program: ProgramFacts;
@@ -100,7 +100,7 @@ export interface QuerySources {
   readonly syncDecisions?: SyncDecisions;
 }
 
-/** Everything that interfaces translate: one object a process, so that all interfaces share bounds and caches. */
+/** Everything that interfaces translate: one object per process, so that all interfaces share limits and caches. */
 export interface Queries {
   readonly resources: ResourceQueries;
   /** Default mesh of requests: the expected one (row T000-14). */
@@ -124,7 +124,7 @@ export interface Queries {
   readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
   readonly backups: BackupQueries;
-  /** Interfaces record their writes here, so that reads see them. */
+  /** Interfaces record their writes here, so that reads show them. */
   readonly readYourWrites: ReadYourWrites;
   readonly json: ResourceJson;
   /** Ends all watches and stops following the index. */

@@ -2,17 +2,17 @@ import { RequestQuestion as RequestQuestionSchema, type RequestQuestion as Writt
 import { compileSchema, FieldPath, Invalid, Violations, type Violation } from '@causeway/resources';
 import type { Client, Request } from '@causeway/routing';
 
-/** Maximum length of all headers of a question, in characters. */
+/** Maximum length of all headers of a question, characters. */
 const MAX_HEADER_CHARACTERS = 16_384;
 
 const schema = compileSchema(RequestQuestionSchema);
 
-/** A question, decoded. */
+/** A decoded question about a request. */
 export interface RequestQuestion {
   readonly client: Client;
-  /** The Dataplane that sends, where one is named. */
+  /** The sending Dataplane, if the question names one. */
   readonly dataplane?: { readonly namespace: string; readonly name: string };
-  /** The id that the sender shows, where it is named. */
+  /** The id that the sender presents, if the question names one. */
   readonly spiffeId?: string;
   readonly service?: NonNullable<WrittenQuestion['service']>;
   /** Host of the URL: a name, or an IP address without brackets. */
@@ -80,22 +80,22 @@ const schemes = ['http', 'grpc', 'tcp', 'tls', 'udp'] as const;
 interface AskedUrl {
   readonly scheme: (typeof schemes)[number];
   readonly host: string;
-  /** Without the brackets of an IPv6 address. */
+  /** IPv6 addresses without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** As it is written: proxies match it before anything is made of it. */
+  /** As written: proxies match it before any normalization. */
   readonly path: string;
   readonly query: string;
 }
 
-/** A URL that can be asked for, or why it is none. */
+/** Returns the parsed URL of a request, or why it is invalid. */
 function parseUrl(text: string): AskedUrl | string {
   const [, given, rest = ''] = /^([a-z]+):\/\/(.*)$/s.exec(text) ?? [];
   if (given === 'https') return 'must be of scheme tls, as proxies see it: they do not look into TLS';
   const scheme = schemes.find((known) => known === given);
   if (!scheme) return `must be a URL of scheme ${schemes.join(', ')}`;
   if (!/^[!-~]+$/.test(rest)) return 'must be a URL of visible ASCII characters';
-  // Whatever the scheme, the authority is written as that of http.
+  // The authority is parsed like that of http, whatever the scheme.
   const url = /^[^/?]/.test(rest) && URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   if (!url) return 'must be a URL with a host';
   if (url.username !== '' || url.password !== '' || rest.includes('#')) return 'must have no user and no fragment';
@@ -105,6 +105,6 @@ function parseUrl(text: string): AskedUrl | string {
   return { scheme, host: url.host, hostname, port: url.port === '' ? 80 : Number(url.port), path, query };
 }
 
-/** Whether the host of a question is an address, as a URL writes it when it was parsed. */
+/** Returns whether the host of a question is an address, in the form of a parsed URL. */
 export const isAddress = ({ host }: RequestQuestion): boolean =>
   host.includes(':') || /^[0-9]+(\.[0-9]+){3}$/.test(host);

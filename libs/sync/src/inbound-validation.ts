@@ -15,7 +15,7 @@ import {
 export interface InboundResource {
   readonly id: Identity;
   readonly uid: string;
-  /** As the peer sent them; the values are not checked yet. */
+  /** As the peer sent them, not validated yet. */
   readonly labels: Readonly<Record<string, unknown>>;
   readonly spec: JsonObject;
   readonly status?: JsonObject | undefined;
@@ -24,7 +24,7 @@ export interface InboundResource {
   readonly revision: number;
 }
 
-/** Parts of an identity as Kuma accepts them: RFC 1123 names, and underscores. */
+/** Grammar of the parts of an identity in Kuma: RFC 1123 names, and underscores. */
 const NAME = /^[a-z0-9._-]{1,253}$/;
 const UID = /^[A-Za-z0-9._:-]{1,64}$/;
 /** A prefix of 253 characters, a slash, a name of 63. */
@@ -85,7 +85,7 @@ function labelCountViolation({ bounds }: Kind, { labels }: InboundResource): Vio
   return FieldPath.at('labels').violation(`must be at most ${bounds.labels}, are ${count}`, 'too-many');
 }
 
-/** Almost every resource is small and plain text: then this one fast check replaces those of size and text. */
+/** Fast check for the usual case, a small resource of plain text: it replaces the checks of size and text. */
 function isSmall({ bounds }: Kind, { labels, spec, status }: InboundResource): boolean {
   return isSurelyStorable([labels, spec, status], bounds.bytes);
 }

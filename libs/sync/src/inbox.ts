@@ -1,13 +1,13 @@
 import { describeIdentity, identityKey, parseIdentityKey, type Identity, type ResourceKey } from '@causeway/resources';
 import type { Rejection } from './rejection';
 
-/** A resource of the peer that is stored here when the stream begins. */
+/** A stored resource of the peer when the stream begins. */
 export interface HeldResource {
   readonly wireKey: string;
   readonly id: Identity;
 }
 
-/** One resource of a message; `content` is what the receiver will write for it. */
+/** One resource of a message; `content` is what the receiver will write. */
 export interface InboundItem<C> {
   readonly wireKey: string;
   readonly id: Identity;
@@ -25,16 +25,16 @@ export interface InboundMessage<C> {
   readonly gone: readonly Identity[];
   /** Further chunks of the first state follow. */
   readonly more: boolean;
-  /** Contains only changes since a resume point: a resource that is not named is unchanged. */
+  /** Contains only changes since a resume point: an unnamed resource is unchanged. */
   readonly resumed: boolean;
 }
 
-/** Changes of the store by one message. */
+/** Changes to the store that one message causes. */
 export interface InboundChanges<C> {
   readonly puts: readonly InboundItem<C>[];
   /** Explicitly removed by the peer. */
   readonly removed: readonly Identity[];
-  /** Held before the stream began and not in its complete first state. */
+  /** Held before the stream began, but missing from the complete first state. */
   readonly absent: readonly Identity[];
   readonly rejected: readonly Rejection[];
   /** Whether this message completed the first state. */
@@ -51,10 +51,10 @@ export interface InboundChanges<C> {
 export class Inbox<C> {
   private readonly kinds = new Map<string, InboxKind<C>>();
 
-  /** `held` lists the stored resources of a kind that the stream owns; called once a kind, at its first message. */
+  /** `held` lists the stored resources of a kind that the stream owns; called once per kind, at its first message. */
   constructor(private readonly held: (kind: string) => Iterable<HeldResource>) {}
 
-  /** The changes that a message asks for. */
+  /** Returns the changes that a message requires. */
   receive(message: InboundMessage<C>): InboundChanges<C> {
     const steps = this.steps(message);
     for (;;) {
@@ -64,8 +64,8 @@ export class Inbox<C> {
   }
 
   /**
-   * `receive` as a generator that yields after each resource, for a caller that has to yield to others. Exhaust the
-   * generator of one message before the next one is begun.
+   * `receive` as a generator that yields after each resource, so that the caller can yield the event loop. Exhaust the
+   * generator of one message before starting the next.
    */
   *steps(message: InboundMessage<C>): Generator<void, InboundChanges<C>> {
     let kind = this.kinds.get(message.kind);
@@ -81,7 +81,7 @@ export class Inbox<C> {
     return this.kinds.get(kind)?.size ?? 0;
   }
 
-  /** Whether the first state of a kind has arrived completely on this stream. */
+  /** Returns whether the first state of a kind is complete on this stream. */
   isComplete(kind: string): boolean {
     return this.kinds.get(kind)?.complete ?? false;
   }
@@ -92,7 +92,7 @@ class InboxKind<C> {
   /** Identity key by wire key, and the reverse, of all resources that the peer is known to have. */
   private readonly keys = new Map<string, ResourceKey>();
   private readonly wireKeys = new Map<ResourceKey, string>();
-  /** Identity keys that are held and not seen in the first state so far; undefined once that is complete. */
+  /** Identity keys that are held but not seen in the first state so far; undefined once it is complete. */
   private unseen: Set<ResourceKey> | undefined = new Set();
   private started = false;
 
@@ -110,7 +110,7 @@ class InboxKind<C> {
   *receive(message: InboundMessage<C>): Generator<void, InboundChanges<C>> {
     if (!this.started) yield* this.start();
     const rejected = [...message.rejected];
-    // A resource that could not be read is neither changed nor absent (docs/reference/kds-wire.md §5.1).
+    // An unreadable resource is neither changed nor absent (docs/reference/kds-wire.md §5.1).
     for (const { wireKey } of rejected) this.markSeen(this.keys.get(wireKey));
     const named = new Set(message.items.map((item) => item.wireKey));
     yield;
@@ -170,7 +170,7 @@ class InboxKind<C> {
     return undefined;
   }
 
-  /** Whether a message of this stream named it; false for what is only held from before. */
+  /** Returns whether a message of this stream named it; false for resources held only from before. */
   private isCurrent(key: ResourceKey): boolean {
     return this.unseen?.has(key) !== true;
   }

@@ -18,13 +18,12 @@ export interface IncarnationDecision {
   readonly heldUntil?: number;
 }
 
-/** Suffix of an incarnation whose store was rolled back and kept its incarnation. */
+/** Suffix for the incarnation of a store that was rolled back but kept its incarnation. */
 const ROLLED_BACK = ' (set back)';
 
 /**
- * Returns the name under which `decideIncarnation` treats a store that was rolled back: it offers a revision below the
- * one that was applied, so its absences are no more deletions than those of a new incarnation. Once accepted, it loses
- * the suffix.
+ * Returns the name under which `decideIncarnation` treats a rolled-back store: it offers a revision below the applied
+ * one, so its absences are no more deletions than those of a new incarnation. Once accepted, it loses the suffix.
  */
 export function rolledBackIncarnation(incarnation: string): string {
   return incarnation + ROLLED_BACK;
@@ -38,9 +37,9 @@ function acceptedAs(incarnation: string): string {
 export const NO_INCARNATION: KnownIncarnation = Object.freeze({ accepted: '' });
 
 /**
- * Judges a state that came from `incarnation`. A new incarnation is not a deletion: what its state does not name is
- * held for `hold` ms from its first sight (docs/design.md §5). The first incarnation ever seen is accepted at once.
- * Returns the same `known` object if nothing changed.
+ * Decides how to treat a state of `incarnation`. A new incarnation is not a deletion: resources that its state lacks
+ * are held for `hold` ms from its first sight (docs/design.md §5). The first incarnation ever seen is accepted
+ * immediately. Returns the same `known` object if nothing changed.
  */
 export function decideIncarnation(
   known: KnownIncarnation,
@@ -59,7 +58,7 @@ export function decideIncarnation(
 }
 
 /**
- * Whether the operator's confirmation names the pending incarnation and this sight of it, not an earlier or later one.
+ * Returns whether the operator's confirmation names the pending incarnation and this sight of it, not an earlier or later one.
  */
 export function isConfirmed({ pending }: KnownIncarnation, confirmation: PendingIncarnation | undefined): boolean {
   return (
@@ -77,13 +76,13 @@ export interface AwaitedZone {
   readonly enabled: boolean;
   /** In any incarnation of the global. */
   readonly hadSession: boolean;
-  /** Its whole state has arrived in this incarnation. */
+  /** Its full state has arrived in this incarnation. */
   readonly reported: boolean;
 }
 
 /**
- * Whether a global whose incarnation began at `since` (ms since 1970) has heard from its zones: every enabled zone that
- * ever had a session has reported, or `hold` ms have passed (docs/design.md §5).
+ * Returns whether a global whose incarnation began at `since` (ms since 1970) has its zones' state: every enabled zone
+ * that ever had a session has reported, or `hold` ms have passed (docs/design.md §5).
  */
 export function isIncarnationComplete(
   zones: Iterable<AwaitedZone>,

@@ -27,11 +27,11 @@ export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
 export {
   readLostRules,
-  lostSince,
+  findLostSince,
   readLostState,
-  reportedLoss,
-  reportedSession,
-  zoneLoss,
+  readReportedLoss,
+  readReportedSession,
+  computeZoneLoss,
   type LostPolicy,
   type LostRule,
   type LostRules,

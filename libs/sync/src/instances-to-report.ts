@@ -1,12 +1,12 @@
-/** Maximum number of instances that is reported for a service. */
+/** Maximum number of instances reported for a service. */
 const MAX_INSTANCES = 100_000;
-/** The part by which the number that other zones know may differ from the true one: an eighth. */
+/** The reported number may differ from the true one by an eighth. */
 const TOLERANCE = 8;
 
 /**
- * `spec.instances` of a MeshService: how many healthy instances other zones take it to have, which is the share of its zone in the
- * traffic of a MeshMultiZoneService. Absent where it has one at most. Every change of it is a write in each zone, so it stays
- * (`before`) while it is right to an eighth: of 100 instances 12 may come and go.
+ * Returns `spec.instances` of a MeshService: the number of healthy instances for other zones, which determines its
+ * zone's share of the traffic of a MeshMultiZoneService. Absent for at most one. Every change is a write in each zone,
+ * so `before` stays while it is right within an eighth: of 100 instances 12 may come and go.
  */
 export function instancesToReport(before: unknown, healthy: number): number | undefined {
   const now = Math.min(healthy, MAX_INSTANCES);

@@ -1,9 +1,9 @@
 import {
   readLostRule,
   readLostRules,
-  lostSince,
+  findLostSince,
   readLostState,
-  zoneLoss,
+  computeZoneLoss,
   type LostRule,
   type ZoneContact,
 } from './lost-zone';
@@ -11,7 +11,7 @@ import {
 const RULE: LostRule = { policy: 'withdraw', after: 100 };
 const gone: ZoneContact = { connected: false, lastSeen: 1_000, servingSince: 0 };
 
-describe('lostSince', () => {
+describe('findLostSince', () => {
   it.each<[string, ZoneContact, number, number | undefined]>([
     ['a connected zone', { ...gone, connected: true }, 9_999, undefined],
     ['a zone that never was there', { ...gone, lastSeen: undefined }, 9_999, undefined],
@@ -27,7 +27,7 @@ describe('lostSince', () => {
     ],
     ['lost already and back', { ...gone, connected: true, reportedSince: 1_000 }, 1_151, undefined],
     ['lost already, but no longer by its rule', { ...gone, reportedSince: 1_000 }, 1_050, undefined],
-  ])('%s', (...[, contact, now, want]) => expect(lostSince(RULE, contact, now)).toBe(want));
+  ])('%s', (...[, contact, now, want]) => expect(findLostSince(RULE, contact, now)).toBe(want));
 });
 
 describe('lostRuleOf', () => {
@@ -53,7 +53,7 @@ describe('a zone that is lost for some meshes and not for others', () => {
     ['same', { policy: 'keep' }],
   ]);
   const seen = (lost: unknown, away: number): unknown[] => {
-    const loss = zoneLoss(readLostRules(lost, meshes, configured), away, 'then');
+    const loss = computeZoneLoss(readLostRules(lost, meshes, configured), away, 'then');
     const status = loss ? { lost: { ...loss } } : {};
     return ['', ...meshes.keys()].map((mesh) => readLostState({ status }, mesh)?.policy);
   };
@@ -79,7 +79,7 @@ describe('a zone that is lost for some meshes and not for others', () => {
   ])('for %s', (_, lost, away, want) => expect(seen(lost, away)).toEqual(want));
 
   it('is said as short as can be', () => {
-    const loss = (away: number): unknown => zoneLoss(readLostRules(undefined, meshes, configured), away, 'then');
+    const loss = (away: number): unknown => computeZoneLoss(readLostRules(undefined, meshes, configured), away, 'then');
     expect(loss(minute)).toEqual({ since: 'then', meshes: { early: 'withdraw' } });
     expect(loss(5 * minute)).toEqual({
       since: 'then',

@@ -26,7 +26,7 @@ export interface ZoneContact {
  * that never had a session is never lost. A lost zone stays lost until it returns: a new leader does not restart the
  * wait.
  */
-export function lostSince(rule: Pick<LostRule, 'after'>, contact: ZoneContact, now: number): number | undefined {
+export function findLostSince(rule: Pick<LostRule, 'after'>, contact: ZoneContact, now: number): number | undefined {
   const { connected, lastSeen, servingSince, reportedSince } = contact;
   if (connected || lastSeen === undefined) return undefined;
   const since = reportedSince ?? Math.max(lastSeen, servingSince);
@@ -59,12 +59,12 @@ export interface ZoneLoss {
   readonly since: string;
   /** Absent while the zone is lost for some meshes only. */
   readonly policy?: LostPolicy;
-  /** Meshes for which something else holds; `none`: the zone is not lost for the mesh. */
+  /** Meshes with another policy; `none`: the zone is not lost for the mesh. */
   readonly meshes?: Readonly<Record<string, LostPolicy | 'none'>>;
 }
 
 /** Returns the loss of a zone that has had no session for `away` ms, by mesh; undefined if it is lost for none. */
-export function zoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
+export function computeZoneLoss(rules: LostRules, away: number, since: string): ZoneLoss | undefined {
   const findPolicy = ({ policy, after }: LostRule): LostPolicy | undefined => (away >= after ? policy : undefined);
   const policy = findPolicy(rules.zone);
   const others = [...rules.meshes].filter(([, rule]) => findPolicy(rule) !== policy);
@@ -73,7 +73,7 @@ export function zoneLoss(rules: LostRules, away: number, since: string): ZoneLos
   return { since, ...(policy === undefined ? {} : { policy }), ...(others.length === 0 ? {} : { meshes }) };
 }
 
-/** A lost zone as the resources of one mesh see it. */
+/** The state of a lost zone for the resources of one mesh. */
 export interface LostState {
   readonly policy: LostPolicy;
   /** RFC 3339. */
@@ -81,8 +81,8 @@ export interface LostState {
 }
 
 /**
- * Whether a zone is lost for the resources of `mesh`, by `Zone.status.lost`; without `mesh`, for those of meshes for which
- * nothing else holds. Undefined where it is not.
+ * Returns whether a zone is lost for the resources of `mesh`, by `Zone.status.lost`; without `mesh`, for meshes without
+ * an entry of their own. Undefined if it is not lost.
  */
 export function readLostState({ status }: Pick<Resource, 'status'>, mesh?: string): LostState | undefined {
   const lost = status?.['lost'];
@@ -94,7 +94,7 @@ export function readLostState({ status }: Pick<Resource, 'status'>, mesh?: strin
 }
 
 /** Returns the stored `Zone.status.lost` if the zone is lost for at least one mesh. */
-export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
+export function readReportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undefined {
   const lost = zone.status?.['lost'];
   if (!isJsonObject(lost) || (!readLostState(zone) && listMeshesWithLoss(zone).length === 0)) return undefined;
   return lost;
@@ -102,14 +102,14 @@ export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undef
 
 /** Fields of `Zone.status` about a zone's session with the global. */
 export interface ZoneSession {
-  /** RFC 3339: since when no replica of the global has had a session with the zone; absent where one has, or none ever had. */
+  /** RFC 3339: since when no replica of the global has had a session with the zone; absent if one has, or none ever had. */
   readonly disconnectedSince?: string;
   /** Product of the zone's control plane; absent before its first session. */
   readonly peer?: 'causeway' | 'kuma';
 }
 
 /** Reads the session from the stored status of a Zone. */
-export function reportedSession({ status }: Pick<Resource, 'status'>): ZoneSession {
+export function readReportedSession({ status }: Pick<Resource, 'status'>): ZoneSession {
   const { disconnectedSince: since, peer } = status ?? {};
   return {
     ...(typeof since === 'string' && { disconnectedSince: since }),
@@ -117,14 +117,14 @@ export function reportedSession({ status }: Pick<Resource, 'status'>): ZoneSessi
   };
 }
 
-/** The meshes for which `Zone.status.lost` says something else than for the others. */
+/** Returns the meshes with an entry of their own in `Zone.status.lost`. */
 export function listMeshesWithLoss({ status }: Pick<Resource, 'status'>): readonly string[] {
   const lost = status?.['lost'];
   const meshes = isJsonObject(lost) ? lost['meshes'] : undefined;
   return isJsonObject(meshes) ? Object.keys(meshes) : [];
 }
 
-/** `Zone.spec.lost` over the configured rule; a field that cannot be read has the configured value. */
+/** Returns the configured rule overridden by `Zone.spec.lost`; an unreadable field keeps the configured value. */
 export function readLostRule(lost: unknown, configured: LostRule): LostRule {
   if (typeof lost !== 'object' || lost === null) return configured;
   const policy: unknown = 'policy' in lost ? lost.policy : undefined;

@@ -17,7 +17,7 @@ export type ExportDefault = 'All' | 'None';
 export interface SyncedMesh {
   readonly name: string;
   readonly parameters: {
-    /** For its services without an export rule; absent means as configured. */
+    /** Default for services without an export rule; the configured default if absent. */
     readonly exportDefault?: ExportDefault;
   };
 }
@@ -25,12 +25,12 @@ export interface SyncedMesh {
 /** A zone as other zones see it. */
 interface ZoneView {
   readonly visible: boolean;
-  /** The meshes for whose resources the opposite holds, in order. */
+  /** The meshes that are exceptions to `visible`, sorted. */
   readonly except: readonly string[];
   readonly labels: Labels;
 }
 
-/** Labels that export rules do not select by: they say where a Zone was made, not what it is. */
+/** Labels that export rules cannot select by: they describe where a Zone was created, not what it is. */
 const UNSELECTABLE_LABELS: readonly string[] = [Label.origin, Label.displayName];
 
 /** The part of the global's state that decides which zone gets which resource, at one moment; immutable. */
@@ -39,11 +39,11 @@ export class MeshView {
     /** The export default of each mesh whose resources are sent. */
     private readonly meshes: ReadonlyMap<string, ExportDefault>,
     private readonly zones: ReadonlyMap<string, ZoneView>,
-    /** As configured, for kinds without a mesh. */
+    /** The configured default, for kinds without a mesh. */
     private readonly exportDefault: ExportDefault,
   ) {}
 
-  /** The view that follows from all served meshes and all Zones; `exportDefault` as configured. */
+  /** Builds the view from all served meshes and all Zones; `exportDefault` is the configured one. */
   static of(meshes: Iterable<SyncedMesh>, zones: Iterable<Resource>, exportDefault: ExportDefault = 'All'): MeshView {
     const defaults = [...meshes].map((mesh) => [mesh.name, mesh.parameters.exportDefault ?? exportDefault] as const);
     return new MeshView(
@@ -53,14 +53,14 @@ export class MeshView {
     );
   }
 
-  /** Whether resources of this mesh are sent at all: it exists and is not foreign. */
+  /** Returns whether resources of this mesh are synced: it exists and is not foreign. */
   hasMesh(mesh: string): boolean {
     return this.meshes.has(mesh);
   }
 
   /**
-   * Whether other zones may get the resources that this zone has in this mesh: it exists, is enabled, not quarantined, not
-   * withdrawn as lost. What belongs to no mesh (`''`) they may get if they may get something in any mesh.
+   * Returns whether other zones may get this zone's resources in this mesh: the zone exists, is enabled, not
+   * quarantined, not withdrawn as lost. Resources without a mesh (`''`) are visible if the zone is visible in any mesh.
    */
   isZoneVisible(zone: string, mesh: string): boolean {
     const view = this.zones.get(zone);
@@ -68,7 +68,7 @@ export class MeshView {
     return mesh === '' ? view.visible || view.except.length > 0 : view.visible !== view.except.includes(mesh);
   }
 
-  /** Whether the zone `to` may get this resource of another zone, by that zone's visibility and `spec.export`. */
+  /** Returns whether the zone `to` may get this resource of another zone, by that zone's visibility and `spec.export`. */
   exports(resource: Resource, to: string): boolean {
     if (to === resource.id.zone || !this.isZoneVisible(resource.id.zone, resource.id.mesh)) return false;
     const rule = resource.spec['export'];
@@ -80,7 +80,7 @@ export class MeshView {
     return isLabels(labels) && labelsMatch(labels, this.zones.get(to)?.labels ?? {});
   }
 
-  /** The part of the view that decides what zones get of a kind, as text: equal texts give equal states. */
+  /** Returns the part of the view that decides what zones get of a kind, as text: equal texts give equal states. */
   describe(kind: Kind): string {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
     if (!crossesZones(kind.sync)) return JSON.stringify([meshes.map(([name]) => name)]);
@@ -93,7 +93,7 @@ export class MeshView {
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);
   }
 
-  /** Zones whose visibility to others differs between the two views, for some mesh. */
+  /** Returns the zones whose visibility to others differs between the two views, for some mesh. */
   zonesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
     const of = (view: MeshView, name: string): string => {
@@ -103,7 +103,7 @@ export class MeshView {
     return [...names].filter((name) => of(this, name) !== of(older, name));
   }
 
-  /** Whether a label changed that export rules select by. */
+  /** Returns whether a label changed that export rules select by. */
   isRelabelledSince(older: MeshView): boolean {
     const names = new Set([...this.zones.keys(), ...older.zones.keys()]);
     const of = (view: MeshView, name: string): string =>
@@ -111,7 +111,7 @@ export class MeshView {
     return [...names].some((name) => of(this, name) !== of(older, name));
   }
 
-  /** Meshes that only one of the two views has, and those whose export default differs. */
+  /** Returns the meshes that only one of the two views has, and those whose export default differs. */
   meshesChangedSince(older: MeshView): readonly string[] {
     const names = new Set([...this.meshes.keys(), ...older.meshes.keys()]);
     return [...names].filter((name) => this.meshes.get(name) !== older.meshes.get(name));

@@ -16,13 +16,13 @@ export interface OutboundResource extends LastSent {
   readonly size: number;
 }
 
-/** Resources that the peer of one stream may be sent at this moment. */
+/** Resources that the peer of one stream may receive now. */
 export interface OutboundSource<S extends OutboundResource> {
-  /** Identity keys of all resources of a kind that the peer may hold. */
+  /** Returns identity keys of all resources of a kind that the peer may have. */
   keys(kind: string): Iterable<ResourceKey>;
-  /** A resource as it would be sent now; undefined if the peer may not hold it or it does not exist. */
+  /** Returns a resource as it would be sent now; undefined if the peer may not have it or it does not exist. */
   get(key: ResourceKey): S | undefined;
-  /** Identity keys of a kind that changed or were deleted after `revision` and that the peer may ever have held. */
+  /** Returns identity keys of a kind that changed or were deleted after `revision` and that the peer may ever have had. */
   keysSince(kind: string, revision: number): Iterable<ResourceKey>;
   /** Revision of the index that the other methods read. */
   revision(): number;
@@ -32,14 +32,14 @@ export interface OutboundSource<S extends OutboundResource> {
 
 /** Limits of one message of a stream. */
 export interface MessageLimits {
-  /** Largest sum of resource sizes in one message, bytes; a single resource may exceed it. */
+  /** Maximum sum of resource sizes in one message, bytes; a single resource may exceed it. */
   readonly bytes: number;
-  /** Whether the peer takes a first state in chunks (cw-chunk); if not, it is one message of any size. */
+  /** Whether the peer supports a first state in chunks (cw-chunk); if not, it is one message of any size. */
   readonly chunked: boolean;
 }
 
 /**
- * Maximum of resources, removals and deleted names in one message; a first state that must not be split may exceed it.
+ * Maximum number of resources, removals and deleted names in one message; a first state that must not be split may exceed it.
  */
 export const MAX_MESSAGE_ITEMS = 10_000;
 
@@ -47,9 +47,7 @@ export const MAX_MESSAGE_ITEMS = 10_000;
 export interface OutboundMessage<S extends OutboundResource> {
   readonly kind: string;
   readonly nonce: string;
-  /**
-   * The peer knows this kind up to this revision of our store once it has this message; 0 if more messages must follow.
-   */
+  /** The revision of our store that the peer holds for this kind after this message; 0 if more messages must follow. */
   readonly revision: number;
   readonly put: readonly S[];
   /** Wire keys. */
@@ -58,7 +56,7 @@ export interface OutboundMessage<S extends OutboundResource> {
   readonly gone: readonly ResourceKey[];
   /** `chunk` and `last-chunk` are parts of the first state, the second one completes it; `change` comes after it. */
   readonly part: 'chunk' | 'last-chunk' | 'change';
-  /** The first state contains only changes since the peer's resume point: a resource that is not named is unchanged. */
+  /** The first state contains only changes since the peer's resume point: an unnamed resource is unchanged. */
   readonly resumed: boolean;
 }
 
@@ -90,7 +88,7 @@ interface InFlightMessage {
 export interface KindSubscription {
   readonly kind: string;
   /**
-   * Revision of our store at which the peer holds this kind; only later changes are sent. Undefined: the whole state.
+   * Revision of our store that the peer holds for this kind; only later changes are sent. Undefined: the full state.
    */
   readonly since: number | undefined;
 }
@@ -117,7 +115,7 @@ export class OutboxKind<S extends OutboundResource> {
   ) {}
 
   mark(key: ResourceKey, was: LastSent | undefined): void {
-    // Nothing was sent before the first state starts, and that contains the latest value of every key.
+    // Nothing was sent before the first state starts, and it contains the latest value of every key.
     if (!this.started || this.dirty.has(key)) return;
     this.markBehind();
     this.dirty.set(key, was && { wireKey: was.wireKey, version: was.version });
@@ -230,7 +228,7 @@ export class OutboxKind<S extends OutboundResource> {
     return { ...this.message(nonce), put, removed };
   }
 
-  /** Whether a message with this many items has no room for the next one, with which it would have `size` bytes. */
+  /** Returns whether a message with this many items has no room for the next one, which would make it `size` bytes. */
   private isFull(items: number, size: number): boolean {
     return items > 0 && (items >= MAX_MESSAGE_ITEMS || size > this.limits.bytes);
   }
@@ -249,7 +247,7 @@ export class OutboxKind<S extends OutboundResource> {
     };
   }
 
-  /** 0 while keys are dirty: the peer has reached a revision only when it knows all changes up to it. */
+  /** 0 while keys are dirty: the peer has reached a revision only when it has all changes up to it. */
   private ackRevision(): number {
     return this.first || this.dirty.size > 0 ? 0 : this.source.revision();
   }

@@ -29,9 +29,9 @@ export class Outbox<S extends OutboundResource> {
   ) {}
 
   /**
-   * The peer requests a kind. It gets the whole state, even if that is empty, or the changes since the revision that it
-   * is known to hold (cw-resume). A second request on the same stream does not restart the kind: it is answered with
-   * the pending changes, or with an empty message (docs/reference/kds-wire.md §2.5).
+   * Starts a kind that the peer requests: with the full state, even if it is empty, or with the changes since the
+   * revision that the peer holds (cw-resume). A second request on the same stream does not restart the kind: it is
+   * answered with the pending changes, or with an empty message (docs/reference/kds-wire.md §2.5).
    */
   subscribe(kind: string, since?: number): void {
     const known = this.kinds.get(kind);
@@ -44,8 +44,8 @@ export class Outbox<S extends OutboundResource> {
   }
 
   /**
-   * Marks a resource that may differ from what the peer was last sent. `was` is what the peer would have been sent
-   * before this change; it is ignored if the key is dirty already.
+   * Marks a resource that may differ from what was last sent. `was` is what would have been sent before this change; it
+   * is ignored if the key is already dirty.
    */
   mark(kind: string, key: ResourceKey, was: LastSent | undefined): void {
     this.kinds.get(kind)?.mark(key, was);
@@ -65,8 +65,8 @@ export class Outbox<S extends OutboundResource> {
   }
 
   /**
-   * The next message to send, of no kind in `waiting`; kinds take turns. Undefined if nothing is dirty or all kinds have a message in
-   * flight.
+   * Returns the next message, skipping kinds in `waiting`; kinds take turns. Undefined if nothing is dirty or all kinds
+   * have a message in flight.
    */
   take(waiting?: ReadonlySet<string>): OutboundMessage<S> | undefined {
     const kinds = [...this.kinds];

@@ -8,17 +8,17 @@ import {
   type Registry,
 } from '@causeway/resources';
 
-/** Resources of a zone that the operator keeps away from the mesh (`Zone.spec.quarantine`). */
+/** Resources of a zone that the operator excludes from the mesh (`Zone.spec.quarantine`). */
 export interface Quarantine {
   /** The whole zone: it gets no session, and its copies stay on the global. */
   readonly all: boolean;
   /** Single resources, at most a hundred. */
   readonly resources: readonly Identity[];
-  /** Whether this resource is named. */
+  /** Returns whether this resource is quarantined. */
   includes(id: Identity): boolean;
   /**
-   * A short hash of the resources of a kind that are named; empty if none is. A state that was received under another
-   * digest has to be requested again.
+   * Returns a short hash of the quarantined resources of a kind; empty if there are none. A state received under
+   * another digest must be requested again.
    */
   digest(kind: string): string;
 }
@@ -26,7 +26,7 @@ export interface Quarantine {
 /** The reason with which a quarantined resource is rejected. */
 export const QUARANTINED = 'quarantined by the operator';
 
-/** The schema of Zone allows no more; further ones in a store are ignored. */
+/** Maximum in the schema of Zone; further ones in a store are ignored. */
 const MAX_QUARANTINED = 100;
 
 /** Reads the quarantine in the spec of the Zone `zone`; entries that cannot be read are ignored. */
@@ -49,12 +49,12 @@ export function readQuarantine(value: JsonValue | undefined, zone: string, regis
   };
 }
 
-/** Whether something is released, so that the zone has to be asked for it again. */
+/** Returns whether a resource is released, so that the zone must be asked for it again. */
 export function releases(before: Quarantine, after: Quarantine): boolean {
   return (before.all && !after.all) || before.resources.some((id) => !after.includes(id));
 }
 
-/** A kind that is not known now may have been declared, or may be yet: declared kinds all have this shape. */
+/** An unknown kind may be a declared kind from earlier or later: declared kinds all have this shape. */
 const DECLARED = { scope: 'mesh', namespaced: true } as const;
 
 function readIdentities(item: JsonValue, zone: string, registry: Registry): readonly Identity[] {

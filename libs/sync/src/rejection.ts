@@ -1,23 +1,23 @@
-/** A resource that is not accepted, and why; it is treated as acknowledged (docs/design.md §5 "One bad resource"). */
+/** A rejected resource and the reason; it is treated as acknowledged (docs/design.md §5 "One bad resource"). */
 export interface Rejection {
   /** Empty if the peer does not name the resource. */
   readonly wireKey: string;
   readonly reason: string;
 }
 
-/** Rejections that are remembered of one kind: enough to see what is wrong. */
+/** Maximum number of rejections kept per kind: enough for a diagnosis. */
 const MAX_REMEMBERED = 20;
 
-/** Characters that are remembered of a name or a reason. */
+/** Maximum length kept of a name or reason, characters. */
 const MAX_TEXT_LENGTH = 512;
 
 /**
- * The resources of one kind that are rejected now. A resource that is resent or removed starts over. A rejection
- * without a name stays until every resource that it may be about was acknowledged again.
+ * The resources of one kind that are rejected now. Resending or removing a resource clears its rejection. A rejection
+ * without a name stays until every resource that it may refer to was acknowledged again.
  */
 export class Rejections {
   private readonly reasons = new Map<string, string>();
-  /** Resources that a rejection without a name may be about. */
+  /** Resources that a rejection without a name may refer to. */
   private readonly suspects = new Set<string>();
   private count = 0;
 
@@ -31,10 +31,11 @@ export class Rejections {
     if (this.suspects.size === 0) this.reasons.delete('');
     this.count += rejected.length;
     for (const { wireKey: named, reason } of rejected) {
-      const wireKey = named || only(answered);
+      const wireKey = named || findOnly(answered);
       if (wireKey === '') for (const suspect of answered) this.suspects.add(suspect);
       if (wireKey.length > MAX_TEXT_LENGTH || wireKey.includes('\0')) continue;
-      if (this.reasons.size < MAX_REMEMBERED || this.reasons.has(wireKey)) this.reasons.set(wireKey, storable(reason));
+      if (this.reasons.size < MAX_REMEMBERED || this.reasons.has(wireKey))
+        this.reasons.set(wireKey, toStorableText(reason));
     }
   }
 
@@ -49,15 +50,15 @@ export class Rejections {
   }
 }
 
-/** A peer's text, cut, without what a store cannot hold: NUL, and half a surrogate pair at the cut. */
-function storable(text: string): string {
+/** Returns a peer's text, cut, without characters that a store cannot hold: NUL, and half a surrogate pair at the cut. */
+function toStorableText(text: string): string {
   return text
     .slice(0, MAX_TEXT_LENGTH)
     .replaceAll('\0', '\ufffd')
     .replace(/[\ud800-\udbff]$/, '');
 }
 
-/** The only resource of a message; empty if there are several. */
-function only([first, ...others]: readonly string[]): string {
+/** Returns the only resource of a message; empty if there are several. */
+function findOnly([first, ...others]: readonly string[]): string {
   return first === undefined || others.length > 0 ? '' : first;
 }

@@ -13,16 +13,16 @@ import type { MeshView } from './mesh-view';
 /** Label that keeps a resource out of sync, as in Kuma (docs/reference/kds-wire.md §4.2). */
 const SYNC_LABEL = 'kuma.io/kds-sync';
 
-/** Label with the role of a Kuma policy; a `producer` policy holds for the clients of its owner in all zones. */
+/** Label with the role of a Kuma policy; a `producer` policy applies to the clients of its owner in all zones. */
 const ROLE_LABEL = 'kuma.io/policy-role';
 
 /** The other end of a stream. */
 export interface SyncPeer {
-  /** The zone of the stream: on the global the peer's, on a zone its own. */
+  /** The zone of the stream: on the global the peer, in a zone the zone itself. */
   readonly zone: string;
-  /** Whether the peer has our extensions; if not, it is plain Kuma. */
+  /** Whether the peer supports our extensions; if not, it is plain Kuma. */
   readonly causeway: boolean;
-  /** Whether it knows kinds that are called by name and group, second kinds of one name; where absent it does not. */
+  /** Whether it supports kinds that are named by name and group (second kinds of one name); no if absent. */
   readonly groups?: boolean;
 }
 
@@ -31,7 +31,7 @@ function isKindSupportedBy({ name, bareName, sync: { peers } }: Kind, { causeway
   return peers === 'all' || peers === (causeway ? 'causeway' : 'kuma');
 }
 
-/** Whether the resource's label keeps it out of sync. */
+/** Returns whether the resource's label excludes it from sync. */
 export function isKeptFromSync({ labels }: Pick<Resource, 'labels'>): boolean {
   return labels[SYNC_LABEL] === 'disabled';
 }
@@ -54,7 +54,7 @@ export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
  */
 export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
   if (!isKindSentDown(kind, peer) || isKeptFromSync(resource)) return false;
-  // A zone of Kuma turns away every proxy without the label kuma.io/workload as soon as a MeshIdentity selects it.
+  // A Kuma zone refuses every proxy without the label kuma.io/workload as soon as a MeshIdentity selects it.
   if (!peer.causeway && resource.labels[Label.madeWith] !== undefined) return false;
   if (kind.scope === 'mesh' && !view.hasMesh(resource.id.mesh)) return false;
   const { zone } = resource.id;
@@ -107,7 +107,7 @@ export function ownershipViolation(kind: Kind, id: Identity, receiver: Receiver)
   return id.zone === receiver.zone ? `it belongs to this zone, ${receiver.zone}` : undefined;
 }
 
-/** Whether a stored resource came by the receiver's stream, so that the stream may remove it. */
+/** Returns whether a stored resource came by the receiver's stream, so that the stream may remove it. */
 export function isOwnedByStream(resource: Resource, receiver: Receiver): boolean {
   if (receiver.role === 'global') return resource.id.zone === receiver.from;
   const cp: ControlPlane = { role: 'zone', zone: receiver.zone, federated: true };

@@ -7,7 +7,7 @@ import type { AppliedResult, BatchRequest, BatchResult } from './batch';
  */
 const MAX_VIOLATIONS_LISTED = 5_000;
 
-/** The results of a batch while they are found. */
+/** Collects the results of a batch. */
 export class BatchResults {
   private readonly results = new Map<number, BatchResult>();
   private listed = 0;
@@ -44,8 +44,8 @@ export class BatchResults {
     });
   }
 
-  /** Does `work`; a DomainError that it throws refuses the document. */
-  orRefuse(index: number, idOf: () => Identity | undefined, work: () => void): void {
+  /** Runs `work`; if it throws a DomainError, the document is refused. */
+  runOrRefuse(index: number, idOf: () => Identity | undefined, work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -55,7 +55,7 @@ export class BatchResults {
   }
 
   /** Returns the position of a document, for people. */
-  whereIs(index: number): string {
+  formatPosition(index: number): string {
     const position = this.documents[index]?.position;
     return position ? `line ${position.line}` : `document ${index + 1}`;
   }
@@ -74,7 +74,7 @@ export class BatchResults {
     return position ? { index, position } : { index };
   }
 
-  /** Ten thousand documents of a hundred violations each would be a gigabyte of text. */
+  /** Ten thousand documents with a hundred violations each would be a gigabyte of text. */
   private withinBudget(error: DomainError): DomainError {
     if (!(error instanceof Invalid) || error.total === 1) return error;
     this.listed += error.violations.length;

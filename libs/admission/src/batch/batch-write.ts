@@ -19,7 +19,7 @@ import { withQualified } from '../definition-rules';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
-import { catchUp, configuredFields, membershipRead, placed } from '../mesh-rules';
+import { catchUp, configuredFields, membershipRead, assignMesh } from '../mesh-rules';
 import { formatEtag, type WriteOutcome } from '../requests';
 import { readAuditSource } from '../rights';
 import { tracedWrite } from '../traced-write';
@@ -33,25 +33,25 @@ import { documentDiff } from './document-diff';
 export interface WriteRules {
   /** Checks the caller's right to write the document. */
   readonly authorise: (decoded: DecodedDocument) => void;
-  /** Reads what the refusals of `plan` over these resources name. */
+  /** Reads what refusals of `plan` over these resources need for their messages. */
   readonly prepare: (stored: Iterable<Resource | undefined>) => Promise<void>;
   /** Returns the outcome of a write over `stored`. */
   readonly plan: (document: PlannedDocument) => WriteOutcome;
 }
 
-/** A document that passed every check of its own, and what it meets. */
+/** A document that passed all its own checks, with its environment. */
 export interface PlannedDocument {
   readonly draft: ValidatedDraft;
   readonly kind: Kind;
   readonly stored: Resource | undefined;
-  /** The Meshes, and the kinds, as the documents before it leave them. */
+  /** The Meshes and kinds after the earlier documents of the batch. */
   readonly meshes: MeshMembership;
   readonly registry: Registry;
   /** Whether the document itself names its mesh. */
   readonly meshInBody: boolean;
 }
 
-/** A document of which everything is known but perhaps the mesh. */
+/** A decoded document; perhaps its mesh is still unknown. */
 interface DecodedEntry {
   readonly index: number;
   readonly decoded: DecodedDocument;
@@ -64,12 +64,12 @@ interface PlannedEntry extends DecodedEntry {
 }
 
 /** Maximum number of tries against concurrent writes, as for a single write. */
-const TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
-/** One batch on its way from documents to results (docs/design.md §6 Batches). Used once. */
+/** Processes one batch from documents to results (docs/design.md §6 Batches). Used once. */
 export class BatchWrite {
   private readonly results: BatchResults;
-  /** By index of the document; of one that names no mesh, where it would be made. */
+  /** By index of the document; for a document without a mesh, where it would be created. */
   private readonly ids = new Map<number, Identity>();
   private readonly kinds: PendingKinds;
   private checked = 0;
@@ -85,7 +85,7 @@ export class BatchWrite {
     this.kinds = new PendingKinds(parts.registry, parts.index);
   }
 
-  /** Throws Invalid for a batch that is too long, Unavailable where nothing is written, and the signal's reason. */
+  /** Throws Invalid for a batch that is too long, Unavailable if nothing is written, and the signal's reason. */
   async run(): Promise<BatchOutcome> {
     const { length } = this.request.documents;
     if (length > MAX_BATCH)
@@ -95,7 +95,7 @@ export class BatchWrite {
     await this.catchUp();
     const decoded: DecodedEntry[] = [];
     await this.sliced(this.decode(decoded));
-    // A document that names no mesh gets one where it is planned.
+    // A document without a mesh gets one when it is planned.
     const formatKey = ({ index, decoded: { namesMesh } }: DecodedEntry): string =>
       identityKey(namesMesh ? this.getId(index) : { ...this.getId(index), mesh: '' });
     const once = this.refuseRepeated(decoded, formatKey);
@@ -104,7 +104,7 @@ export class BatchWrite {
     return { results: this.results.list(), revision: this.revision };
   }
 
-  /** The index is then as new as the batch, so that no document needs a read of its own. */
+  /** Afterwards the index is as new as the batch, so that no document needs a read of its own. */
   private async catchUp(): Promise<void> {
     const { store, index, clock } = this.parts;
     this.revision = await catchUp(store, index, clock);
@@ -112,7 +112,7 @@ export class BatchWrite {
 
   private *decode(into: DecodedEntry[]): Generator<void> {
     for (const index of this.request.documents.keys()) {
-      this.results.orRefuse(
+      this.results.runOrRefuse(
         index,
         () => undefined,
         () => {
@@ -126,7 +126,7 @@ export class BatchWrite {
     }
   }
 
-  /** A document by the kinds as those before it leave them. */
+  /** Decodes a document with the kinds that the earlier ones define. */
   private decoded(index: number): DecodedDocument {
     const { mesh, documents } = this.request;
     const body = documents[index]?.body;
@@ -134,7 +134,7 @@ export class BatchWrite {
     return decodeDocument(this.kinds.registry, body, mesh === undefined ? {} : { meshIfAbsent: mesh });
   }
 
-  /** Lets a definition that keeps its own rules count for what is decoded behind it; whether it may be written is seen where it is planned. */
+  /** Makes a valid definition available to decode later documents; planning decides whether it may be written. */
   private expectKind(decoded: DecodedDocument): void {
     const draft = validateDraft(decoded, this.parts.controlPlane);
     if (draft.violations.total > 0) return;
@@ -160,7 +160,7 @@ export class BatchWrite {
       const [first = index, second = index] = places.get(keyOf(entry)) ?? [];
       if (first === second) return true;
       const other = index === first ? second : first;
-      const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) => this.results.whereIs(at));
+      const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) => this.results.formatPosition(at));
       const reason = `${id.kind} ${id.name} stands in the batch twice, at ${before} and at ${after}; leave one of them out`;
       this.results.refuse(index, id, new Invalid([FieldPath.at('name').violation(reason, 'not-unique')]), other);
       return false;
@@ -174,7 +174,7 @@ export class BatchWrite {
   private async writeAll(entries: readonly DecodedEntry[]): Promise<void> {
     let raced = entries;
     try {
-      for (let tries = 0; raced.length > 0 && tries < TRIES; tries++) {
+      for (let tries = 0; raced.length > 0 && tries < MAX_ATTEMPTS; tries++) {
         if (tries > 0) await this.catchUp();
         raced = await this.attempt(this.request.atomic === true ? entries : raced, tries === 0);
       }
@@ -190,10 +190,10 @@ export class BatchWrite {
     for (const { index } of entries) if (!this.results.has(index)) this.results.skipped(index, this.getId(index));
   }
 
-  /** Returns the entries that met concurrent writes. */
+  /** Writes the planned entries; returns those that met concurrent writes. */
   private async attempt(entries: readonly DecodedEntry[], isFirst: boolean): Promise<readonly DecodedEntry[]> {
     const all: PlannedEntry[] = [];
-    // // A change while the documents are planned, slice by slice, outdates all of them.
+    // A change while the documents are planned in slices makes all plans stale.
     const read = this.parts.index.point?.revision ?? 0;
     await this.rules.prepare(entries.map(({ index }) => this.parts.index.get(this.getId(index))));
     await this.sliced(this.plan(entries, all, isFirst));
@@ -210,12 +210,12 @@ export class BatchWrite {
     return raced;
   }
 
-  /** In the order of the documents: a Mesh, the labels of a Namespace, and a definition count for the documents behind them. */
+  /** Plans in the order of the documents: a Mesh, the labels of a Namespace, and a definition apply to later documents. */
   private *plan(entries: readonly DecodedEntry[], into: PlannedEntry[], isFirst: boolean): Generator<void> {
     const meshes = new PendingMeshes(this.parts.meshes);
     this.kinds.reset();
     for (const { index, decoded } of entries) {
-      this.results.orRefuse(
+      this.results.runOrRefuse(
         index,
         () => this.getId(index),
         () => {
@@ -233,9 +233,9 @@ export class BatchWrite {
   private planned({ index, decoded: before }: DecodedEntry, meshes: PendingMeshes): PlannedEntry {
     const { registry } = this.kinds;
     const isCurrent = registry.kind(before.draft.kind.name) === before.draft.kind;
-    // Its definition was refused, or changed meanwhile.
+    // Its definition was refused, or has changed.
     const decoded = isCurrent ? before : this.decoded(index);
-    const document = placed(decoded, this.parts, meshes);
+    const document = assignMesh(decoded, this.parts, meshes);
     this.ids.set(index, draftIdentity(document.draft, ownZone(this.parts.controlPlane)));
     const draft = this.validated(document, meshes);
     const stored = this.parts.index.get(draft.id);
@@ -332,14 +332,14 @@ export class BatchWrite {
     return raced;
   }
 
-  /** Records a refusal that no further try changes. */
+  /** Records a refusal that a retry would not change. */
   private refusedForGood({ index }: DecodedEntry, result: Extract<ChangeResult, { type: 'refused' }>): boolean {
     if (result.refusal !== 'unstorable') return false;
     this.results.refuse(index, this.getId(index), new Invalid([FieldPath.at().violation(result.detail, 'not-text')]));
     return true;
   }
 
-  /** A batch that has begun to write goes on without its client: half of it would be harder to explain. */
+  /** A batch that has begun to write continues without its client: a half-written batch would be harder to explain. */
   private async sliced(steps: Iterable<unknown>): Promise<void> {
     const signal = this.written === 0 ? this.request.signal : undefined;
     await inTimedSlices(steps, { clock: this.parts.clock, each: () => this.tell(), ...(signal ? { signal } : {}) });

@@ -5,15 +5,12 @@ import type { TextPosition } from '@causeway/yaml';
 /** Maximum number of documents of one batch. */
 export const MAX_BATCH = 10_000;
 
-/**
- * Maximum number of keys and values of all documents of a batch: a value of a few bytes of text takes many times as
- * much memory.
- */
+/** Maximum number of keys and values of all documents of a batch: a small value needs much more memory than text. */
 export const MAX_BATCH_VALUES = 2_000_000;
 
 /** One document of a batch. */
 export interface BatchDocument {
-  /** The value of the document; an Unparsable where it cannot be read, by which it is refused. */
+  /** The value of the document; an Unparsable if it could not be parsed: the document is then refused. */
   readonly body: unknown;
   /** Position of the document in its text. */
   readonly position?: TextPosition;
@@ -28,9 +25,9 @@ export interface BatchRequest {
   readonly atomic?: boolean;
   /** Run every check, compare, and write nothing. */
   readonly dryRun?: boolean;
-  /** The mesh of documents that name none; default: `default`. */
+  /** The mesh of documents without one; default: `default`. */
   readonly mesh?: string;
-  /** Ends the batch before it writes; a write that has begun is finished. */
+  /** Aborts the batch before it writes; a write that has begun is finished. */
   readonly signal?: AbortSignal;
   /** Called periodically with the progress of the batch. */
   readonly progress?: (progress: BatchWriteProgress) => void;
@@ -44,7 +41,7 @@ export interface BatchWriteProgress {
 
 /** Changes of a dry run: the parts of the document that users own. Values of confidential kinds are left out. */
 export interface DocumentDiff {
-  /** Absent where the resource would be created. */
+  /** Absent if the resource would be created. */
   readonly before?: JsonObject;
   readonly after: JsonObject;
 }
@@ -71,15 +68,15 @@ export interface AppliedResult extends ResultPlace {
 /** A document that cannot be written. */
 interface RefusedResult extends ResultPlace {
   readonly outcome: 'refused';
-  /** Absent where the document does not say which resource it is. */
+  /** Absent if the document does not say which resource it is. */
   readonly id?: Identity;
   /** Why; Unavailable if the database failed during the write, so that it may or may not be stored. */
   readonly error: DomainError;
-  /** Index of another document of the same resource, where that is the reason. */
+  /** Index of another document of the same resource, if that is the reason. */
   readonly sameAs?: number;
 }
 
-/** A good document of an atomic batch that was not written, because another one was refused. */
+/** A valid document of an atomic batch that was not written, because another one was refused. */
 interface SkippedResult extends ResultPlace {
   readonly outcome: 'skipped';
   readonly id: Identity;
@@ -91,6 +88,6 @@ export type BatchResult = AppliedResult | RefusedResult | SkippedResult;
 export interface BatchOutcome {
   /** One for each document, in their order. */
   readonly results: readonly BatchResult[];
-  /** A reader that has seen this revision of the store has seen the batch. */
+  /** Store revision: a reader that has seen it has seen the batch. */
   readonly revision: number;
 }

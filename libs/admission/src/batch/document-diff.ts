@@ -8,7 +8,7 @@ import {
 } from '@causeway/resources';
 import type { DocumentDiff } from './batch';
 
-/** A resource as a write leaves it. */
+/** The parts of a resource after a write. */
 interface WrittenParts {
   readonly id: Identity;
   readonly labels: Labels;

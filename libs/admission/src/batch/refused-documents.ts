@@ -11,9 +11,9 @@ export interface RefusalRecording {
 }
 
 /**
- * Has each refused document of a batch recorded in the audit log, as a PUT of it would be: with the verb `put`; of a dry run
- * only what the caller may not even ask; not what the database could not answer. The interfaces call it with what
- * `Admission.apply` resolves with.
+ * Records each refused document of a batch in the audit log like a refused PUT, with the verb `put`. In a dry run it
+ * records only documents that the caller may not even request; it never records database failures. Called with the
+ * result of `Admission.apply`.
  */
 export function recordRefusedDocuments(
   { recorder, registry }: RefusalRecording,
@@ -25,7 +25,7 @@ export function recordRefusedDocuments(
     if (result.outcome !== 'refused') continue;
     const { error, id, index } = result;
     if (error instanceof Unavailable || (dryRun && !(error instanceof Forbidden))) continue;
-    // A document that does not say what it is may be one with secrets.
+    // A document of an unknown kind may contain secrets.
     const confidential = id === undefined || registry.kind(id.kind)?.confidential === true;
     const reason = error instanceof Unparsable ? 'the document cannot be read' : refusalReason(error, confidential);
     const subject = id ?? { kind: '', mesh: '', zone: '', namespace: '', name: '' };

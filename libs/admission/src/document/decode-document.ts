@@ -66,7 +66,7 @@ export function decodeDocument(registry: Registry, body: unknown, target: WriteT
   return { draft, namesMesh, meshInBody, labelsAt: envelope.at.labels, violations: found, warnings };
 }
 
-/** The body as JSON that every store can hold, with the violations of `checkStorable`. The body is not copied. */
+/** Returns the body as JSON that every store accepts, with the violations of `checkStorable`. The body is not copied. */
 function storableBody(body: unknown): { readonly object: JsonObject; readonly violations: Violations } {
   const violations = new Violations();
   const at = FieldPath.at();
@@ -82,7 +82,7 @@ function kindNamed(registry: Registry, type: JsonValue | undefined): Kind | unde
   return typeof type === 'string' ? registry.kind(type) : undefined;
 }
 
-/** The fields that a document of this kind may have in its spec. */
+/** Returns the fields that the spec of this kind may have. */
 function listSpecFields(kind: Kind | undefined): readonly string[] {
   const schema: object = kind?.spec ?? {};
   const properties = 'properties' in schema && typeof schema.properties === 'object' ? schema.properties : {};
@@ -90,7 +90,7 @@ function listSpecFields(kind: Kind | undefined): readonly string[] {
 }
 
 function readKind(registry: Registry, envelope: Envelope, target: WriteTarget, report: DocumentReport): NamedKind {
-  const given = namedIn(registry, envelope, report);
+  const given = findNamedKind(registry, envelope, report);
   if (given && target.kind && given.kind.name !== target.kind.name) {
     report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.kind.name}"`);
   } else if (!given) {
@@ -106,7 +106,7 @@ function readKind(registry: Registry, envelope: Envelope, target: WriteTarget, r
  * Returns the kind that a document names: by `type`, or by group, version and kind. Throws Invalid if kinds of this
  * name belong to other groups only: then the rest of the document is not checked.
  */
-function namedIn(
+function findNamedKind(
   registry: Registry,
   { form, apiVersion, type }: Envelope,
   report: DocumentReport,
@@ -130,7 +130,7 @@ function foreignGroup(apiVersion: string, type: string, sameNamed: readonly Grou
   return `must be of ${describeGroups(sameNamed)}, as ${type} is here; got "${shortened(apiVersion, 80)}"${advice}`;
 }
 
-/** Refuses a document with the name of an alias that lacks a field which documents of that name must have (row T000-06). */
+/** Refuses a document that uses an alias but lacks a field that documents with that alias must have (row T000-06). */
 function checkRequired(alias: KindAlias | undefined, { spec }: Envelope, report: DocumentReport): void {
   if (!alias) return;
   for (const field of alias.required)
@@ -145,7 +145,7 @@ function unknownKind(registry: Registry, type: JsonValue | undefined): string {
   return `is not a kind known here; got "${shortened(type, 80)}"${guess === undefined ? '' : `, did you mean "${guess}"?`}`;
 }
 
-/** A string of the envelope. Absent and `null` mean undefined; any other value that is not a string is refused. */
+/** Reads a string of the envelope. Absent and `null` become undefined; any other value that is not a string is refused. */
 function readText(value: JsonValue | undefined, at: FieldPath, report: DocumentReport): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
@@ -181,7 +181,7 @@ function readNamespace({ kind, envelope, target, report }: DecodeContext, labels
   const given = readText(envelope.namespace, at, report);
   if (!kind.namespaced) {
     if (given === undefined) return '';
-    // Kuma keeps its kinds without namespaces in the namespace of its own system.
+    // Kuma stores its kinds without namespaces in its system namespace.
     if (envelope.form === 'k8s' && kind.apiVersion === KUMA_API)
       report.warn(`${at.toString()}: ${kind.name} has no namespaces; "${shortened(given, 80)}" was dropped`);
     else report.refuse(at, `${kind.name} has no namespaces; leave it out`);
@@ -226,7 +226,7 @@ function readSpec({ kind, envelope, report }: DecodeContext): JsonObject {
 }
 
 /**
- * Spec fields of Kuma's documents that have no meaning here and are dropped with this warning. Fields whose loss would
+ * Spec fields of Kuma's documents that have no effect here and are dropped with this warning. Fields whose loss would
  * weaken a mesh (constraints) are not listed: they are refused.
  */
 const IGNORED_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -235,7 +235,7 @@ const IGNORED_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
 };
 
-/** A user's spec without the fields of `IGNORED_FIELDS`. */
+/** Returns a user's spec without the fields of `IGNORED_FIELDS`. */
 function dropIgnoredKumaFields(
   kind: Kind,
   spec: JsonObject,
@@ -249,7 +249,7 @@ function dropIgnoredKumaFields(
   };
 }
 
-/** The names in `IGNORED_FIELDS` for a kind. */
+/** Returns the names in `IGNORED_FIELDS` for a kind. */
 function ignoredKumaFields(kind: Kind | undefined): readonly string[] {
   return Object.keys((kind && IGNORED_FIELDS[kind.name]) ?? {});
 }

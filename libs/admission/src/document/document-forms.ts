@@ -7,7 +7,7 @@ import {
   Violations,
 } from '@causeway/resources';
 
-/** The parts of a document before their types are checked; `at` has the field of each part, for messages. */
+/** The parts of a document before their types are checked; `at` holds the field of each part, for messages. */
 export interface Envelope {
   readonly form: 'universal' | 'k8s';
   /** Undefined in the Universal form. */
@@ -29,7 +29,7 @@ export interface Envelope {
 }
 
 /** Kinds whose spec fields Kuma writes at the top level (docs/reference/kuma-rest.md §2.1). */
-const FLAT: readonly string[] = ['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'ZoneEgress', 'Secret', 'GlobalSecret'];
+const FLAT_KINDS: readonly string[] = ['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'ZoneEgress', 'Secret', 'GlobalSecret'];
 
 const SERVER_OWNED = ['status', 'uid', 'creationTime', 'modificationTime', 'generation', 'kri', 'snis', 'annotations'];
 const UNIVERSAL = ['type', 'mesh', 'namespace', 'name', 'labels', 'spec'];
@@ -56,7 +56,7 @@ export function openEnvelope(
 
 function openUniversal(body: JsonObject, specFields: readonly string[]): Envelope {
   const at = FieldPath.at();
-  const flat = body['spec'] === undefined && FLAT.some((kind) => kind === body['type']);
+  const flat = body['spec'] === undefined && FLAT_KINDS.some((kind) => kind === body['type']);
   const known = [...UNIVERSAL, ...SERVER_OWNED, ...(flat ? specFields : [])];
   const violations = unknownFields(body, known, at, (key) => misplaced(key, known, specFields));
   const topSpec = Object.fromEntries(Object.entries(body).filter(([key]) => flat && specFields.includes(key)));
@@ -117,7 +117,7 @@ function openK8s(body: JsonObject): Envelope {
   };
 }
 
-/** A violation for each field of `object` that is not among `known`. */
+/** Returns a violation for each field of `object` that is not in `known`. */
 function unknownFields(
   object: JsonObject,
   known: readonly string[],

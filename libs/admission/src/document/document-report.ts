@@ -38,8 +38,8 @@ export function throwIfInvalid(violations: Violations): void {
 }
 
 /**
- * Checks labels and spec against the bounds of the kind; false if the document is too large. This is the first check of
- * a document, so a document that is too large costs no more than counting its bytes.
+ * Checks labels and spec against the bounds of the kind; returns false if the document is too large. As the first check
+ * of a document, it limits the cost of a too large one to counting its bytes.
  */
 export function checkSize(
   { name, bounds }: Kind,

@@ -1,10 +1,10 @@
 import type { FieldPath, Identity, JsonObject, Kind, Labels, Violations } from '@causeway/resources';
 
-/** Facts from the URL of a request about the document in its body. The body decides about absent fields. */
+/** Facts from the URL of a request about the document in its body. Absent fields are taken from the body. */
 export interface WriteTarget {
   readonly kind?: Kind;
   readonly mesh?: string;
-  /** The mesh of a document that names none. */
+  /** The mesh of a document without one. */
   readonly meshIfAbsent?: string;
   readonly namespace?: string;
   readonly name?: string;
@@ -26,17 +26,17 @@ export interface Draft {
 /** A decoded document with the violations of its envelope. */
 export interface DecodedDocument {
   readonly draft: Draft;
-  /** False where document and target leave the mesh of a kind of mesh scope open: that of the draft is a placeholder. */
+  /** False if neither document nor target names the mesh of a mesh-scoped kind: the draft's mesh is then a placeholder. */
   readonly namesMesh: boolean;
-  /** Whether the document itself names the mesh. */
+  /** Whether the document itself names its mesh. */
   readonly meshInBody: boolean;
-  /** The field that has the labels, for messages. */
+  /** The field that contains the labels, for messages. */
   readonly labelsAt: FieldPath;
   readonly violations: Violations;
   readonly warnings: readonly string[];
 }
 
-/** The identity of a draft that is made in `zone` (empty on the global and for kinds that no zone owns). */
+/** Returns the identity of a draft created in `zone` (empty on the global and for kinds that no zone owns). */
 export function draftIdentity(draft: Draft, zone: string): Identity {
   const { kind, mesh, namespace, name } = draft;
   return { kind: kind.name, mesh, zone: kind.sync.zoneInIdentity ? zone : '', namespace, name };

@@ -5,13 +5,13 @@ import { Label, statusAsRead, type JsonObject, type Kind, type KindAlias, type R
 export interface DocumentFormat {
   /** Default: `universal`. */
   readonly form?: 'universal' | 'k8s';
-  /** The name by which the kind was asked for; the Kubernetes form has it in place of the kind's own. */
+  /** The alias under which the kind was requested; the Kubernetes form uses it instead of the kind's own name. */
   readonly alias?: KindAlias | undefined;
   /** Leaves the spec of confidential kinds empty. Lists must set it. */
   readonly redacted?: boolean;
 }
 
-/** A resource as users see it (docs/design.md §1). The result can be edited and PUT back. */
+/** Renders a resource as a document for users (docs/design.md §1). The result can be edited and PUT back. */
 export function toDocument(kind: Kind, resource: Resource, format: DocumentFormat = {}): JsonObject {
   const spec = format.redacted === true && kind.confidential ? {} : resource.spec;
   const status = statusAsRead(kind, resource);

@@ -12,7 +12,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import { reportedLoss, reportedSession } from '@causeway/sync';
+import { readReportedLoss, readReportedSession } from '@causeway/sync';
 import { waitUntilReached, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
 
 /** A token that was issued, as far as a revocation needs it. */
@@ -89,9 +89,9 @@ export class WorkloadRevoker {
       newBundles: others.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name)),
       otherZones: this.otherZones(),
       disconnectedZones: this.zonesWhere((one) => {
-        return reportedLoss(one) !== undefined || reportedSession(one).disconnectedSince !== undefined;
+        return readReportedLoss(one) !== undefined || readReportedSession(one).disconnectedSince !== undefined;
       }),
-      kumaZones: this.zonesWhere((one) => reportedSession(one).peer === 'kuma'),
+      kumaZones: this.zonesWhere((one) => readReportedSession(one).peer === 'kuma'),
     };
   }
 

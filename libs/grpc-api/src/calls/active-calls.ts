@@ -2,7 +2,7 @@ import { readPeerAddress } from '@causeway/grpc-server';
 import { Unavailable } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
-/** Cancellable part of a call. */
+/** The part of a call that can be cancelled. */
 export interface CancellableCall {
   getPeer(): string;
   once(event: 'cancelled', listener: () => void): unknown;
@@ -10,16 +10,16 @@ export interface CancellableCall {
 
 /** One call under way. */
 export interface ActiveCall {
-  /** Aborts when the client is gone, when the call has taken too long, when the server ends, and by `abort`. */
+  /** Aborts when the client disconnects, at the timeout of the call, when the server shuts down, and by `abort`. */
   readonly signal: AbortSignal;
   readonly abort: (reason: Error) => void;
   /** The address of the client. */
   readonly client: string;
-  /** To be called when the call has been answered. */
+  /** Call it when the call is answered. */
   readonly end: () => void;
 }
 
-/** Timeout for calls in progress when the server ends, ms; their signals have aborted by then. */
+/** Timeout for calls in progress at shutdown, ms; their signals are aborted before. */
 const DRAIN_TIME = 2_000;
 const DRAIN_STEP = 10;
 
@@ -30,7 +30,7 @@ export class ActiveCalls {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Begins a call that may take `longest` ms. */
+  /** Begins a call with a timeout of `longest` ms. */
   begin(call: CancellableCall, longest: number): ActiveCall {
     const controller = new AbortController();
     const seconds = longest / 1_000;
@@ -51,12 +51,12 @@ export class ActiveCalls {
     return { signal: controller.signal, abort, client: readPeerAddress(call.getPeer()), end };
   }
 
-  /** Calls under way. */
+  /** Number of calls under way. */
   get size(): number {
     return this.open.size;
   }
 
-  /** Aborts all signals, also those of calls that come later; resolves when the calls have ended or have taken too long. */
+  /** Aborts all signals, also those of later calls; resolves when the calls have ended or timed out. */
   async close(): Promise<void> {
     this.closed = true;
     for (const controller of this.open) controller.abort(ending());

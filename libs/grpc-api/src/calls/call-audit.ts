@@ -31,7 +31,7 @@ export interface CallAuditParts {
   readonly queries: Pick<Queries, 'defaultMesh'>;
 }
 
-/** The verbs of methods as REST has them; all others only read. */
+/** Verbs of the methods, as in REST; all other methods only read. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ['/causeway.v1.ResourceService/Apply', 'put'],
   ['/causeway.v1.ResourceService/Delete', 'delete'],
@@ -43,13 +43,13 @@ export function callOrigin(address: string, metadata: Metadata): CallerOrigin {
 }
 
 /**
- * The audit log as the gRPC API writes it: calls that were refused (docs/guides/audit.md). The entries of writes are
- * committed with the writes, and the refused documents of an Apply are recorded one by one.
+ * Writes refused calls of the gRPC API to the audit log (docs/guides/audit.md). The entries of writes are committed
+ * with the writes, and the refused documents of an Apply are recorded one by one.
  */
 export class CallAudit {
   constructor(private readonly parts: CallAuditParts) {}
 
-  /** Records a call that ended with `error`, if it is one that the audit log has; `request` is what it asked, where it was read. */
+  /** Records a call that ended with `error`, if the audit log includes such calls; `request` is the message, if it was read. */
   refused({ path, metadata, caller, address }: RefusableCall, error: unknown, request?: unknown): void {
     const { recorder, registry } = this.parts;
     if (!isRecorded(error, VERBS.has(path) && !isDryRun(request))) return;
@@ -58,7 +58,7 @@ export class CallAudit {
     recorder.refused(toAuditSource(caller, callOrigin(address, metadata)), subject, auditReason(error, confidential));
   }
 
-  /** Returns the subject of a call: the resource, or the kind and mesh of many, that its request names. */
+  /** Returns the subject of a call: the resource that its request names, or the kind and mesh for several. */
   private subjectOf(path: string, request: unknown): AuditSubject {
     const { name, selection } = isJsonObject(request) ? request : {};
     const about = isJsonObject(name) ? name : isJsonObject(selection) ? selection : {};
@@ -78,7 +78,7 @@ export class CallAudit {
   }
 }
 
-/** Refusals of access always, those of a call that writes also where REST answers with another 4xx. */
+/** Returns whether a refusal is recorded: denied access always; other errors that REST answers with 4xx only for calls that write. */
 function isRecorded(error: unknown, writes: boolean): boolean {
   if (error instanceof Forbidden || error instanceof RateLimited) return true;
   const isClients =
@@ -86,7 +86,7 @@ function isRecorded(error: unknown, writes: boolean): boolean {
   return writes && isClients;
 }
 
-/** Texts of requests are not repeated: a secret may be among them. */
+/** Returns the reason without quoting the request: it may contain a secret. */
 function auditReason(error: unknown, confidential: boolean): string {
   if (error instanceof InvalidQuery || error instanceof Unparsable) return 'the request cannot be read';
   if (error instanceof DomainError) return refusalReason(error, confidential);

@@ -37,10 +37,10 @@ interface AuthenticatedCall {
   readonly authenticate: () => Promise<Caller>;
 }
 
-/** Services that everybody may ask: they say whether the server is well and which services there are. */
-const OPEN = /^\/grpc\.(health|reflection)\./;
+/** Services without authentication: health and reflection. */
+const OPEN_SERVICES = /^\/grpc\.(health|reflection)\./;
 
-/** Finds out who calls before a byte of the request is read; an unauthenticated caller costs a few headers. */
+/** Authenticates the caller before a byte of the request is read; an unauthenticated caller costs a few headers. */
 export class CallAuthenticator {
   private readonly calls = new WeakMap<Metadata, AuthenticatedCall>();
   private readonly monitor: AccessMonitor;
@@ -49,13 +49,13 @@ export class CallAuthenticator {
     this.monitor = new AccessMonitor(parts);
   }
 
-  /** `recognised` is called with the metadata of each call that shows valid credentials. */
+  /** `recognised` is called with the metadata of each call that has valid credentials. */
   interceptor(recognised: (metadata: Metadata) => void): ServerInterceptor {
     return ({ path }, call) => this.intercept(path, call, recognised);
   }
 
   private intercept(path: string, call: ServerInterceptingCallInterface, recognised: (metadata: Metadata) => void) {
-    if (OPEN.test(path)) return new ServerInterceptingCall(call);
+    if (OPEN_SERVICES.test(path)) return new ServerInterceptingCall(call);
     return new ServerInterceptingCall(call, {
       start: (next) => {
         next({
@@ -79,7 +79,7 @@ export class CallAuthenticator {
     });
   }
 
-  /** The rights of the caller who sent this metadata. */
+  /** Returns the rights of the caller who sent this metadata. */
   rightsOf(metadata: Metadata): CallerRights {
     return this.callOf(metadata).rights;
   }
@@ -89,7 +89,7 @@ export class CallAuthenticator {
     return (metadata && this.calls.get(metadata)?.rights.caller) ?? anonymous;
   }
 
-  /** Calls `end` when the caller of an open call loses what let it in, until the returned answer is closed. */
+  /** Calls `end` when the caller of an open call loses the right or credentials for it, until the returned object is closed. */
   watch(metadata: Metadata, end: (reason: DomainError) => void): MonitoredResponse {
     return this.monitor.watch({ ...this.callOf(metadata), end });
   }
@@ -114,7 +114,7 @@ export class CallAuthenticator {
       if (error instanceof Unauthenticated) rates?.takeUnrecognised(address);
       throw error;
     });
-    // Before the rate limit: the audit log says who was refused.
+    // Before the rate limit: the audit log names the refused caller.
     this.calls.set(metadata, { rights: new CallerRights(policy, caller), authenticate });
     rates?.take(caller, address);
   }
@@ -124,7 +124,7 @@ export class CallAuthenticator {
   }
 }
 
-/** The token of `authorization: Bearer TOKEN`; undefined without that header. */
+/** Returns the token of `authorization: Bearer TOKEN`; undefined without that header. */
 function bearerToken(metadata: Metadata): string | undefined {
   const [given, ...more] = metadata.get('authorization').map(String);
   if (given === undefined) return undefined;

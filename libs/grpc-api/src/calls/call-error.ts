@@ -20,10 +20,10 @@ import { Metadata, status } from '@grpc/grpc-js';
 /** The domain of every ErrorInfo: reasons are unique in it. */
 const DOMAIN = 'causeway.v1';
 
-/** Maximum length of the text of an error, in characters: it travels in a header too. */
+/** Maximum length of an error text, in characters: it is also sent in a header. */
 const MAX_TEXT = 1_000;
 
-/** Bytes of violations in a trailer: clients in C refuse headers above 16 KiB, and base64 makes a third more of them. */
+/** Maximum bytes of violations in a trailer: clients in C refuse headers above 16 KiB, and base64 adds a third. */
 const MAX_TRAILER_VIOLATIONS = 6_000;
 
 /** Reason and code of an error. The names of reasons are part of the API (docs/reference/grpc.md). */
@@ -40,10 +40,10 @@ const BY_TYPE: Readonly<Record<DomainError['type'], Classified>> = {
   Unavailable: { code: status.UNAVAILABLE, reason: 'UNAVAILABLE' },
 };
 
-/** A request that the transport itself refuses: too large, too many. */
+/** The transport refuses the request: too large, or too many at once. */
 export class ExhaustedError extends Error {}
 
-/** The client is ended because it does not read. */
+/** The call is ended because its client does not read. */
 export class SlowReaderError extends Error {}
 
 function classified(error: unknown): Classified | undefined {
@@ -65,8 +65,8 @@ function classified(error: unknown): Classified | undefined {
 }
 
 /**
- * The one mapping from an error to a google.rpc.Status with its details. An unexpected error becomes INTERNAL, which reveals
- * nothing of the inside; `logger` has its stack under the instance that the ErrorInfo names.
+ * Maps an error to a google.rpc.Status with details; the only place that does. An unexpected error becomes INTERNAL
+ * without internal details; `logger` gets its stack under the instance that the ErrorInfo names.
  */
 export function toRpcStatus(error: unknown, logger: Logger): RpcStatus {
   const known = classified(error);
@@ -81,7 +81,7 @@ export function toRpcStatus(error: unknown, logger: Logger): RpcStatus {
   });
 }
 
-/** An error as it ends a call: the details are in `grpc-status-details-bin`, as far as headers may carry them. */
+/** Returns an error in the form that ends a call: details are in `grpc-status-details-bin`, as far as the size of headers allows. */
 export function toCallError(
   error: unknown,
   logger: Logger,
@@ -108,7 +108,7 @@ function furtherDetails(error: unknown, reason: string): Any[] {
   return [any('google.rpc.RetryInfo', RetryInfo.encode(RetryInfo.fromPartial({ retryDelay })).finish())];
 }
 
-/** Violations in a trailer end where it gets too long; the message says how many there are. */
+/** Cuts the violations to the size of a trailer; the message has their total. */
 function shortenedForTrailer(full: RpcStatus): RpcStatus {
   const details = full.details.map((detail) => {
     if (detail.value.length <= MAX_TRAILER_VIOLATIONS || !detail.typeUrl.endsWith('.BadRequest')) return detail;

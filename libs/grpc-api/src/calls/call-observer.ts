@@ -11,24 +11,24 @@ import {
 } from '@causeway/runtime';
 import { Metadata, ServerInterceptingCall, status as Status, type ServerInterceptor } from '@grpc/grpc-js';
 
-/** A call that was answered, for metrics and the access log: nothing of its messages or its credentials. */
+/** An answered call, for metrics and the access log: without messages and credentials. */
 export interface AnsweredCall {
-  /** `x-request-id`: the client's where that is well-formed, else one of ours. */
+  /** `x-request-id`: the client's if it is well-formed, else a generated one. */
   readonly id: string;
-  /** The trace that it belongs to; absent where there is none. */
+  /** The trace that it belongs to; absent if there is none. */
   readonly traceId?: string;
-  /** `/package.Service/Method`; one that this server has. */
+  /** `/package.Service/Method`; always a method of this server. */
   readonly method: string;
   /** The name of the status, such as `NOT_FOUND`. */
   readonly code: string;
-  /** From the metadata of the request to the status. */
+  /** Time from the request metadata to the status, ms. */
   readonly ms: number;
-  /** True where the answer is a stream, which takes as long as its client stays. */
+  /** True if the answer is a stream, which lasts as long as its client stays connected. */
   readonly isStream: boolean;
   readonly address: string;
 }
 
-/** Called for each answered call with the metadata by which its caller is known; must not throw and must be quick. */
+/** Called for each answered call with the metadata that identifies its caller; must not throw and must be fast. */
 export type CallListener = (call: AnsweredCall, metadata: Metadata | undefined) => void;
 
 /** Identifiers of a call. */
@@ -44,7 +44,7 @@ export function readCallIds(metadata: Metadata): CallIds | undefined {
   return known.get(metadata);
 }
 
-/** Names every call, begins its span, and says what became of it. */
+/** Assigns identifiers to every call, begins its span, and reports its result. */
 export class CallObserver {
   constructor(
     private readonly parts: { readonly clock: Clock; readonly tracer?: Tracer | undefined },
@@ -112,7 +112,7 @@ function readText(metadata: Metadata, name: string): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
-/** Whether a code is the server's fault. */
+/** Returns whether a status code means a fault of the server. */
 function isFault(code: Status): boolean {
   return [Status.UNKNOWN, Status.INTERNAL, Status.UNAVAILABLE, Status.DATA_LOSS].includes(code);
 }

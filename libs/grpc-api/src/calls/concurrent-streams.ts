@@ -1,13 +1,13 @@
 import { ExhaustedError } from './call-error';
 
-/** A bounded number of streams of one sort at once, in all and of one client; more are refused. */
+/** Limits concurrent streams of one type, in total and per client; further ones are refused. */
 export class ConcurrentStreams {
   private open = 0;
   private readonly clients = new Map<string, number>();
 
   constructor(
     private readonly most: number,
-    /** As in "64 lists are under way". */
+    /** Noun for messages, as in "64 lists are under way". */
     private readonly what: string,
     private readonly maxPerClient = most,
   ) {}

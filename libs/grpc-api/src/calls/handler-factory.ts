@@ -12,13 +12,13 @@ import { StreamWriter, type ByteStreamCall } from './stream-writer';
 /** Caller and deadline of a call. */
 export interface CallContext extends Pick<ActiveCall, 'signal' | 'client'> {
   readonly rights: CallerRights;
-  /** Writer and origin, for admission and the audit log. */
+  /** Writer and request origin, for admission and the audit log. */
   readonly write: WriteOptions['context'];
 }
 
-/** As CallContext, of a call that is answered by a stream. */
+/** As CallContext, for a call with a streamed answer. */
 export interface StreamContext extends CallContext {
-  /** Ends the stream when its caller loses what let it in. */
+  /** Ends the stream when its caller loses the right or credentials for it. */
   readonly access: Pick<MonitoredResponse, 'needs'>;
 }
 
@@ -36,7 +36,7 @@ export interface HandlerParts {
 const UNARY_TIME = 30_000;
 const STREAM_TIME = 24 * 3_600_000;
 
-/** Makes gRPC handlers of async functions; whatever these throw becomes the status of the call. */
+/** Creates gRPC handlers from async functions; an error that these throw becomes the status of the call. */
 export class HandlerFactory {
   constructor(private readonly parts: HandlerParts) {}
 
@@ -64,7 +64,7 @@ export class HandlerFactory {
     return (call) => this.stream(call, (context, writer) => serve(call.request, context, writer), call.request);
   }
 
-  /** As `serverStream`, of a call whose requests are a stream too. */
+  /** As `serverStream`, for a call with streamed requests. */
   bidiStream<Q>(
     serve: (requests: AsyncIterable<Q>, context: StreamContext, writer: StreamWriter) => Promise<void>,
   ): handleBidiStreamingCall<Q, Buffer> {
@@ -99,7 +99,7 @@ export class HandlerFactory {
       .then(
         () => writer.end(),
         (error: unknown) => {
-          // The reason of the signal is recorded already, or no refusal.
+          // The signal's reason is already recorded, or is no refusal.
           if (error !== active.signal.reason) recordRefusal(error);
           writer.end(error);
         },
@@ -111,20 +111,20 @@ export class HandlerFactory {
   }
 }
 
-/** Facts of an answered call. */
+/** Metadata and path of a call. */
 interface AnsweredCall {
   readonly metadata: Metadata;
   getPath(): string;
 }
 
-/** A call whose answer is a stream. */
+/** A call with a streamed answer. */
 type StreamedCall = AnsweredCall & CancellableCall & ByteStreamCall;
 
 function refusable(call: AnsweredCall, { rights, client }: CallContext): RefusableCall {
   return { path: call.getPath(), metadata: call.metadata, caller: rights.caller, address: client };
 }
 
-/** The requests of a call; rejects with the reason of the signal, also while it waits for one. */
+/** Yields the requests of a call; rejects with the reason of the signal, also while waiting for a request. */
 async function* untilAborted<Q>(requests: AsyncIterator<Q>, signal: AbortSignal): AsyncGenerator<Q, void> {
   for (;;) {
     const next = await orAborted(requests.next(), signal);

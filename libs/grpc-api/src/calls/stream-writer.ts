@@ -3,7 +3,7 @@ import type { Clock } from '@causeway/runtime';
 import { Metadata } from '@grpc/grpc-js';
 import { SlowReaderError } from './call-error';
 
-/** The server's end of a call whose response is a stream of encoded messages. */
+/** The server's side of a call whose response is a stream of encoded messages. */
 export interface ByteStreamCall {
   readonly metadata: Metadata;
   sendMetadata(metadata: Metadata): void;
@@ -15,15 +15,15 @@ export interface ByteStreamCall {
 /** Converts an error to the end of a call. */
 export type ErrorOfCall = (error: unknown) => object;
 
-/** Bytes of a call that may be unsent before its writer waits. */
+/** Unsent bytes of a call above which its writer waits. */
 const MAX_UNSENT = 64 * 1024;
 
-/** Timeout of a reader that takes nothing, ms. */
-const STALL = 30_000;
+/** Timeout of a reader that reads nothing, ms. */
+const STALL_TIMEOUT = 30_000;
 
 /**
- * Writes encoded messages as fast as the reader takes them. grpc-js would buffer 16 messages of any size; here at most 64 KiB
- * and one message wait.
+ * Writes encoded messages as fast as the reader reads. grpc-js would buffer 16 messages of any size; here at most 64
+ * KiB and one message wait.
  */
 export class StreamWriter {
   private unsent = 0;
@@ -36,11 +36,11 @@ export class StreamWriter {
   constructor(
     private readonly call: ByteStreamCall,
     private readonly parts: { readonly streams: Http2Streams; readonly clock: Clock; readonly errorOf: ErrorOfCall },
-    /** Aborts when the reader is gone, when its caller may not have the answer any more, and when the server ends. */
+    /** Aborts when the reader disconnects or loses access, and when the server shuts down. */
     readonly gone: AbortSignal,
   ) {}
 
-  /** False when the reader lags behind; wait for `drained` then. */
+  /** Returns false if the reader is slow; then wait for `drained`. */
   write(message: Buffer): boolean {
     if (this.over) return true;
     this.unsent += message.length;
@@ -49,8 +49,8 @@ export class StreamWriter {
   }
 
   /**
-   * As `write`, of one or several messages that are `framed`, past grpc-js, which copies each message for each reader: many
-   * readers share the buffer. A call is written to by one of the two.
+   * As `write`, for one or several framed messages (`frameMessage`); bypasses grpc-js, which copies each message per reader: many
+   * readers share the buffer. Use only one of the two on a call.
    */
   writeFrames(frames: Buffer): boolean {
     if (this.over) return true;
@@ -61,18 +61,18 @@ export class StreamWriter {
     return this.unsent <= MAX_UNSENT;
   }
 
-  /** Calls back once when the reader has taken enough. */
+  /** Calls back once when the reader has read enough. */
   drained(callback: () => void): void {
     if (this.unsent <= MAX_UNSENT) callback();
     else this.waiting = callback;
   }
 
-  /** From now on all `send` together may take `ms`: what the answer holds is not held for longer. */
+  /** Limits the total time of all later `send` calls to `ms`, so that the resources of the answer are not held longer. */
   limit(ms: number): void {
     this.latest = this.parts.clock.elapsed() + ms;
   }
 
-  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s or by `limit`, and with the reason of `gone`. */
+  /** Writes and waits for the reader. Rejects with SlowReaderError after 30 s or at the `limit`, and with the reason of `gone`. */
   async send(message: Buffer): Promise<void> {
     this.gone.throwIfAborted();
     if (this.write(message)) return;
@@ -86,21 +86,21 @@ export class StreamWriter {
       const abort = (): void => settle(resolve);
       const { clock } = this.parts;
       const left = Math.max(0, this.latest - clock.elapsed());
-      const reason = left < STALL ? 'the client read too slowly' : 'the client did not read for 30 s';
-      const timer = clock.after(Math.min(STALL, left), () => settle(() => reject(new SlowReaderError(reason))));
+      const reason = left < STALL_TIMEOUT ? 'the client read too slowly' : 'the client did not read for 30 s';
+      const timer = clock.after(Math.min(STALL_TIMEOUT, left), () => settle(() => reject(new SlowReaderError(reason))));
       this.gone.addEventListener('abort', abort, { once: true });
       this.drained(() => settle(resolve));
     });
     this.gone.throwIfAborted();
   }
 
-  /** Ends the stream of a reader that may not have it any more; of one that does not read, without waiting for it. */
+  /** Ends the stream of a reader that lost access, or of one that does not read, without waiting for it. */
   refuse(reason: Error): void {
     const isStuck = this.unsent > MAX_UNSENT;
     this.end(isStuck ? new SlowReaderError('the client does not read', { cause: reason }) : reason);
   }
 
-  /** Ends the stream: well, or with an error. What a slow reader has not taken is dropped. */
+  /** Ends the stream, normally or with an error. Drops what a slow reader has not read. */
   end(error?: unknown): void {
     if (this.over) return;
     this.over = true;

@@ -4,7 +4,7 @@ import { Unavailable } from '@causeway/resources';
 import { orAborted, withDeadline, type Clock } from '@causeway/runtime';
 import { ExhaustedError } from '../calls/call-error';
 
-/** Bytes of documents that one call may send, and that all calls together may hold while they are received. */
+/** Maximum bytes of documents of one call, and of all calls together while they are received. */
 const MAX_PER_CALL = 32 * 1024 * 1024;
 const MAX_IN_TOTAL = 64 * 1024 * 1024;
 
@@ -25,8 +25,8 @@ export class ApplyBudget {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Calls `use` with all that a client sends until it closes its side, and holds its bytes until `use` has ended. Rejects with
-   * ExhaustedError where that is too much, with Unavailable where it takes longer than a minute, and with the signal's reason.
+   * Receives everything a client sends until it closes its side, calls `use` with it, and releases the bytes when `use` ends.
+   * Rejects with ExhaustedError if it is too large, with Unavailable if it takes longer than a minute, and with the signal's reason.
    */
   async receive<T>(
     requests: AsyncIterable<ApplyRequest>,

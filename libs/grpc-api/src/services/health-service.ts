@@ -10,15 +10,15 @@ import { status, type handleServerStreamingCall, type handleUnaryCall, type Serv
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
 /** Interval at which a watched state is read, ms. */
-const INTERVAL = 500;
+const POLL_INTERVAL = 500;
 
-/** Watches of health at once, in all and of one address: whoever watches needs no credentials. */
+/** Maximum number of health watches, in total and per address: they need no credentials. */
 const MAX_WATCHES = 1_000;
 const MAX_WATCHES_PER_CLIENT = 100;
 
 /** Sources of the health state. */
 export interface HealthSources {
-  /** The services that have a state, by their full names; the server has one as well. */
+  /** Full names of the services with a health state; the server itself has one as well. */
   readonly services: readonly string[];
   /** Returns why this replica does not serve; undefined while it does. */
   readonly notReady: () => string | undefined;
@@ -27,7 +27,7 @@ export interface HealthSources {
 
 type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 
-/** grpc.health.v1.Health: SERVING only while the replica is ready, NOT_SERVING from the moment it begins to end. */
+/** grpc.health.v1.Health: SERVING while the replica is ready, NOT_SERVING as soon as it shuts down. */
 export class HealthHandlers {
   private ending = false;
   private readonly watchers = new Map<Watcher, Serving>();
@@ -54,16 +54,16 @@ export class HealthHandlers {
     } catch (error) {
       return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: errorText(error) });
     }
-    this.tell(call);
+    this.notify(call);
     this.schedule();
   };
 
-  /** From now on nothing is SERVING; watchers are notified and ended. */
+  /** Sets everything to NOT_SERVING; watchers are notified and ended. */
   close(): void {
     this.ending = true;
     this.timer?.cancel();
     for (const call of this.watchers.keys()) {
-      this.tell(call);
+      this.notify(call);
       call.end();
     }
     this.watchers.clear();
@@ -74,8 +74,8 @@ export class HealthHandlers {
     return this.ending || this.sources.notReady() !== undefined ? Serving.NOT_SERVING : Serving.SERVING;
   }
 
-  /** Sends a watcher changes only, so that one that does not read costs a few bytes a change. */
-  private tell(call: Watcher): void {
+  /** Sends a watcher changes only, so that a watcher that does not read costs a few bytes per change. */
+  private notify(call: Watcher): void {
     const state = this.stateOf(call.request.service);
     if (this.watchers.get(call) === state) return;
     this.watchers.set(call, state);
@@ -84,9 +84,9 @@ export class HealthHandlers {
 
   private schedule(): void {
     if (this.timer || this.ending) return;
-    this.timer = this.sources.clock.after(INTERVAL, () => {
+    this.timer = this.sources.clock.after(POLL_INTERVAL, () => {
       this.timer = undefined;
-      for (const call of this.watchers.keys()) this.tell(call);
+      for (const call of this.watchers.keys()) this.notify(call);
       if (this.watchers.size > 0) this.schedule();
     });
   }

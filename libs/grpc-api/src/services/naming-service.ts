@@ -7,7 +7,7 @@ import { identityMessage, refused, readRevision } from '../wire/messages';
 /** Maximum length of a hostname that is looked up, in characters; DNS has 253. */
 const MAX_HOSTNAME_LENGTH = 300;
 
-/** Resolve and Explain. */
+/** Handlers of Resolve and Explain. */
 export class NamingServiceHandlers {
   constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'hostnames' | 'resolution'>) {}
 

@@ -30,7 +30,7 @@ export interface PolicyServiceParts {
   readonly admission: Pick<Admission, 'put'>;
 }
 
-/** ListPolicies, ListScopes, GetImpact and GetTopology; their answers are the documents of REST, field by field and, for clients of before, as text. */
+/** Handlers of ListPolicies, ListScopes, GetImpact and GetTopology. Answers are the documents of REST, as typed fields and, for older clients, as JSON text. */
 export class PolicyServiceHandlers {
   constructor(private readonly parts: PolicyServiceParts) {}
 
@@ -56,7 +56,7 @@ export class PolicyServiceHandlers {
     return { answerJson: JSON.stringify(answer), answer: PolicyScopes.fromJSON(answer) };
   }
 
-  /** Of a candidate admission decides as of a write; nothing is written. */
+  /** Admission validates a candidate as it does a write; nothing is written. */
   async getImpact(request: GetImpactRequest, context: CallContext): Promise<GetImpactResponse> {
     const { queries, registry, admission } = this.parts;
     const { document, minRevision, page } = request;

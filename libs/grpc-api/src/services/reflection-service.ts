@@ -6,7 +6,7 @@ import { errorText } from '@causeway/runtime';
 import { status, type handleBidiStreamingCall } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
-/** Streams of reflection at once, in all and of one address: whoever asks needs no credentials. */
+/** Maximum number of reflection streams, in total and per address: they need no credentials. */
 const MAX_STREAMS = 1_000;
 const MAX_STREAMS_PER_CLIENT = 100;
 
@@ -16,8 +16,8 @@ const MAX_NAME_LENGTH = 500;
 type Answer = ServerReflectionResponse['messageResponse'];
 
 /**
- * Server reflection: generic clients learn from it every service and message. v1 and v1alpha have the same messages. An own one:
- * the package for grpc-js loads .proto files by a second protobuf runtime, and the programs are bundled without such files.
+ * Server reflection: lets generic clients discover every service and message. v1 and v1alpha have the same messages. Implemented here
+ * because the package for grpc-js loads .proto files with a second protobuf runtime, and the bundled programs have no such files.
  */
 export class Reflection {
   private readonly registry = createFileRegistry(
@@ -27,10 +27,10 @@ export class Reflection {
   private readonly files = new Map<DescFile, Buffer>();
   private readonly streams = new ConcurrentStreams(MAX_STREAMS, 'streams of reflection are', MAX_STREAMS_PER_CLIENT);
 
-  /** `services` are those that the server has, by their full names. */
+  /** `services`: the full names of the server's services. */
   constructor(private readonly services: readonly string[]) {}
 
-  /** Answers in order; while the client does not read it reads no further request. */
+  /** Answers in order; while the client does not read, no further request is read. */
   readonly info: handleBidiStreamingCall<ServerReflectionRequest, ServerReflectionResponse> = (call) => {
     try {
       call.once('cancelled', this.streams.enter(readPeerAddress(call.getPeer())));
@@ -58,13 +58,13 @@ export class Reflection {
       case 'listServices':
         return { $case: 'listServicesResponse', value: { service: this.services.map((name) => ({ name })) } };
       case 'fileByFilename':
-        return this.answerOf(this.registry.getFile(asked.value.slice(0, MAX_NAME_LENGTH).replace(/\.proto$/, '')));
+        return this.toAnswer(this.registry.getFile(asked.value.slice(0, MAX_NAME_LENGTH).replace(/\.proto$/, '')));
       case 'fileContainingSymbol':
-        return this.answerOf(this.fileOf(asked.value.slice(0, MAX_NAME_LENGTH)));
+        return this.toAnswer(this.findFile(asked.value.slice(0, MAX_NAME_LENGTH)));
       case 'fileContainingExtension':
         return notFound('there are no extensions');
       case 'allExtensionNumbersOfType':
-        return this.fileOf(asked.value.slice(0, MAX_NAME_LENGTH))
+        return this.findFile(asked.value.slice(0, MAX_NAME_LENGTH))
           ? {
               $case: 'allExtensionNumbersResponse',
               value: { baseTypeName: asked.value.slice(0, MAX_NAME_LENGTH), extensionNumber: [] },
@@ -78,15 +78,15 @@ export class Reflection {
     }
   }
 
-  /** The file of a service, message or enum, or of a method, field or value in one. */
-  private fileOf(symbol: string): DescFile | undefined {
+  /** Returns the file that defines a service, message, enum, method, field or value. */
+  private findFile(symbol: string): DescFile | undefined {
     const name = symbol.replace(/^\./, '');
     const found = this.registry.get(name) ?? this.registry.get(name.slice(0, name.lastIndexOf('.')));
     return found?.file;
   }
 
-  /** A file with all files that it imports, so that a client asks once. */
-  private answerOf(file: DescFile | undefined): Answer {
+  /** Returns a file with all files that it imports, so that one request is enough. */
+  private toAnswer(file: DescFile | undefined): Answer {
     if (!file) return notFound('there is no such file or symbol');
     const files = new Set<DescFile>();
     const add = (one: DescFile): void => {
@@ -101,7 +101,7 @@ export class Reflection {
     };
   }
 
-  /** Encoded once: whoever asks needs no credentials, and may ask often. */
+  /** Encoded once per file: callers need no credentials and may call often. */
   private encoded(file: DescFile): Buffer {
     const known = this.files.get(file);
     if (known) return known;

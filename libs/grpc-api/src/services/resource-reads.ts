@@ -19,15 +19,15 @@ export interface ResourceReadsParts {
 }
 
 /** Bytes after which a chunk of a list is sent. */
-const CHUNK = 128 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
 /** Timeout for a client to read a list, ms. */
 const READ_TIME = 300_000;
 
-/** Lists under way: each holds on to the resources of its revision. */
+/** Maximum number of concurrent lists: each keeps the resources of its revision in memory. */
 const MAX_LISTS = 64;
 
-/** Get and List. */
+/** Handlers of Get and List. */
 export class ResourceReads {
   private readonly lists = new ConcurrentStreams(MAX_LISTS, 'lists are');
 
@@ -69,7 +69,7 @@ export class ResourceReads {
       const message = this.listed(resource);
       chunk.push(message);
       bytes += message.json.length;
-      if (bytes >= CHUNK) await flush().then(() => (sent = true));
+      if (bytes >= CHUNK_BYTES) await flush().then(() => (sent = true));
     }
     if (chunk.length > 0 || !sent) await flush();
   }

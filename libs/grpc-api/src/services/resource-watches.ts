@@ -1,4 +1,4 @@
-import { framed } from '@causeway/grpc-server';
+import { frameMessage } from '@causeway/grpc-server';
 import { WatchResponse, type WatchRequest } from '@causeway/proto-gen';
 import {
   BookmarkedEvents,
@@ -24,10 +24,10 @@ export interface ResourceWatchesParts {
   readonly queries: Queries;
 }
 
-/** Stands for the end of a watch whose client has to list again: it is a status, not a message. Compared by identity. */
+/** Marks the end of a watch after which the client has to list again: sent as a status, not a message. Compared by identity. */
 const RELIST = Buffer.from('relist');
 
-/** Watch. The bounds are those of all watches of the process, whichever interface they came by. */
+/** Handler of Watch. Its limits are those of all watches of the process, over any interface. */
 export class ResourceWatches {
   private readonly encoder: EventEncoder;
 
@@ -44,7 +44,7 @@ export class ResourceWatches {
     await this.parts.queries.watches.serve({ scope, since, minRevision, client }, this.sink(writer));
   }
 
-  /** Writes events to the call. The end of the watch is a status: a client resumes after any but OUT_OF_RANGE. */
+  /** Writes events to the call. The watch ends with a status; a client resumes after any status except OUT_OF_RANGE. */
   private sink(writer: StreamWriter): WatchSink {
     let end: Error = new Unavailable('the watch has ended; resume it');
     return {
@@ -81,5 +81,5 @@ function watchEncoder(json: Pick<Queries['json'], 'listed' | 'overlayOf'>): Even
 }
 
 function encoded(event: WatchResponse['event']): Buffer {
-  return framed(WatchResponse.encode({ event }).finish());
+  return frameMessage(WatchResponse.encode({ event }).finish());
 }

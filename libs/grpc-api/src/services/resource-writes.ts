@@ -32,13 +32,13 @@ export interface ResourceWritesParts {
 /** Timeout for a client to read the results, ms: meanwhile its documents occupy memory. */
 const READ_TIME = 120_000;
 
-/** Results in one message. */
-const RESULTS_IN_A_MESSAGE = 500;
+/** Maximum number of results in one message. */
+const MAX_RESULTS_PER_MESSAGE = 500;
 
-/** Between two reports of progress, ms. */
+/** Interval of progress reports, ms. */
 const PROGRESS_INTERVAL = 200;
 
-/** Apply and Delete: admission decides, as for REST. */
+/** Handlers of Apply and Delete, through admission as in REST. */
 export class ResourceWrites {
   private readonly budget: ApplyBudget;
 
@@ -46,13 +46,13 @@ export class ResourceWrites {
     this.budget = new ApplyBudget(parts.clock);
   }
 
-  /** Refuses a caller without any right before a document is read: a request alone must not occupy memory. */
+  /** Refuses a caller without any right before a document is read: an unauthorized request must not occupy memory. */
   async apply(requests: AsyncIterable<ApplyRequest>, context: CallContext, writer: StreamWriter): Promise<void> {
     context.rights.checkAny();
     await this.budget.receive(requests, context.signal, async (received) => {
       const { results, revision } = await this.outcomeOf(received, context, writer);
       writer.limit(READ_TIME);
-      const chunks = [...splitIntoBatches(results, RESULTS_IN_A_MESSAGE)];
+      const chunks = [...splitIntoBatches(results, MAX_RESULTS_PER_MESSAGE)];
       for (const [i, chunk] of (chunks.length === 0 ? [[]] : chunks).entries()) {
         const messages = chunk.map((one) => applyResultMessage(one, (error) => toRpcStatus(error, this.parts.logger)));
         const last = i >= chunks.length - 1;
@@ -89,7 +89,7 @@ export class ResourceWrites {
     return outcome;
   }
 
-  /** As a PUT of REST, which costs less than a batch of one. */
+  /** Writes one document as REST's PUT does, which costs less than a batch of one. */
   private async putOne(json: string, etag: string, { write }: CallContext): Promise<BatchOutcome> {
     let body: unknown = undefined;
     try {
@@ -117,7 +117,7 @@ export class ResourceWrites {
     return admission.apply({ documents: bodies, context: write, atomic, dryRun, ...named, signal, progress });
   }
 
-  /** Reports progress periodically; a client that does not read gets fewer reports, and is not waited for. */
+  /** Reports progress periodically; a client that does not read gets fewer reports and is not waited for. */
   private reporter(total: number, writer: StreamWriter): (progress: BatchWriteProgress) => void {
     let due = this.parts.clock.elapsed() + PROGRESS_INTERVAL;
     let free = true;
@@ -131,7 +131,7 @@ export class ResourceWrites {
   }
 }
 
-/** The documents of a batch. One that cannot be read is refused at its place among the others. Throws ExhaustedError. */
+/** Parses the documents of a batch. A document that cannot be parsed is refused at its position. Throws ExhaustedError. */
 async function parseAll(
   documents: readonly string[],
   slices: Parameters<typeof inTimedSlices>[1],

@@ -10,9 +10,9 @@ import { decodeRequestQuestion, type Queries } from '@causeway/queries';
 import type { CallContext } from '../calls/handler-factory';
 import { readName, refused, readRevision } from '../wire/messages';
 
-/** Maximum length of a question, in characters: more than its headers and its URL may have together. */
+/** Maximum length of a question, in characters: more than the maximum of its headers and URL together. */
 const MAX_QUESTION_LENGTH = 64 * 1024;
-/** ExplainRequest and ListRoutes; their answers are the documents of REST, field by field and, for clients of before, as text. */
+/** Handlers of ExplainRequest and ListRoutes. Answers are the documents of REST, as typed fields and, for older clients, as JSON text. */
 export class RoutingServiceHandlers {
   constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'routes'>) {}
 

@@ -12,7 +12,7 @@ const OUTCOMES = {
   skipped: ApplyOutcome.APPLY_OUTCOME_SKIPPED,
 } as const;
 
-/** A result as it is sent. */
+/** Returns a result as a message. */
 export function applyResultMessage(result: BatchResult, errorOf: (error: unknown) => RpcStatus): ApplyResult {
   const { index, outcome, id } = result;
   const base = { index, outcome: OUTCOMES[outcome], ...(id ? { id: identityMessage(id) } : {}) };
@@ -34,7 +34,7 @@ export function applyResultMessage(result: BatchResult, errorOf: (error: unknown
   }
 }
 
-/** The value of a document. Throws Unparsable, also for one of more keys and values than any kind takes. */
+/** Parses a document. Throws Unparsable, also if it has more keys and values than any kind allows. */
 export function parseDocument(json: string): unknown {
   const value = toJson(json);
   const violation = jsonShapeViolation(value);

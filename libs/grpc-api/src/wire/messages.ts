@@ -14,18 +14,18 @@ const MAX_SELECTOR_LENGTH = 8_192;
 /** Maximum length of the name of a zone, a namespace, a kind or a service, in characters, as in a query of REST. */
 const MAX_NAME_LENGTH = 253;
 
-/** A resource as it is sent; `json` is its document. */
+/** Returns a resource as a message; `json` is its document. */
 export function resourceMessage(resource: Resource, json: string): ResourceMessage {
   const { id, uid, generation, revision } = resource;
   return { id: identityMessage(id), json, uid, generation, revision, etag: formatEtag(resource) };
 }
 
-/** An identity as it is sent. */
+/** Returns an identity as a message. */
 export function identityMessage({ kind, mesh, zone, namespace, name }: Identity): ResourceIdentity {
   return { kind, mesh, zone, namespace, name };
 }
 
-/** The resource that a request names, in `defaultMesh` where it names no mesh. Throws InvalidQuery. */
+/** Reads the name of a resource in a request; its mesh defaults to `defaultMesh`. Throws InvalidQuery. */
 export function readNameQuery(registry: Registry, name: ResourceName | undefined, defaultMesh: string): NameQuery {
   if (!name) throw refused('name', 'must be given: the resource');
   const kind = readKind(registry, name.kind, 'name.kind');
@@ -43,7 +43,7 @@ export function readNameQuery(registry: Registry, name: ResourceName | undefined
   };
 }
 
-/** Reads the scope of a list or watch; `defaultMesh` is the expected one. Throws InvalidQuery. */
+/** Reads the scope of a list or watch; its mesh defaults to `defaultMesh`. Throws InvalidQuery. */
 export function readListScope(
   registry: Registry,
   selection: SelectionMessage | undefined,
@@ -68,18 +68,18 @@ export function readListScope(
   };
 }
 
-/** A revision that a request asks for; 0 is none. */
+/** Reads the minimum revision of a request; 0 is none. */
 export function readRevision(minRevision: number): number | undefined {
   return minRevision === 0 ? undefined : minRevision;
 }
 
-/** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
+/** Reads a name in a request; undefined if it is absent. Throws InvalidQuery if it is too long. */
 export function readName(field: string, text: string): string | undefined {
   if (text.length > MAX_NAME_LENGTH) throw refused(field, `must not be longer than ${MAX_NAME_LENGTH} characters`);
   return text || undefined;
 }
 
-/** A request that is wrong at one field, whatever is stored. */
+/** Returns the error for a request that is wrong in one field, independent of stored data. */
 export function refused(field: string, reason: string): InvalidQuery {
   return new InvalidQuery(`${field} ${reason}`, [FieldPath.at(field).violation(reason)]);
 }

@@ -1,18 +1,18 @@
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
 
-/** A file that a zone needs for its connection to the global is not there yet. */
+/** A file with a zone's credentials for its global does not exist yet. */
 export class CredentialsMissing extends Error {}
 
 /** How a zone authenticates its global. */
 export type GlobalTrust =
-  /** No TLS: everything, tokens too, can be read on the way. */
+  /** No TLS: everything, including tokens, is readable on the network. */
   | { readonly type: 'plain' }
-  /** TLS with a certificate of this authority (PEM), or of one that this machine trusts. */
+  /** TLS with a certificate of this authority (PEM), or of one that the host trusts. */
   | { readonly type: 'verified'; readonly authority?: Buffer }
   /** TLS without verification; only if the operator asks for it. */
   | { readonly type: 'unverified' };
 
-/** Credentials of a connection to the global. Throws if the authority is not PEM. */
+/** Returns the channel credentials of a connection to the global. Throws if the authority is not PEM. */
 export function globalCredentials(trust: GlobalTrust): ChannelCredentials {
   switch (trust.type) {
     case 'plain':

@@ -6,8 +6,8 @@ import type { ZoneAuthentication, ZoneAuthenticator, ZoneCaller } from './zone-a
 const MAX_DELAY = 60_000;
 
 /**
- * Ends admitted streams whose token is no longer valid: at the end of its validity, and after a change of keys,
- * revocations or exemptions, which has every stream authenticated again (docs/design.md §5 Zone tokens).
+ * Ends accepted streams whose token became invalid: when it expires, and when a change of keys, revocations or
+ * exemptions makes it invalid (every such change authenticates all streams again; docs/design.md §5 Zone tokens).
  */
 export class StreamAuthMonitor {
   private readonly watched = new Set<StayReview<ZoneAuthentication>>();
@@ -24,7 +24,7 @@ export class StreamAuthMonitor {
 
   /**
    * Calls `end` at most once, when the caller is no longer authenticated, until the returned function is called. The
-   * caller is authenticated at once too, so that a revocation while the stream began is not missed.
+   * caller is also authenticated immediately, so that a revocation during the start of the stream is not missed.
    */
   watch(caller: ZoneCaller, end: (error: unknown) => void): () => void {
     const review = new StayReview({
@@ -34,7 +34,10 @@ export class StreamAuthMonitor {
       answered: () => this.arm(),
       refused: (error) => {
         this.watched.delete(review);
-        this.logger.warn('a zone may stay no longer', { zone: caller.zone, error: errorText(error) });
+        this.logger.warn('the streams of a zone end: it is no longer authenticated', {
+          zone: caller.zone,
+          error: errorText(error),
+        });
         end(error);
       },
     });

@@ -8,7 +8,7 @@ export interface ZoneCaller {
   readonly token?: string;
 }
 
-/** The caller by the headers of a call. */
+/** Returns the caller that the headers of a call name. */
 export function toZoneCaller({ zone, token }: ZoneHeaders): ZoneCaller {
   return token === undefined ? { zone } : { zone, token };
 }
@@ -23,7 +23,7 @@ export interface ZoneAuthentication {
 export interface ZoneAuthenticator {
   /** Throws Forbidden with the reason. */
   authenticate(caller: ZoneCaller): Promise<ZoneAuthentication>;
-  /** Calls `listener` when an authenticated caller may be valid no longer, until the returned function is called. */
+  /** Calls `listener` when authenticated callers may have become invalid, until the returned function is called. */
   onChange?(listener: () => void): () => void;
 }
 

@@ -28,7 +28,7 @@ export const DEFAULT_ATTEMPTS: AttemptRates = {
 };
 
 /** Additional cost of an unauthenticated call for its address. */
-const REFUSED = 9;
+const UNAUTHENTICATED_COST = 9;
 
 /**
  * Limits how often zones and addresses may open sessions and streams. The rates of a zone are charged only after its caller
@@ -45,7 +45,7 @@ export class AttemptLimits {
     this.addresses = new TokenBuckets(rates.address, clock);
   }
 
-  /** Charges a call; `address` is empty where the transport has none. Throws TooManyAttempts. */
+  /** Charges a call to its address; `address` is empty if the transport has none. Throws TooManyAttempts. */
   countCall(address: string): void {
     const wait = address === '' ? undefined : this.addresses.take(address);
     if (wait !== undefined) throw new TooManyAttempts(`the address ${address} calls too often`, wait);
@@ -53,7 +53,7 @@ export class AttemptLimits {
 
   /** Charges the address for a caller that could not be authenticated. */
   countUnauthenticated(address: string): void {
-    if (address !== '') this.addresses.charge(address, REFUSED);
+    if (address !== '') this.addresses.charge(address, UNAUTHENTICATED_COST);
   }
 
   /** Charges a handshake of an authenticated zone. Throws TooManyAttempts. */

@@ -6,10 +6,10 @@ import type { StreamEndReason } from '../session/peer-stream';
 import type { ZoneHeaders } from '../wire/headers';
 import { TooManyAttempts } from './attempt-limits';
 
-/** Time after which a caller may retry, ms; the name is gRPC's. */
+/** Trailing metadata key of the time after which a caller may retry, ms; gRPC defines the name. */
 const RETRY_AFTER = 'grpc-retry-pushback-ms';
 
-/** Longest text of a failure, characters: it travels in a header, whose size peers bound. */
+/** Maximum length of a failure's text, characters: it is sent in a header, and peers limit the size of headers. */
 const MAX_TEXT = 1_000;
 
 const STATUS = {
@@ -27,7 +27,7 @@ const END_REASONS: Readonly<Partial<Record<status, StreamEndReason>>> = {
   [status.PERMISSION_DENIED]: 'refused',
 };
 
-/** The gRPC status of a failure; the one place that maps failures. */
+/** Returns the gRPC status of a failure; the only place that maps failures. */
 export function toStatus(error: unknown): status {
   if (!(error instanceof DomainError)) return status.INTERNAL;
   if (error instanceof TooManyAttempts) return status.RESOURCE_EXHAUSTED;
@@ -39,7 +39,7 @@ export function toEndReason(error: unknown): StreamEndReason {
   return END_REASONS[toStatus(error)] ?? 'unavailable';
 }
 
-/** When the caller may retry, as trailing metadata; undefined where the failure does not say. */
+/** Returns the retry delay as trailing metadata; undefined if the failure names none. */
 export function retryMetadata(error: unknown): Metadata | undefined {
   if (!(error instanceof TooManyAttempts)) return undefined;
   const metadata = new Metadata();
@@ -47,13 +47,13 @@ export function retryMetadata(error: unknown): Metadata | undefined {
   return metadata;
 }
 
-/** The text of a failure as it is sent and logged. */
+/** Returns the text of a failure, bounded, for the peer and the log. */
 export function boundedErrorText(error: unknown): string {
   const text = errorText(error);
   return shortened(text, MAX_TEXT, `... (${text.length} characters)`);
 }
 
-/** The zone that a caller claims to be, as a log line can show it. */
+/** Returns the zone that a caller claims to be, in a form that is safe to log. */
 export function printableZone({ zone }: ZoneHeaders): string {
   return shortened(zone.replace(/[^ -~]/g, '?'), 63);
 }

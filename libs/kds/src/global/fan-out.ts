@@ -12,11 +12,11 @@ import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
-import { KumaIndexView, PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
-import { syncedKind } from '../session/synced-kinds';
+import { KumaIndexView, PeerIndexView, toOutboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
+import { findSyncedKind } from '../session/synced-kinds';
 import type { OutboundHalf } from '../session/outbound/outbound-half';
 
-/** One zone that is sent changes. */
+/** A stream to a zone that receives changes. */
 export interface ZoneSubscriber {
   readonly peer: SyncPeer;
   readonly dialect: Dialect;
@@ -31,7 +31,7 @@ export interface FanOutSource {
   readonly registry: Registry;
   readonly encoder: ResourceEncoder;
   readonly now: () => number;
-  /** For services without an export rule, of meshes without a default of their own. */
+  /** Default for services without an export rule in meshes without a default. */
   readonly exportDefault: ExportDefault;
 }
 
@@ -43,16 +43,16 @@ export class FanOut implements IndexedState {
   private readonly subscribers = new Set<ZoneSubscriber>();
   private readonly hashes = new Map<string, string>();
   private view: MeshView;
-  /** Of the meshes that `view` was made of. */
+  /** Version of the meshes that `view` was built from. */
   private meshesVersion: string;
   private scheduled = false;
 
   constructor(private readonly source: FanOutSource) {
     this.meshesVersion = source.meshes.version;
-    this.view = this.currentView();
+    this.view = this.readView();
   }
 
-  /** Returns the part of the index that the zone `peer` may have. */
+  /** Returns the part of the index that the zone `peer` may receive. */
   viewFor(peer: SyncPeer, dialect: Dialect): PeerIndexView {
     const rules = {
       isVisible: (kind: Kind, resource: Resource) => isSentDown(kind, resource, peer, this.view),
@@ -63,11 +63,11 @@ export class FanOut implements IndexedState {
       : new KumaIndexView(this.source, () => dialect, rules);
   }
 
-  /** Hash of the rules that select what zones get of a kind now. */
+  /** Returns the hash of the current rules that select which resources of a kind zones get. */
   viewHash(kindName: string): string {
     const known = this.hashes.get(kindName);
     if (known !== undefined) return known;
-    const kind = syncedKind(this.source.registry, kindName);
+    const kind = findSyncedKind(this.source.registry, kindName);
     const hash = createHash('sha256').update(this.view.describe(kind)).digest('base64url').slice(0, 16);
     this.hashes.set(kindName, hash);
     return hash;
@@ -97,14 +97,14 @@ export class FanOut implements IndexedState {
     const { version } = this.source.meshes;
     if (isOtherView || version !== this.meshesVersion) {
       this.meshesVersion = version;
-      this.view = this.currentView();
+      this.view = this.readView();
     }
     for (const { id, before: was } of changes) this.markAll(id.kind, identityKey(id), was, before);
     if (before !== this.view) this.move(before);
     this.schedulePump();
   }
 
-  /** Sends every peer a bookmark of every kind: a resume point that does not move becomes too old to resume from. */
+  /** Sends every peer a bookmark of every kind: without bookmarks, the resume point of an unchanged kind becomes too old to resume from. */
   requestBookmarks(): void {
     for (const { half } of this.subscribers) {
       for (const kind of this.source.registry.kinds) half.requestBookmark(kind.name);
@@ -112,24 +112,24 @@ export class FanOut implements IndexedState {
     this.schedulePump();
   }
 
-  /** The rules changed: marks what they move, and sends bookmarks so that peers learn the new rules where nothing moves. */
+  /** Applies changed rules: marks the resources whose visibility may differ, and sends bookmarks so that peers of unaffected kinds learn the new hash. */
   private move(before: MeshView): void {
     const hashes = new Map(this.hashes);
     this.hashes.clear();
-    this.markMoved(before);
+    this.markChangedVisibility(before);
     for (const [kind, hash] of hashes) {
       if (hash === this.viewHash(kind)) continue;
       for (const { half } of this.subscribers) half.requestBookmark(kind);
     }
   }
 
-  private currentView(): MeshView {
+  private readView(): MeshView {
     const { index, meshes, exportDefault } = this.source;
     return MeshView.of(meshes.served(), index.ofKind('Zone'), exportDefault);
   }
 
   /** Marks the resources whose visibility may have changed with a zone or a mesh. */
-  private markMoved(before: MeshView): void {
+  private markChangedVisibility(before: MeshView): void {
     const zones = new Set(this.view.zonesChangedSince(before));
     const meshes = new Set(this.view.meshesChangedSince(before));
     const relabelled = this.view.isRelabelledSince(before);
@@ -145,7 +145,7 @@ export class FanOut implements IndexedState {
   }
 
   private markAll(kindName: string, key: ResourceKey, was: Resource | undefined, view: MeshView): void {
-    const kind = syncedKind(this.source.registry, kindName);
+    const kind = findSyncedKind(this.source.registry, kindName);
     for (const subscriber of this.subscribers) {
       subscriber.half.mark(kindName, key, () => this.formerItem(kind, was, subscriber, view));
     }
@@ -158,10 +158,10 @@ export class FanOut implements IndexedState {
     view: MeshView,
   ): OutboundItem | undefined {
     if (!was || !isSentDown(kind, was, peer, view)) return undefined;
-    return outboundItem(this.source.encoder, was, dialect);
+    return toOutboundItem(this.source.encoder, was, dialect);
   }
 
-  /** Pumps after all listeners of the index have seen the change, in the same turn. */
+  /** Pumps in the same turn, after all listeners of the index have seen the change. */
   private schedulePump(): void {
     if (this.scheduled) return;
     this.scheduled = true;

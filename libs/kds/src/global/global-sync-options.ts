@@ -27,27 +27,27 @@ export interface GlobalSyncOptions {
   /** Version of the program. */
   readonly version: string;
   readonly auth: ZoneAuthenticator;
-  /** Rights of zones to send; without it they may send everything. */
+  /** Zones' permissions to send; if absent, zones may send everything. */
   readonly rights?: ZoneRights;
   /** Extensions offered to Causeway zones; all by default. */
   readonly features?: readonly string[];
   readonly kuma?: KumaOptions;
-  /** Who gets services that have no export rule; `All` by default. */
+  /** Zones that services without an export rule are sent to; `All` by default. */
   readonly exportDefault?: ExportDefault;
   /**
    * Called for each written change of another control plane with the time since its origin committed it, ms, by the
    * clocks of the origin's database and of this process; never below 0. Not called for first states.
    */
   readonly onPropagated?: (kind: string, age: number) => void;
-  /** How long the absences of a zone's new incarnation are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  /** How long deletions are held back after a zone begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
-  /** Bounds of the resources that zones use on this replica. */
+  /** Limits on the resources that zones use on this replica. */
   readonly inbound?: InboundSettings;
-  /** Most open connections of zones. */
+  /** Maximum number of open connections of zones. */
   readonly connections?: ConnectionLimits;
-  /** How often zones may shake hands and open streams. */
+  /** Rate limits for handshakes and streams of zones. */
   readonly attempts?: AttemptRates;
-  /** Begins a new incarnation of the store where a zone proves that the store was set back (docs/design.md §2.7). */
+  /** Begins a new incarnation of the store if a zone proves that the store was restored from a backup (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
 }
 

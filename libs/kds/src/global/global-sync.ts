@@ -16,36 +16,36 @@ import { DEFAULT_CONNECTIONS } from '@causeway/grpc-server';
 import { AttemptLimits } from './attempt-limits';
 import { FanOut } from './fan-out';
 import type { GlobalSyncOptions } from './global-sync-options';
-import { zoneGrpcListener } from './grpc-server';
+import { createZoneListener } from './grpc-server';
 import { HandshakeHandler } from './handshake-handler';
 import { KumaGate } from './kuma-gate';
 import { LiveSessions } from './live-sessions';
 import { SessionReaper } from './session-reaper';
 import { StreamHandler, type IncomingStream, type StreamHandlerParts } from './stream-handler';
-import { Quarantines, zoneDecisions, type ZoneDecisions } from './zones/zone-decisions';
+import { Quarantines, createZoneDecisions, type ZoneDecisions } from './zones/zone-decisions';
 import { DoubtfulClaims, RefusedStores, StreamEndings } from './zones/zone-incidents';
 import { WholeStates } from './zones/whole-states';
 import { ZoneInsights } from './zones/zone-insights';
 
-/** Resources that zones use on a replica now. */
+/** Current resource use of zones on a replica. */
 export interface ZoneMetrics extends InboundMetrics {
-  /** Bytes that were sent to zones and not answered. */
+  /** Bytes that were sent to zones and are not acknowledged yet. */
   readonly unansweredBytes: number;
 }
 
 /** The global's side of sync on one replica. */
 export interface GlobalSync extends ZoneDecisions {
-  /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
+  /** Listens and resolves with the port; plain text without credentials. Rejects if it cannot listen. */
   bind(host: string, port: number, credentials?: ServerCredentials): Promise<number>;
-  /** Answers a handshake that came by another transport than gRPC. Throws Invalid, Forbidden, Unavailable. */
+  /** Answers a handshake from a transport other than gRPC. Throws Invalid, Forbidden, Unavailable. */
   handshake(request: HandshakeRequest, headers: ZoneHeaders): Promise<HandshakeResponse>;
-  /** Serves a stream that came by another transport than gRPC, until it ends. */
+  /** Serves a stream from a transport other than gRPC, until it ends. */
   accept(incoming: IncomingStream): void;
-  /** The progress of each kind of each zone that has a stream on this replica, by zone. */
+  /** Returns the progress of each kind, by zone, for zones with a stream on this replica. */
   reports(): ReadonlyMap<string, readonly KindReport[]>;
-  /** Returns the resources that zones use on this replica. */
+  /** Returns the current resource use of zones on this replica. */
   metrics(): ZoneMetrics;
-  /** The insight of a Zone, whichever replica has its session; undefined for other kinds. Throws Unavailable. */
+  /** Returns the insight of a Zone from whichever replica has its session; undefined for other kinds. Throws Unavailable. */
   findInsight(resource: Resource): Promise<JsonObject | undefined>;
   /** Ends all streams and stops listening. */
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const halves = { ...shared, options, fanOut, kumaIncarnations };
   const streams = new StreamHandler({ ...halves, handshakes, authMonitor, inbound, callerLog });
   const connections = options.connections ?? DEFAULT_CONNECTIONS;
-  const server = zoneGrpcListener(connections, { handshakes, streams, log: callerLog, clock });
+  const server = createZoneListener(connections, { handshakes, streams, log: callerLog, clock });
   const reaper = new SessionReaper({ options, live, fanOut, insights, gate, wholeStates });
   const unsubscribe = endAndMarkStreams(options, { live, quarantines, gate, fanOut });
   reaper.start();
@@ -83,7 +83,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
     accept: (incoming) => void streams.serve(incoming),
     ...createMetrics(live, inbound),
     findInsight: (resource) => insights.of(resource),
-    ...zoneDecisions({ options, live, ...incidents }),
+    ...createZoneDecisions({ options, live, ...incidents }),
     close: async () => {
       reaper.stop();
       unsubscribe();
@@ -130,8 +130,8 @@ function endAndMarkStreams(
   { live, quarantines, gate, fanOut }: Pick<StreamHandlerParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
   const forgetRights = rights?.onZonesChanged((zones) => {
-    // The next stream begins with the whole state, and each resource is judged again.
-    for (const zone of zones) live.closeZone(zone, 'what the zone may send has changed');
+    // The next stream begins with the full state, and each resource is validated again.
+    for (const zone of zones) live.closeZone(zone, 'the rights of the zone to send have changed');
   });
   const unsubscribe = followIndex(index, {
     reload: () => {
@@ -141,7 +141,7 @@ function endAndMarkStreams(
     apply: (changes) => {
       const zones = changes.filter(({ id }) => id.kind === 'Zone');
       for (const change of zones) {
-        const reason = endingBy(change, quarantines);
+        const reason = findEndReason(change, quarantines);
         if (reason !== undefined) live.closeZone(change.id.name, reason);
       }
       if (zones.length > 0) void gate.check();
@@ -154,10 +154,12 @@ function endAndMarkStreams(
   };
 }
 
-/** Why a change of a Zone ends the zone's streams; undefined where it does not. */
-function endingBy({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
+/** Returns why a change of a Zone ends the zone's streams; undefined if it does not. */
+function findEndReason({ before, after }: IndexChange, quarantines: Quarantines): string | undefined {
   if (!after) return 'the zone was deleted';
   const now = quarantines.of(after);
   if (now.all) return `the zone is ${QUARANTINED}`;
-  return before && releases(quarantines.of(before), now) ? 'what was quarantined is asked for again' : undefined;
+  return before && releases(quarantines.of(before), now)
+    ? 'quarantined resources are released and requested again'
+    : undefined;
 }

@@ -10,7 +10,7 @@ import { boundedErrorText, printableZone, retryMetadata, toStatus } from './call
 import type { HandshakeHandler } from './handshake-handler';
 import type { StreamHandler } from './stream-handler';
 
-/** Who answers the calls of zones. */
+/** Handlers of the calls of zones. */
 export interface CallHandlers {
   readonly handshakes: HandshakeHandler;
   readonly streams: StreamHandler;
@@ -19,7 +19,7 @@ export interface CallHandlers {
 }
 
 /** The gRPC server that zones connect to. */
-export function zoneGrpcListener(limits: ConnectionLimits, handlers: CallHandlers): GrpcListener {
+export function createZoneListener(limits: ConnectionLimits, handlers: CallHandlers): GrpcListener {
   return new GrpcListener((connections) => serverFor(handlers, connections), limits, handlers.log, handlers.clock);
 }
 
@@ -46,7 +46,7 @@ function serverFor({ handshakes, streams, log }: CallHandlers, connections: Http
   return server;
 }
 
-/** A stream of a zone as gRPC has it; messages are bytes. */
+/** A zone's gRPC stream; messages are bytes. */
 type BytesCall = ServerDuplexStream<Buffer, Buffer>;
 
 async function serveStream(
@@ -63,7 +63,7 @@ async function serveStream(
   });
 }
 
-/** Where a call comes from, and the key of its connection. */
+/** The address of a caller, and the key of its connection. */
 interface CallOrigin {
   readonly address: string;
   readonly metadata: Metadata;

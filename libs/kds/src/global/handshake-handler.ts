@@ -7,12 +7,12 @@ import { evaluateClaimedPoints, ResumePointSigner, type EvaluatedPoints } from '
 import type { Direction } from '../session/session';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
-import { sourcesOfZone } from '../wire/kuma-version';
+import { findZoneSourceForm } from '../wire/kuma-version';
 import type { AttemptLimits } from './attempt-limits';
 import { toZoneCaller } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
-import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';
+import { checkHandshake, checkHeaders, MAX_EPOCH } from './handshake-rules';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
@@ -23,15 +23,15 @@ export interface AcceptedStream {
   readonly zone: string;
   readonly session: number;
   readonly extensions: readonly string[];
-  /** Whether the zone has shaken hands; one that has not is plain Kuma. */
+  /** Whether the zone has done a handshake; one that has not is plain Kuma. */
   readonly causeway: boolean;
-  /** The form in which a zone without cw-sources reads the sources of certificates. */
+  /** The form in which a zone without cw-sources reads certificate sources. */
   readonly sources: SourceForm;
   /** Version of the zone's control plane. */
   readonly version: string;
   /** The zone's replica; empty for plain Kuma. */
   readonly instance: string;
-  /** The points of this store's state that the zone showed in its handshake with this replica. */
+  /** The resume points of this store that the zone presented in its handshake with this replica. */
   readonly resumePoints: ReadonlyMap<string, ResumePoint>;
 }
 
@@ -65,7 +65,7 @@ export class HandshakeHandler {
     private readonly parts: HandshakeHandlerParts,
   ) {}
 
-  /** Opens a session. `address` is empty where the transport has none. Throws Invalid, Forbidden, Unavailable. */
+  /** Opens a session. `address` is empty if the transport has none. Throws Invalid, Forbidden, Unavailable. */
   async handshake(request: HandshakeRequest, headers: ZoneHeaders, address = ''): Promise<HandshakeResponse> {
     const { options, parts } = this;
     parts.limits.countCall(address);
@@ -79,7 +79,7 @@ export class HandshakeHandler {
     parts.limits.countHandshake(zone);
     const opening = await this.openSession({ zone, storeId, incarnation, epoch, instance });
     if (opening.type === 'other-store') await parts.refused.note(zone, storeId, instance);
-    const session = sessionIn(request, opening);
+    const session = requireSession(request, opening);
     await ensureZone(options.store, options.registry, zone);
     parts.live.closeOlder(zone, session, 'both');
     const { points, doubtful, head } = await this.evaluatePoints(request);
@@ -123,14 +123,17 @@ export class HandshakeHandler {
     }
     const extensions = sharedExtensions(this.parts.features, headers.features);
     const completed = this.completed.get(zone);
-    // After a handshake with another replica the zone gets whole states.
+    // A zone whose handshake was with another replica gets full states.
     const resumePoints = completed?.session === headers.session ? completed.points : NO_POINTS;
     const { session, version } = headers;
     const { instance } = standing;
     return { zone, session, extensions, causeway: true, sources: 'untyped', version, instance, resumePoints };
   }
 
-  /** A zone that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
+  /**
+   * Evaluates the presented resume points; one that this store issued and lacks proves a restore: a new incarnation
+   * begins.
+   */
   private async evaluatePoints({
     zone,
     resumePoints,
@@ -142,19 +145,20 @@ export class HandshakeHandler {
       .map(({ kind, ...point }) => [kind, point] as const);
     const evaluated = evaluateClaimedPoints(claimed, head, signer);
     if (!evaluated.isSetBack || !maintenance) return { ...evaluated, head };
-    logger.error('a zone holds newer state than this store: it was set back, and begins a new incarnation', { zone });
+    logger.error(
+      'a zone holds newer state than this store: it was restored from a backup, and begins a new incarnation',
+      { zone },
+    );
     return { ...evaluated, head: await maintenance.newIncarnation() };
   }
 
-  /** An epoch that no number of leader changes reaches opens no session. */
+  /** Opens the session; refuses an epoch too large to be a real number of leader changes. */
   private async openSession(request: SessionRequest): Promise<SessionOpening> {
     const { zone, epoch, instance } = request;
     await this.parts.wholeStates.beforeNext(zone);
-    const standing = epoch > LARGEST_EPOCH ? await this.options.sessions.session(zone) : undefined;
+    const standing = epoch > MAX_EPOCH ? await this.options.sessions.session(zone) : undefined;
     const opening: SessionOpening =
-      epoch > LARGEST_EPOCH
-        ? { type: 'doubtful', epoch: standing?.epoch ?? 0 }
-        : await this.options.sessions.open(request);
+      epoch > MAX_EPOCH ? { type: 'doubtful', epoch: standing?.epoch ?? 0 } : await this.options.sessions.open(request);
     if (opening.type === 'doubtful') {
       const detail = `claims the leader epoch ${epoch}, far above the last one, ${opening.epoch}; its sessions are refused`;
       await this.parts.doubts.note(zone, { claim: 'epoch', detail, instance });
@@ -164,10 +168,10 @@ export class HandshakeHandler {
 
   private async acceptKumaStream(headers: ZoneHeaders, direction: Direction): Promise<AcceptedStream> {
     const { zone, version } = headers;
-    const sources = sourcesOfZone(headers);
+    const sources = findZoneSourceForm(headers);
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
     await this.parts.wholeStates.beforeNext(zone);
-    const session = sessionIn(request, await this.options.sessions.open(request));
+    const session = requireSession(request, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
     this.options.logger.info('a zone of plain Kuma opened a stream', { zone, session, direction, version });
     return { zone, session, extensions: [], causeway: false, sources, version, instance: '', resumePoints: NO_POINTS };
@@ -185,8 +189,8 @@ export class HandshakeHandler {
   }
 }
 
-/** The session that was opened. Throws Forbidden with what the operator can do. */
-function sessionIn(
+/** Returns the opened session. Throws Forbidden with the command that the operator can run. */
+function requireSession(
   { zone, storeId, leaderEpoch = 0 }: Pick<SessionRequest, 'zone' | 'storeId'> & { readonly leaderEpoch?: number },
   opening: SessionOpening,
 ): number {
@@ -206,7 +210,7 @@ function sessionIn(
   }
 }
 
-/** Creates the Zone of a zone that has none: the first session of a zone creates it (docs/design.md §1). */
+/** Creates the Zone if it does not exist: the first session of a zone creates it (docs/design.md §1). */
 async function ensureZone(store: ResourceStore, registry: Registry, zone: string): Promise<void> {
   const kind = registry.kind('Zone');
   if (!kind) return;

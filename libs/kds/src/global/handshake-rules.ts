@@ -3,10 +3,10 @@ import { MAX_DECLARED_KINDS } from '@causeway/kinds';
 import { checkName, FieldPath, Invalid, type Violation } from '@causeway/resources';
 import type { ZoneHeaders } from '../wire/headers';
 
-/** Printable ASCII: what a header, a log line and a command can show. */
+/** Printable ASCII: the characters that are safe in a header, a log line and a command. */
 const PRINTABLE = /^[ -~]*$/;
 
-/** Longest texts of a handshake, characters. */
+/** Maximum lengths of the texts of a handshake, characters. */
 const MAX_LENGTH = {
   zone: 63,
   storeId: 200,
@@ -17,23 +17,25 @@ const MAX_LENGTH = {
   kind: 100,
 } as const;
 
-/** Most features, and most points beside one for each known kind: a later version may know more kinds. */
-const FEATURES = 64;
+/** Maximum number of features, and of points in addition to one per known kind: a later version may know more kinds. */
+const MAX_FEATURES = 64;
 const MORE_POINTS = 64 + MAX_DECLARED_KINDS;
 
-/** Longest zone token, characters. */
-const TOKEN = 16_384;
+/** Maximum length of a zone token, characters. */
+const MAX_TOKEN_LENGTH = 16_384;
 
 /** Largest plausible number of leader changes; the margin below 2^53 keeps sums exact. */
-export const LARGEST_EPOCH = 1_000_000_000_000;
+export const MAX_EPOCH = 1_000_000_000_000;
 
 /** Validates the headers of a call, before any other work. Throws Invalid. */
 export function checkHeaders({ zone, version, features, token }: ZoneHeaders): void {
   refuse([
     ...zoneFaults('client-id', zone),
     ...textFaults('version', version, MAX_LENGTH.version),
-    ...countFaults('features', features.length, FEATURES),
-    ...(token !== undefined && token.length > TOKEN ? [tooLong('authorization', token.length, TOKEN)] : []),
+    ...countFaults('features', features.length, MAX_FEATURES),
+    ...(token !== undefined && token.length > MAX_TOKEN_LENGTH
+      ? [tooLong('authorization', token.length, MAX_TOKEN_LENGTH)]
+      : []),
   ]);
 }
 
@@ -46,8 +48,10 @@ export function checkHandshake(request: HandshakeRequest, kinds: number): void {
     ...textFaults('instance', instance, MAX_LENGTH.instance),
     ...textFaults('version', version, MAX_LENGTH.version),
     ...textFaults('incarnation', incarnation, MAX_LENGTH.incarnation),
-    ...countFaults('features', features.length, FEATURES),
-    ...features.slice(0, FEATURES).flatMap((feature, i) => textFaults(`features[${i}]`, feature, MAX_LENGTH.feature)),
+    ...countFaults('features', features.length, MAX_FEATURES),
+    ...features
+      .slice(0, MAX_FEATURES)
+      .flatMap((feature, i) => textFaults(`features[${i}]`, feature, MAX_LENGTH.feature)),
     ...countFaults('resumePoints', resumePoints.length, kinds + MORE_POINTS),
     ...resumePoints
       .slice(0, kinds + MORE_POINTS)
@@ -83,7 +87,7 @@ function tooLong(field: string, length: number, longest: number): Violation {
   return FieldPath.at(field).violation(`must not be longer than ${longest} characters, has ${length}`, 'too-long');
 }
 
-/** Throws the first violations, which are enough to see the fault. */
+/** Throws Invalid with the first violations; the rest would add nothing. */
 function refuse(violations: readonly Violation[]): void {
   if (violations.length > 0) throw new Invalid(violations.slice(0, 10));
 }

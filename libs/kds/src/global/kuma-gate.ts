@@ -4,13 +4,13 @@ import { waitUntilCaughtUp, type MetadataEntry } from '@causeway/store';
 import { isIncarnationComplete } from '@causeway/sync';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 
-/** Area of the notes that say which zones have reported in this incarnation of the store. */
+/** Area of the metadata entries that record which zones have reported in this incarnation of the store. */
 const AREA = 'global-incarnation';
 const INCARNATION = 'incarnation';
 const REPORTED = 'reported/';
 
-/** Area and key of the note that a zone has reported. */
-export function reportedNote(zone: string): { readonly area: string; readonly key: string } {
+/** Returns area and key of the metadata entry that records that a zone has reported. */
+export function reportedEntry(zone: string): { readonly area: string; readonly key: string } {
   return { area: AREA, key: REPORTED + zone };
 }
 
@@ -23,9 +23,9 @@ interface GateState {
 type KumaGateOptions = Pick<GlobalSyncOptions, 'store' | 'sessions' | 'index' | 'clock' | 'logger' | 'hold'>;
 
 /**
- * Whether Kuma zones may be sent other zones' resources. A Kuma zone deletes what a first state lacks, so a global in a new
- * incarnation sends it only after the other zones have reported to the global (docs/design.md §5). The first incarnation of a
- * store waits for nobody. Once open, the gate stays open for this incarnation, on every replica.
+ * Decides whether Kuma zones may receive other zones' resources. A Kuma zone deletes everything that a first state lacks,
+ * so a global in a new incarnation sends it only after the other zones have reported to the global (docs/design.md §5). In
+ * the first incarnation of a store the gate does not wait. Once open, it stays open for this incarnation, on every replica.
  */
 export class KumaGate {
   private opened: string | undefined;
@@ -46,7 +46,7 @@ export class KumaGate {
     return () => void this.waiting.delete(listener);
   }
 
-  /** The whole state of a zone is stored. Never rejects. */
+  /** Records that the full state of a zone is stored. Never rejects. */
   async reported(zone: string): Promise<void> {
     await this.check();
     const { incarnation } = this;
@@ -55,7 +55,7 @@ export class KumaGate {
     await this.check();
   }
 
-  /** Opens the gate where it may open. Call it before a zone's first session, or the gate waits for that zone. Never rejects. */
+  /** Opens the gate if its conditions hold. Call it before a zone's first session, or the gate waits for that zone. Never rejects. */
   check(): Promise<void> {
     if (this.isOpen) return Promise.resolve();
     this.looking = this.looking.then(() => this.checkOnce()).catch((error: unknown) => this.failed(error));
@@ -77,13 +77,13 @@ export class KumaGate {
     if (this.isOpen || incarnation === undefined) return;
     const { store, index, clock, hold = DEFAULT_ABSENCE_HOLD } = this.parts;
     const notes = await store.listMetadata(AREA);
-    const known = lifeIn(notes, incarnation);
+    const known = decodeGateState(notes, incarnation);
     const { since, open } = known ?? { since: clock.now(), open: false };
     const whole =
       open || isIncarnationComplete(await this.zones(notes, incarnation), { since, hold, now: clock.now() });
     if (!known || whole !== open) await this.write(INCARNATION, { incarnation, since, open: whole });
     if (!whole) return this.scheduleCheck(since + hold);
-    // The index must contain what zones reported to other replicas before it is sent.
+    // The index must contain what zones reported to other replicas before anything is sent.
     await waitUntilCaughtUp(store, index, this.stopped.signal);
     this.open(incarnation);
   }
@@ -112,9 +112,12 @@ export class KumaGate {
     const { clock, logger } = this.parts;
     if (!this.timer) {
       const until = new Date(at).toISOString();
-      logger.warn('the store is in a new incarnation: Kuma zones hear of others only once all have reported', {
-        until,
-      });
+      logger.warn(
+        'the store is in a new incarnation: Kuma zones get resources of other zones only after all zones have reported',
+        {
+          until,
+        },
+      );
     }
     this.timer?.cancel();
     this.timer = clock.after(at - clock.now(), () => void this.check());
@@ -125,11 +128,13 @@ export class KumaGate {
   }
 
   private failed(error: unknown): void {
-    this.parts.logger.warn('what zones have reported could not be read or noted', { error: errorText(error) });
+    this.parts.logger.warn('the record of which zones have reported could not be read or written', {
+      error: errorText(error),
+    });
   }
 }
 
-function lifeIn(notes: readonly MetadataEntry[], incarnation: string): GateState | undefined {
+function decodeGateState(notes: readonly MetadataEntry[], incarnation: string): GateState | undefined {
   const value = notes.find(({ key }) => key === INCARNATION)?.value;
   if (!isJsonObject(value) || value['incarnation'] !== incarnation) return undefined;
   return { since: Number(value['since']), open: value['open'] === true };

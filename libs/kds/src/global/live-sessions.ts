@@ -13,9 +13,9 @@ export interface LiveStream {
   /** ms since 1970. */
   readonly openedAt: number;
   readonly half: SessionHalf;
-  /** Stored state of the zone as a peer, where its resources are received. */
+  /** Stored state of the zone as a peer, on a stream that receives its resources. */
   readonly peerState?: PeerState;
-  /** Where the zone's state is received: see InboundHalf. */
+  /** See InboundHalf; only on a stream that receives the zone's state. */
   incomplete?(): readonly string[] | undefined;
   /** Ends the stream. */
   close(detail: string): void;
@@ -40,7 +40,7 @@ export class LiveSessions {
     return [...this.zones.keys()];
   }
 
-  /** How the last session of a zone ended that has none now; undefined where it had none on this replica. */
+  /** Returns how the last session of a zone ended; undefined if the zone is connected, or never had a session on this replica. */
   findEnd(zone: string): SessionEnd | undefined {
     return this.ends.get(zone);
   }
@@ -51,8 +51,8 @@ export class LiveSessions {
   }
 
   /**
-   * Adds a stream and closes those of older sessions. False when this session or a later one has had a stream of this
-   * direction already: its writes could not be distinguished from those of this one.
+   * Adds a stream and closes those of older sessions. Returns false if this session or a later one already had a stream
+   * of this direction: the store could not distinguish the writes of the two streams.
    */
   add(zone: string, member: LiveStream): boolean {
     const key = formatKey(zone, member.direction);
@@ -66,7 +66,7 @@ export class LiveSessions {
     return true;
   }
 
-  /** The first stream that is removed ends the session, unless a newer session has replaced it. */
+  /** Removes a stream. The first removed stream ends the session, unless a newer session has replaced it. */
   remove(zone: string, member: LiveStream, end: SessionEnd): void {
     const members = this.zones.get(zone);
     if (!members?.delete(member)) return;
@@ -76,7 +76,7 @@ export class LiveSessions {
     this.changed(zone);
   }
 
-  /** Closes the streams of sessions before `session`. A plain Kuma zone has one session a direction. */
+  /** Closes the streams of sessions before `session`. A plain Kuma zone has one session per direction. */
   closeOlder(zone: string, session: number, direction: Direction | 'both'): void {
     const directions = direction === 'both' ? (['up', 'down'] as const) : [direction];
     for (const key of directions.map((one) => formatKey(zone, one))) {

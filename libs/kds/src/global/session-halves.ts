@@ -14,7 +14,7 @@ import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-opti
 import type { AcceptedStream } from './handshake-handler';
 import type { KumaGate } from './kuma-gate';
 import type { Quarantines } from './zones/zone-decisions';
-import { zoneRefusal } from './zones/zone-rights';
+import { findZoneRefusal } from './zones/zone-rights';
 
 /** Parts that the halves of all sessions of a global share. */
 export interface SessionHalfParts {
@@ -25,15 +25,15 @@ export interface SessionHalfParts {
   readonly kumaIncarnations: KumaIncarnations;
 }
 
-/** An accepted stream of a zone and its way in. */
+/** An accepted stream of a zone and its inbound channel. */
 export interface ZoneStream {
   readonly accepted: AcceptedStream;
   readonly stream: PeerStream;
   readonly channel: InboundChannel;
 }
 
-/** ZoneToGlobalSync of one session: receives what the zone has. */
-export function inboundHalf(
+/** Creates the half that receives the zone's resources (ZoneToGlobalSync). */
+export function createInboundHalf(
   parts: SessionHalfParts,
   { accepted, stream, channel }: ZoneStream,
   peerState: PeerState,
@@ -55,8 +55,9 @@ export function inboundHalf(
     write: (changes, notes) => store.write({ changes, metadata: notes, onRefusal: 'skip', session: { zone, session } }),
     node: { version, config: '', controlPlaneId: instance },
     ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
-    refusal: (id) => (quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : zoneRefusal(options.rights, id)),
-    // Kuma zones may be sent resources of this zone once all of them that cross zones are stored.
+    refusal: (id) =>
+      quarantines.ofZone(zone)?.includes(id) === true ? QUARANTINED : findZoneRefusal(options.rights, id),
+    // Kuma zones may get this zone's resources once all its kinds that cross zones are stored.
     onComplete: (kind) => {
       if (awaited.delete(kind) && awaited.size === 0) void gate.reported(zone);
     },
@@ -64,8 +65,8 @@ export function inboundHalf(
   });
 }
 
-/** GlobalToZoneSync of one session: sends what the zone may know, as long as the stream lasts. */
-export function outboundHalf(
+/** Creates the half that sends the zone the resources it may see (GlobalToZoneSync), until the stream ends. */
+export function createOutboundHalf(
   parts: SessionHalfParts,
   { accepted, stream, channel }: ZoneStream,
   signer: ResumePointSigner,

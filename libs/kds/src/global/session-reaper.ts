@@ -7,16 +7,16 @@ import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
 import type { GlobalSyncOptions } from './global-sync-options';
 
-/** Time between two rounds, ms. */
-const ROUND = 5_000;
+/** Interval between two rounds, ms. */
+const ROUND_INTERVAL = 5_000;
 /** Insights are renewed every second round. */
 const RENEW_ROUNDS = 2;
-/** The peers get bookmarks of kinds that do not change once an hour: well within the retention of tombstones (docs/design.md §2.3). */
+/** Peers get bookmarks of unchanged kinds once an hour: well within the retention of tombstones (docs/design.md §2.3). */
 const BOOKMARK_ROUNDS = 720;
-/** A stream on which nothing moves for this long while something waits is closed, ms (docs/design.md §5). */
+/** A stream is closed if it makes no progress for this long although data waits, ms (docs/design.md §5). */
 const STALL_TIMEOUT = 60_000;
 
-/** Dependencies of a reaper. */
+/** Dependencies of a session reaper. */
 export interface SessionReaperParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;
@@ -26,7 +26,7 @@ export interface SessionReaperParts {
   readonly gate: KumaGate;
 }
 
-/** The periodic work of a global's sync: renews insights, closes stalled streams and those of sessions that another replica replaced. */
+/** Periodic work of a global's sync: renews insights, closes stalled streams and those of sessions that another replica replaced. */
 export class SessionReaper {
   private timer: Timer | undefined;
   private round = 0;
@@ -34,7 +34,7 @@ export class SessionReaper {
   constructor(private readonly parts: SessionReaperParts) {}
 
   start(): void {
-    this.timer = this.parts.options.clock.after(ROUND, () => {
+    this.timer = this.parts.options.clock.after(ROUND_INTERVAL, () => {
       this.start();
       void this.run();
     });
@@ -44,7 +44,7 @@ export class SessionReaper {
     this.timer?.cancel();
   }
 
-  /** One round. */
+  /** Runs one round. */
   async run(): Promise<void> {
     this.round++;
     const { live, fanOut, insights, gate, wholeStates } = this.parts;
@@ -55,7 +55,7 @@ export class SessionReaper {
     const isRenewal = this.round % RENEW_ROUNDS === 0;
     await Promise.all([insights.write(isRenewal ? zones : turned), isRenewal ? wholeStates.mark(zones) : undefined]);
     if (zones.length > 0) await this.endReplaced();
-    // Zones report to other replicas as well.
+    // Zones also report to other replicas.
     if (zones.length > 0) await gate.check();
   }
 
@@ -65,14 +65,14 @@ export class SessionReaper {
     for (const zone of zones) {
       for (const stream of live.of(zone)) {
         if (now - (stream.half.blockedSince ?? now) >= STALL_TIMEOUT) {
-          stream.close(`nothing of what was sent was read for ${STALL_TIMEOUT / 1_000} s`);
+          stream.close(`the zone read nothing for ${STALL_TIMEOUT / 1_000} s`);
           continue;
         }
         const stalled = stream.half.reports().filter((report) => isStalled(report, now, STALL_TIMEOUT));
         if (stalled.length === 0) continue;
         const kinds = stalled.map((report) => report.kind);
-        options.logger.warn('a zone does not take in what it is sent', { zone, kinds, causeway: stream.causeway });
-        // A new stream would bring a Kuma peer nothing: it is only reported.
+        options.logger.warn('a zone does not acknowledge what it is sent', { zone, kinds, causeway: stream.causeway });
+        // A new stream would not help a Kuma peer, so the stall is only logged.
         if (stream.causeway) live.closeZone(zone, `stalled: ${kinds.join(', ')}`);
       }
     }

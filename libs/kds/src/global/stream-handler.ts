@@ -2,7 +2,7 @@ import { globalIdentity, Unavailable } from '@causeway/resources';
 import { waitUntilCaughtUp } from '@causeway/store';
 import type { StreamAuthMonitor } from '../auth/stream-auth-monitor';
 import type { InboundCapacity } from '../session/inbound/inbound-capacity';
-import { peerText } from '../session/peer-limits';
+import { sanitizePeerText } from '../session/peer-limits';
 import { PeerState } from '../session/peer-state';
 import type { ListenedStream, PeerStream } from '../session/peer-stream';
 import type { CallerLog } from '@causeway/runtime';
@@ -12,7 +12,7 @@ import type { ZoneHeaders } from '../wire/headers';
 import { boundedErrorText, toEndReason, printableZone } from './call-failures';
 import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
 import type { LiveSessions, LiveStream } from './live-sessions';
-import { inboundHalf, outboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
+import { createInboundHalf, createOutboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
 import { toZoneCaller } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
@@ -22,7 +22,7 @@ export interface IncomingStream {
   readonly stream: ListenedStream;
   readonly direction: Direction;
   readonly headers: ZoneHeaders;
-  /** Where the peer calls from; absent where the transport has no addresses. */
+  /** Address of the peer; absent if the transport has no addresses. */
   readonly address?: string;
 }
 
@@ -37,7 +37,7 @@ export interface StreamHandlerParts extends SessionHalfParts {
   readonly callerLog: CallerLog;
 }
 
-/** One half of a session, and what it remembers of the zone where it receives. */
+/** One half of a session, and the stored peer state if the half receives. */
 interface OpenHalf {
   readonly half: SessionHalf;
   readonly peerState?: PeerState;
@@ -64,7 +64,7 @@ export class StreamHandler {
       const [compactionRevision] = await Promise.all([options.store.compactionRevision(), caughtUp]);
       this.checkZone(caller.zone);
       open.half.open(compactionRevision);
-      // Kuma zones may wait for what this one is about to get.
+      // Kuma zones may wait for the state that this stream is about to receive.
       if (direction === 'down') void this.parts.gate.check();
     } catch (error) {
       this.refuse(incoming, error);
@@ -77,20 +77,20 @@ export class StreamHandler {
     const { store } = parts.options;
     const { zone } = stream.accepted;
     if (direction === 'down') {
-      return { half: outboundHalf(parts, stream, await ResumePointSigner.read(store, zone)) };
+      return { half: createOutboundHalf(parts, stream, await ResumePointSigner.read(store, zone)) };
     }
     const peerState = await PeerState.read(store, zone, parts.quarantines.getDigests(zone));
-    const half = inboundHalf(parts, stream, peerState);
+    const half = createInboundHalf(parts, stream, peerState);
     return { half, peerState, incomplete: () => half.incompleteKinds() };
   }
 
-  /** The stream; its end is recorded where the zone's messages are the reason. */
+  /** Wraps the stream so that its end is recorded if the zone's messages caused it. */
   private recordingEnd({ stream, direction, headers }: IncomingStream): PeerStream {
     return {
       write: (message) => stream.write(message),
       end: (reason, detail) => {
         if (reason === 'exhausted' || reason === 'malformed') this.record(headers.zone, { direction, reason, detail });
-        stream.end(reason, peerText(detail));
+        stream.end(reason, sanitizePeerText(detail));
       },
     };
   }
@@ -102,7 +102,7 @@ export class StreamHandler {
     endings.note(zone, { ...ending, at: options.clock.now() });
   }
 
-  /** Deletion and quarantine of a Zone end its streams; this stream may have begun after that. Throws Unavailable, Forbidden. */
+  /** Deletion and quarantine of a Zone end its streams; this stream may have begun just after. Throws Unavailable, Forbidden. */
   private checkZone(zone: string): void {
     const { index, registry } = this.parts.options;
     this.parts.quarantines.check(zone);
@@ -110,13 +110,13 @@ export class StreamHandler {
     if (!known && registry.kind('Zone')) throw new Unavailable(`the Zone ${zone} was deleted`);
   }
 
-  /** Ends a stream that could not begin. This is no fact about the zone: the caller may not be the zone it claims to be. */
+  /** Ends a stream that could not begin. It is not recorded for the zone: the caller may not be the zone it claims to be. */
   private refuse({ stream, headers, direction, address = '' }: IncomingStream, error: unknown): void {
     const zone = printableZone(headers);
     const reason = boundedErrorText(error);
     const fields = { zone, direction, address, error: reason };
     this.parts.callerLog.warn(`${zone} ${address}`, 'a stream of a zone could not begin', fields);
-    stream.end(toEndReason(error), peerText(reason));
+    stream.end(toEndReason(error), sanitizePeerText(reason));
   }
 
   /** Adds the stream to the live ones of its zone; the returned function removes it. */
@@ -139,7 +139,7 @@ export class StreamHandler {
       ...(incomplete ? { incomplete } : {}),
       close: (detail) => stream.end('superseded', detail),
     };
-    if (!live.add(zone, open)) stream.end('superseded', `session ${session} has had this stream`);
+    if (!live.add(zone, open)) stream.end('superseded', `session ${session} already had this stream`);
     const unwatch = authMonitor.watch(toZoneCaller(headers), (error) =>
       stream.end(toEndReason(error), boundedErrorText(error)),
     );

@@ -73,7 +73,7 @@ describe('what is noted of a session', () => {
     const parts = {
       store: { write, readMetadata },
       fence,
-      onUnstored: () => undefined,
+      onStoreFailure: () => undefined,
       causeway: true,
       declares: false,
       hadWhole: () => false,
@@ -114,8 +114,8 @@ describe('what is noted of a session', () => {
 
   it('ends the session when the store does not take it: no message may follow for days', async () => {
     const unstored: unknown[] = [];
-    const onUnstored = (what: string, error: unknown): number => unstored.push([what, String(error)]);
-    const { written, complete } = session({ causeway: false, onUnstored }, 1);
+    const onStoreFailure = (what: string, error: unknown): number => unstored.push([what, String(error)]);
+    const { written, complete } = session({ causeway: false, onStoreFailure }, 1);
     complete('Mesh');
     complete('Mesh');
     await turn();

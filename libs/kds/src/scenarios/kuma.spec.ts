@@ -7,7 +7,7 @@ import { hashName } from '@causeway/naming/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { clusterConfig } from '../session/kuma-incarnation';
+import { toClusterConfig } from '../session/kuma-incarnation';
 import { KUMA_DIALECT } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { NODE_FEATURES } from '../wire/node';
@@ -53,7 +53,7 @@ describe('a zone under a Kuma global', () => {
 
   beforeEach(async () => {
     kuma = new KumaGlobal();
-    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Config', [toClusterConfig('cluster-1')]);
     kuma.state.set('Mesh', [MESH]);
     kuma.state.set('MeshService', [service('web', 'global')]);
     await kuma.serve();
@@ -124,13 +124,13 @@ describe('a zone under a Kuma global', () => {
       () => west.sync?.status().kinds.some(({ kind, held }) => kind === 'MeshService' && held === 1) === true,
     );
     expect(west.get(web)).toBeDefined();
-    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Config', [toClusterConfig('cluster-1')]);
     kuma.say('Config');
     await west.lacks(web);
   });
 
   it('keeps what another global does not name until the time has passed', async () => {
-    await rejoin({ Config: [clusterConfig('cluster-2')], MeshService: [], Mesh: [MESH] });
+    await rejoin({ Config: [toClusterConfig('cluster-2')], MeshService: [], Mesh: [MESH] });
     await untilSoon(
       () => west.sync?.status().kinds.some(({ kind, held }) => kind === 'MeshService' && held === 1) === true,
     );
@@ -148,7 +148,7 @@ describe('two zones under a Kuma global', () => {
 
   beforeEach(async () => {
     kuma = new KumaGlobal(['MeshService', 'HostnameGenerator', 'MeshExternalService']);
-    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Config', [toClusterConfig('cluster-1')]);
     kuma.state.set('Mesh', [MESH]);
     await kuma.serve();
     [east, west] = [new TestZone('east'), new TestZone('west')];

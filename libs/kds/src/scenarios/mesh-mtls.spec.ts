@@ -4,7 +4,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { clusterConfig } from '../session/kuma-incarnation';
+import { toClusterConfig } from '../session/kuma-incarnation';
 import type { WireResource } from '../wire/wire-resource';
 
 const MTLS: JsonObject = { mtls: { enabledBackend: 'ca-1', backends: [{ name: 'ca-1', type: 'builtin' }] } };
@@ -63,7 +63,7 @@ describe('the Secrets of Mesh.mtls', () => {
       spec: data(text),
     });
     const secrets = [secret(certificate.name, 'certificate'), secret(key.name, KEY)];
-    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Config', [toClusterConfig('cluster-1')]);
     kuma.state.set('Mesh', [
       { kind: 'Mesh', mesh: '', name: 'default', labels: { 'kuma.io/origin': 'global' }, spec: MTLS },
     ]);

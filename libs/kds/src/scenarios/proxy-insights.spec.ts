@@ -3,7 +3,7 @@ import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
-import { storedInsight } from '../session/proxy-insights';
+import { findStoredInsight } from '../session/proxy-insights';
 import type { InsightSource } from '../zone/insight-view';
 
 const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };
@@ -53,7 +53,7 @@ describe('the connections of the proxies of a zone', () => {
 
     const storedAt = (owner: Resource['id']): JsonObject | undefined => {
       const held = global.get(owner);
-      return held && storedInsight(global.index, held);
+      return held && findStoredInsight(global.index, held);
     };
     const sent = (owner: Resource['id']): unknown =>
       Object(storedAt(owner)?.['subscriptions'])[0]?.status.total.responsesSent;

@@ -22,7 +22,7 @@ describe("a zone's session with the global", () => {
     await global.close();
   });
 
-  /** Runs the sync of a term; resolves with how often it had looked at the term when it was connected, 0 where it never was. */
+  /** Runs the sync of a term; resolves with how often it had looked at the term when it was connected, 0 if it never was. */
   async function runTerm(lapsesAt: number): Promise<number> {
     const { epoch: before, holder } = await zone.state.lease.readEpoch();
     await zone.state.lease.release(before, holder);

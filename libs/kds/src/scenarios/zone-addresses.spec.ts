@@ -10,7 +10,7 @@ import { KumaZone } from '../../../../test/support/kuma-zone';
 import { meshesOf } from '../../../../test/support/meshes';
 import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
-import { clusterConfig } from '../session/kuma-incarnation';
+import { toClusterConfig } from '../session/kuma-incarnation';
 import type { WireResource } from '../wire/wire-resource';
 import { untilSoon } from '../../../../test/support/until';
 
@@ -288,7 +288,7 @@ describe('identities and addresses under a Kuma global', () => {
       spec,
       labels: { ...labels, 'kuma.io/display-name': 'of-global', 'kuma.io/mesh': 'default' },
     });
-    kuma.state.set('Config', [clusterConfig('cluster-1')]);
+    kuma.state.set('Config', [toClusterConfig('cluster-1')]);
     kuma.state.set('Mesh', [{ kind: 'Mesh', mesh: '', name: 'default', labels, spec: {} }]);
     kuma.state.set('MeshTrust', [ofGlobal('MeshTrust', { ...trust(EAST_AUTHORITY), later: true })]);
     kuma.state.set('MeshIdentity', [ofGlobal('MeshIdentity', IDENTITY)]);

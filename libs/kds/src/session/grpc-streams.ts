@@ -20,7 +20,7 @@ const CODES: Readonly<Record<StreamEndReason, status>> = {
  */
 class ReadGate {
   private isOpen = true;
-  /** The call has asked for its next message, which was not read. */
+  /** The call has asked for its next message, which is not read yet. */
   private isDue = false;
   private readonly read: () => void;
 
@@ -45,7 +45,7 @@ class ReadGate {
   }
 }
 
-/** The global's end of a stream. */
+/** The global's side of a stream. */
 export class ServerStream implements ListenedStream {
   private over = false;
   private readonly gate: ReadGate;
@@ -91,7 +91,7 @@ export class ServerStream implements ListenedStream {
   }
 }
 
-/** A zone's end of a stream. */
+/** A zone's side of a stream. */
 export class ClientStream implements ListenedStream {
   private over = false;
   /** The call has ended, whichever side ended it. */
@@ -129,8 +129,8 @@ export class ClientStream implements ListenedStream {
   end(_reason: StreamEndReason, detail: string): void {
     if (this.over) return;
     this.finish(detail);
-    // Not within a callback of the connection: HTTP/2 in Node 20 then never returns from resetting a stream that the
-    // peer ends at the same moment.
+    // Deferred out of callbacks of the connection: in Node 20, HTTP/2 otherwise never returns from resetting a stream
+    // that the peer ends at the same moment.
     void nextTurn().then(() => {
       if (!this.ended) this.call.cancel();
     });

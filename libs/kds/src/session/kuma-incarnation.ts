@@ -1,19 +1,19 @@
 import type { IncomingResponse } from '../wire/response';
 import type { WireResource } from '../wire/wire-resource';
 
-/** The kind by which a Kuma global tells its zones which global it is (docs/reference/kds-wire.md §7 Cluster id). */
-export const CONFIG = 'Config';
+/** The kind in which a Kuma global sends its cluster id to its zones (docs/reference/kds-wire.md §7 Cluster id). */
+export const CONFIG_KIND = 'Config';
 
 const CLUSTER_ID = 'kuma-cluster-id';
 
-/** The Config that a Kuma zone expects of its global; `incarnation` is what identifies this global. */
-export function clusterConfig(incarnation: string): WireResource {
+/** Returns the Config that a Kuma zone expects of its global; `incarnation` is this global's cluster id. */
+export function toClusterConfig(incarnation: string): WireResource {
   const labels = { 'kuma.io/origin': 'global' };
-  return { kind: CONFIG, name: CLUSTER_ID, mesh: '', labels, spec: { config: incarnation } };
+  return { kind: CONFIG_KIND, name: CLUSTER_ID, mesh: '', labels, spec: { config: incarnation } };
 }
 
-/** The cluster id in a response of kind Config; undefined where the response has none. */
-export function clusterIdIn(response: IncomingResponse): string | undefined {
+/** Returns the cluster id in a response of kind Config; undefined if the response has none. */
+export function findClusterId(response: IncomingResponse): string | undefined {
   for (const received of response.resources) {
     if (!received.ok || received.resource.name !== CLUSTER_ID) continue;
     const { config } = received.resource.spec;
@@ -23,8 +23,8 @@ export function clusterIdIn(response: IncomingResponse): string | undefined {
 }
 
 /**
- * The incarnation of a plain Kuma peer. Its state does not name it: a zone sends it as the control-plane id of its node
- * metadata, a global as the cluster id of a Config (docs/design.md §5 A new incarnation is not a deletion either).
+ * The incarnation of a plain Kuma peer. Its state does not name one: a zone sends it as the control-plane id of its
+ * node metadata, a global as the cluster id of a Config (docs/design.md §5 A new incarnation is not a deletion either).
  */
 export class KumaIncarnation {
   private id: string | undefined;
@@ -35,14 +35,14 @@ export class KumaIncarnation {
     return this.id;
   }
 
-  /** An empty id is ignored. */
+  /** Records the peer's id; ignores an empty one. */
   learn(id: string): void {
     if (id === '' || id === this.id) return;
     this.id = id;
     this.listener?.();
   }
 
-  /** Calls `listener` when another id is learnt, until the returned function is called; it replaces the former listener. */
+  /** Calls `listener` when the id changes, until the returned function is called; replaces the former listener. */
   onLearnt(listener: () => void): () => void {
     this.listener = listener;
     return () => {
@@ -51,7 +51,7 @@ export class KumaIncarnation {
   }
 }
 
-/** The incarnations of the plain Kuma zones of a global; both streams of a zone share one, over all its sessions. */
+/** The incarnations of the plain Kuma zones of a global; both streams of a zone share one, across all its sessions. */
 export class KumaIncarnations {
   private readonly byZone = new Map<string, KumaIncarnation>();
 

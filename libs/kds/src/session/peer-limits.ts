@@ -3,34 +3,34 @@ import { shortened, type Registry } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
 import type { DeliveryResult } from '../wire/request';
 
-/** Most rejections that a text lists; the text has their total. */
-const LISTED = 100;
+/** Maximum number of rejections listed in a text; the text ends with their total. */
+const MAX_LISTED = 100;
 
-/** Most rejections in a line of the log. */
-const LOGGED = 10;
+/** Maximum number of rejections in a log line. */
+const MAX_LOGGED = 10;
 
-/** Longest reason of one rejection, characters. */
+/** Maximum length of one rejection's reason, characters. */
 const MAX_REASON = 512;
 
 const MAX_TEXT_LENGTH = 16 * 1024;
 
-/** Most bytes of all results in one answer. */
+/** Maximum bytes of all results in one answer. */
 const MAX_RESULTS_LENGTH = 512 * 1024;
 
-/** Bytes of a result beside its texts. */
+/** Bytes of a result in addition to its texts. */
 const RESULT_OVERHEAD = 80;
 
-/** At most `most` characters of a peer's text, without NUL and halves of surrogate pairs; `…` marks what is cut. */
-export function peerText(text: string, most = MAX_REASON): string {
+/** Returns at most `most` characters of a peer's text, without NUL and halves of surrogate pairs; `…` marks a cut. */
+export function sanitizePeerText(text: string, most = MAX_REASON): string {
   return Buffer.from(shortened(text, most, '…').replaceAll('\0', '\ufffd')).toString();
 }
 
-/** The text of an answer that rejects resources: the first rejections and their total. */
-export function rejectionText(refused: readonly Rejection[], formatName: (wireKey: string) => string): string {
+/** Returns the text of a NACK: the first rejections and their total. */
+export function formatRejections(refused: readonly Rejection[], formatName: (wireKey: string) => string): string {
   const lines = ['user error'];
   let size = 0;
-  for (const { wireKey, reason } of refused.slice(0, LISTED)) {
-    const line = `${peerText(formatName(wireKey))}: ${peerText(reason)}`;
+  for (const { wireKey, reason } of refused.slice(0, MAX_LISTED)) {
+    const line = `${sanitizePeerText(formatName(wireKey))}: ${sanitizePeerText(reason)}`;
     size += Buffer.byteLength(line) + 1;
     if (size > MAX_TEXT_LENGTH) break;
     lines.push(line);
@@ -39,23 +39,23 @@ export function rejectionText(refused: readonly Rejection[], formatName: (wireKe
   return [...lines, ...(left > 0 ? [`and ${left} more; ${refused.length} in all`] : [])].join('\n');
 }
 
-/** The first rejections and their total, as fields of one log line. */
-export function rejectionFields(
+/** Returns the first rejections and their total, as fields of one log line. */
+export function toRejectionFields(
   refused: readonly Rejection[],
   formatName: (wireKey: string) => string,
 ): { readonly rejected: readonly string[]; readonly total: number } {
   const rejected = refused
-    .slice(0, LOGGED)
-    .map(({ wireKey, reason }) => peerText(`${peerText(formatName(wireKey), 200)}: ${reason}`, 400));
+    .slice(0, MAX_LOGGED)
+    .map(({ wireKey, reason }) => sanitizePeerText(`${sanitizePeerText(formatName(wireKey), 200)}: ${reason}`, 400));
   return { rejected, total: refused.length };
 }
 
-/** As many results as an answer may have; the text of the answer has their total. */
-export function boundedResults(results: Iterable<DeliveryResult>): readonly DeliveryResult[] {
+/** Returns as many results as an answer may have; the text of the answer has their total. */
+export function limitResults(results: Iterable<DeliveryResult>): readonly DeliveryResult[] {
   const bounded: DeliveryResult[] = [];
   let size = 0;
   for (const result of results) {
-    const reason = peerText(result.reason);
+    const reason = sanitizePeerText(result.reason);
     const texts = [result.name, result.mesh, result.kind, result.version, reason];
     size += texts.reduce((sum, text) => sum + Buffer.byteLength(text), RESULT_OVERHEAD);
     if (size > MAX_RESULTS_LENGTH) break;
@@ -64,19 +64,19 @@ export function boundedResults(results: Iterable<DeliveryResult>): readonly Deli
   return bounded;
 }
 
-/** Most kinds on one stream that are not known here: Kuma has a few dozen that this registry lacks, and definitions may be on their way. */
+/** Maximum number of unknown kinds on one stream: Kuma has a few dozen that this registry lacks, and definitions may be on their way. */
 export const MAX_UNKNOWN_KINDS = 64 + MAX_DECLARED_KINDS;
 
-/** How a kind that a peer names is to be treated. */
+/** Whether a kind that a peer names is accepted, and whether it is new. */
 export type KindAdmission = 'known' | 'first' | 'again' | 'too-many';
 
-/** The kinds that a peer names on one stream. The number of those that are not known here is bounded. */
+/** The kinds that a peer names on one stream. The number of unknown ones is bounded. */
 export class SubscribedKinds {
   private readonly unknown = new Set<string>();
 
   constructor(private readonly registry: Registry) {}
 
-  /** `first`: the kind is not known here and named for the first time. */
+  /** Returns `first` for an unknown kind that is named for the first time. */
   classify(kind: string): KindAdmission {
     if (this.registry.kind(kind)) return 'known';
     if (this.unknown.has(kind)) return 'again';

@@ -8,13 +8,13 @@ import {
   type PendingIncarnation,
 } from '@causeway/sync';
 
-/** A position up to which one kind of a peer's state was received completely (extension cw-resume). */
+/** A position up to which one kind of a peer's state was completely received (extension cw-resume). */
 export interface ResumePoint {
   readonly incarnation: string;
   readonly revision: number;
   /** Hash of the rules that selected the state. */
   readonly view: string;
-  /** By it the peer recognises a point that it issued; absent from older peers. */
+  /** The peer recognises by it a point that it issued; absent from older peers. */
   readonly mac?: string;
 }
 
@@ -25,20 +25,20 @@ const POINT = 'point/';
 /** The global as a peer of a zone. */
 export const GLOBAL_PEER = '';
 
-/** Area of the notes about a peer. */
+/** Returns the area of the metadata entries about a peer. */
 export function peerArea(peer: string): string {
   return `sync/${peer}`;
 }
 
-/** The note by which a peer is asked for the whole of a kind in its next session. */
-export function forgottenPoint(peer: string, kind: string): MetadataEntry {
+/** Returns the metadata entry that deletes a resume point, so that the peer sends the full state of the kind in its next session. */
+export function toPointDeletion(peer: string, kind: string): MetadataEntry {
   return { area: peerArea(peer), key: POINT + kind, value: null };
 }
 
 /**
- * The operator accepts the pending incarnation of a peer, on any replica. The confirmation is a note beside the log: the
- * replica with the peer's stream reads it, and so does every later session. Returns the incarnation; undefined where none
- * is pending. Idempotent. `peer` as for `PeerState.read`. Throws Unavailable.
+ * Accepts the pending incarnation of a peer for the operator, on any replica, by a metadata entry: the replica with the
+ * peer's stream reads it, and so does every later session. Returns the incarnation; undefined if none is pending.
+ * Idempotent. `peer` as for `PeerState.read`. Throws Unavailable.
  */
 export async function confirmPeerIncarnation(
   store: ResourceStore,
@@ -52,7 +52,7 @@ export async function confirmPeerIncarnation(
   return pending;
 }
 
-/** Who acts on the operator's confirmation of a peer's pending incarnation. */
+/** Acts on the operator's confirmation of a peer's pending incarnation. */
 export interface ConfirmationListener {
   /** The pending incarnation is confirmed. Never rejects. */
   confirmed(): Promise<void>;
@@ -61,13 +61,13 @@ export interface ConfirmationListener {
 }
 
 /**
- * Stored state of a peer, beside the log: the resume points of the peer's state, and the accepted and
- * the pending incarnation of the peer's store. Read when a session begins; each note is written with the changes that it
- * describes. Owner of the question whether the operator has confirmed the pending incarnation.
+ * Stored state of a peer, in metadata entries: its resume points, and the accepted and the pending incarnation of its
+ * store. Read when a session begins; each entry is written with the changes that it describes. Also checks whether the
+ * operator has confirmed the pending incarnation.
  */
 export class PeerState {
   private readonly points = new Map<string, ResumePoint>();
-  /** By kind: digest of the resources that were not accepted when the point was reached. */
+  /** By kind: digest of the rules that excluded resources when the point was reached. */
   private readonly digests = new Map<string, string>();
   private current: KnownIncarnation = NO_INCARNATION;
   /** The incarnation that the operator confirmed last. */
@@ -84,8 +84,8 @@ export class PeerState {
   }
 
   /**
-   * `peer` is a zone's name, or GLOBAL_PEER. `digestOf` identifies the resources of a kind that are not accepted now: a
-   * point that was reached under another digest describes another state. Throws Unavailable.
+   * `peer` is a zone's name, or GLOBAL_PEER. `digestOf` returns the digest of the rules that exclude resources of a
+   * kind now: a point with another digest describes another state. Throws Unavailable.
    */
   static async read(
     store: ResourceStore,
@@ -139,17 +139,17 @@ export class PeerState {
     }
   }
 
-  /** The resume points by kind. */
+  /** Returns the resume points by kind. */
   resumePoints(): ReadonlyMap<string, ResumePoint> {
     return this.points;
   }
 
-  /** The points that describe the state as it would be accepted now: the peer need not send that state again. */
+  /** Returns the points that describe the state under the current exclusion rules: the peer need not send that state again. */
   resumablePoints(): ReadonlyMap<string, ResumePoint> {
     return new Map([...this.points].filter(([kind]) => this.digests.get(kind) === this.getDigest(kind)));
   }
 
-  /** Remembers a point; the returned note is to be written with the state. */
+  /** Records a point; write the returned entry with the state. */
   recordPoint(kind: string, point: ResumePoint): MetadataEntry {
     const digest = this.getDigest(kind);
     this.points.set(kind, point);
@@ -157,21 +157,21 @@ export class PeerState {
     return { area: this.area, key: POINT + kind, value: { ...point, ...(digest === '' ? {} : { cut: digest }) } };
   }
 
-  /** Forgets all points of an incarnation; the returned notes are to be written. */
+  /** Deletes all points of an incarnation; write the returned entries. */
   forgetPoints(incarnation: string): MetadataEntry[] {
     const kinds = [...this.points].filter(([, point]) => point.incarnation === incarnation).map(([kind]) => kind);
     for (const kind of kinds) this.points.delete(kind);
-    return kinds.map((kind) => forgottenPoint(this.peer, kind));
+    return kinds.map((kind) => toPointDeletion(this.peer, kind));
   }
 
-  /** Remembers the incarnations; the returned note is to be written. Undefined where nothing has changed. */
+  /** Records the incarnations; write the returned entry. Undefined if nothing has changed. */
   recordIncarnation(known: KnownIncarnation): MetadataEntry | undefined {
     const note = this.incarnationNote(known);
     if (note) this.current = known;
     return note;
   }
 
-  /** The note that `recordIncarnation` would return. */
+  /** Returns the entry that `recordIncarnation` would return. */
   incarnationNote(known: KnownIncarnation): MetadataEntry | undefined {
     if (known === this.current || isSameIncarnation(known, this.current)) return undefined;
     const { accepted, pending } = known;

@@ -2,11 +2,11 @@
 export type StreamEndReason =
   /** A newer session of the zone replaced it, or the operator closed it. */
   | 'superseded'
-  /** This process stops. */
+  /** This process shuts down. */
   | 'shutdown'
   /** A message cannot be decoded. */
   | 'malformed'
-  /** The caller is authenticated and not authorised. */
+  /** The caller is authenticated but not authorised. */
   | 'refused'
   /** The caller is not authenticated, or no longer. */
   | 'unauthenticated'
@@ -24,9 +24,9 @@ export interface StreamListener {
   ended(reason: string): void;
 }
 
-/** A stream of messages to and from one peer: gRPC's, or a pipe in a test. */
+/** A stream of messages to and from one peer: over gRPC, or a pipe in a test. */
 export interface PeerStream {
-  /** False: buffered, but the peer reads too slowly; wait for `drain`. */
+  /** Returns false if the message is buffered but the peer reads too slowly; wait for `drain`. */
   write(message: Buffer): boolean;
   /** Ends the stream for both sides. Only the first call has an effect. */
   end(reason: StreamEndReason, detail: string): void;
@@ -35,8 +35,8 @@ export interface PeerStream {
 /** A stream that delivers the peer's messages once it has a listener. */
 export interface ListenedStream extends PeerStream {
   listen(listener: StreamListener): void;
-  /** Reads no further message, so that flow control holds the peer back; one message may still arrive. Idempotent. */
+  /** Stops reading, so that flow control delays the peer; one message may still arrive. Idempotent. */
   pause(): void;
-  /** Reads again. Idempotent. */
+  /** Resumes reading. Idempotent. */
   resume(): void;
 }

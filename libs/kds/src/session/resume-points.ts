@@ -4,7 +4,7 @@ import type { ResourceStore } from '@causeway/store';
 import type { ResumePoint } from './peer-state';
 
 /**
- * Signs the resume points of this store's state for one peer, and verifies the points that the peer shows (extension
+ * Signs the resume points of this store for one peer, and verifies the points that the peer presents (extension
  * cw-resume). Only the store can sign: its key never leaves it.
  */
 export class ResumePointSigner {
@@ -18,13 +18,13 @@ export class ResumePointSigner {
     return new ResumePointSigner(await store.pointKey(), peer);
   }
 
-  /** The MAC of a point of a kind that this peer is given; base64url. */
+  /** Returns the MAC of a point of a kind for this peer; base64url. */
   mac(kind: string, { incarnation, revision, view }: ResumePoint): string {
     const text = JSON.stringify([this.peer, kind, incarnation, revision, view]);
     return createHmac('sha256', this.key).update(text).digest('base64url');
   }
 
-  /** Whether this store gave the peer this point. Takes the same time for every MAC of the right length. */
+  /** Returns whether this store issued this point to the peer. Takes constant time for MACs of the right length. */
   isAuthentic(kind: string, point: ResumePoint): boolean {
     const [given, wanted] = [point.mac ?? '', this.mac(kind, point)].map((text) => Buffer.from(text, 'latin1'));
     return (
@@ -39,20 +39,20 @@ interface DoubtfulPoint {
   readonly revision: number;
 }
 
-/** The meaning of the points of this store's state that a peer shows. */
+/** The result of evaluating the resume points that a peer presents. */
 export interface EvaluatedPoints {
   /** Points that the peer can resume from. */
   readonly points: ReadonlyMap<string, ResumePoint>;
-  /** The peer holds a point that this store issued and lacks: the store was set back. */
+  /** The peer holds a point that this store issued but no longer contains: the store was restored from a backup. */
   readonly isSetBack: boolean;
   /** The first point beyond the head that this store did not issue. */
   readonly doubtful?: DoubtfulPoint;
 }
 
 /**
- * Judges the points that a peer shows. Only a point of this incarnation beyond `head` that this store signed proves that
- * the store was set back (docs/design.md §2.7). Any other point beyond `head` is ignored, so the peer gets the whole state of
- * that kind. A point up to `head` needs no signature: a false one harms only the peer itself.
+ * Evaluates the points that a peer presents. Only a point of this incarnation beyond `head` that this store signed proves
+ * that the store was restored from a backup (docs/design.md §2.7). Any other point beyond `head` is ignored, so the peer
+ * gets the full state of that kind. A point up to `head` needs no signature: a false one harms only the peer itself.
  */
 export function evaluateClaimedPoints(
   claimed: Iterable<readonly [string, ResumePoint]>,

@@ -5,11 +5,11 @@ import type { CopyPut } from './inbound/decode-message';
 import type { OutboundItem } from './outbound/peer-index-view';
 import type { Session } from './session';
 
-/** Most spans of one message, so that a large one does not push out all others. */
+/** Maximum number of spans of one message, so that a large message does not push out all others. */
 const MAX_SPANS = 50;
 
-/** A span for each resource of a message that was written to the stream of a peer because of a traced change. */
-export function traceSent(
+/** Records a span for each resource of a sent message whose change is traced. */
+export function traceSentResources(
   { tracer = noTracer, clock, role, zone }: Session,
   { kind, put }: { readonly kind: string; readonly put: readonly OutboundItem[] },
 ): void {
@@ -22,16 +22,16 @@ export function traceSent(
   }
 }
 
-/** The copies of a message, each in a span of its own where its change is traced. */
+/** The copies of a message; traced ones have their own spans. */
 export interface TracedCopies {
-  /** The copies as they are to be written: what is done because of one hangs on its span. */
+  /** The copies to write: later work caused by a copy becomes a child of its span. */
   readonly puts: InboundChanges<CopyPut>['puts'];
-  /** Ends the spans; `failure` says why nothing was written. */
+  /** Ends the spans; `failure` is why nothing was written. */
   end(failure?: string): void;
 }
 
-/** Begins the spans of copies that are written now. */
-export function tracedCopies(
+/** Begins the spans of copies that are about to be written. */
+export function traceCopies(
   puts: InboundChanges<CopyPut>['puts'],
   { tracer = noTracer, clock }: { readonly tracer?: Tracer | undefined; readonly clock: Clock },
 ): TracedCopies {

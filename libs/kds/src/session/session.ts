@@ -12,11 +12,11 @@ export type Direction = 'down' | 'up';
 export interface Session {
   /** Role of this control plane. */
   readonly role: 'global' | 'zone';
-  /** The zone of the session: the peer of a global, this control plane in a zone. */
+  /** The zone of the session: the peer of a global; in a zone, this control plane. */
   readonly zone: string;
-  /** Whether the peer has shaken hands; a peer that has not is plain Kuma. */
+  /** Whether the peer has done a handshake; one that has not is plain Kuma. */
   readonly causeway: boolean;
-  /** Whether both ends know kinds that are called by name and group; follows from `extensions`. */
+  /** Whether both ends support kinds that are named by name and group; follows from `extensions`. */
   readonly groups: boolean;
   /** Extensions that both ends support. */
   readonly extensions: readonly string[];
@@ -29,23 +29,23 @@ export interface Session {
 
 /** One direction of a session: `InboundHalf` receives the peer's state, `OutboundHalf` sends ours. */
 export interface SessionHalf {
-  /** Takes a message of the peer. A promise: the next message waits until it resolves; it never rejects. */
+  /** Processes a message of the peer. If it returns a promise, the next message waits until it resolves; it never rejects. */
   message(bytes: Buffer): Promise<void> | void;
-  /** The peer has read what was written to its stream. */
+  /** The peer has read everything that was written to its stream. */
   drain(): void;
-  /** The index holds everything that was written before the session; the store knows every deletion after `compactionRevision`. */
+  /** Starts the half. The index must contain everything written before the session; the store must know every deletion after `compactionRevision`. */
   open(compactionRevision: number): void;
   /** Progress of each kind. */
   reports(): readonly KindReport[];
-  /** Bytes that were sent and not answered; 0 where state is received. */
+  /** Bytes sent and not acknowledged; 0 in the inbound half. */
   readonly unanswered: number;
   /** Since when the peer reads nothing although its buffers are full, ms since 1970; undefined while it reads. */
   readonly blockedSince: number | undefined;
-  /** Resolves when this half writes nothing any more. Idempotent. */
+  /** Resolves when no more writes of this half are under way. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Hands the messages of a stream to its half until the stream ends; then closes the half and calls `ended`. */
+/** Delivers the messages of a stream to its half until the stream ends; then closes the half and calls `ended`. */
 export function deliver({ queue, lifetime }: InboundChannel, half: SessionHalf, ended: (reason: string) => void): void {
   const consumer: MessageConsumer = {
     message: (bytes) => half.message(bytes),

@@ -13,7 +13,7 @@ import type { CopyFacts } from '@causeway/store';
 import { kumaTranslation } from '@causeway/kuma';
 import { CREATION_ORDER_LABEL, type WireResource } from './wire-resource';
 
-/** The properties of a kind that decide the identity of a copy. */
+/** The properties of a kind that determine the identity of a copy. */
 export type CopiedKind = Pick<Kind, 'scope' | 'namespaced' | 'sync'>;
 
 /** The sender of a resource: the global, or a zone by its authenticated name. */
@@ -31,7 +31,7 @@ export interface Copy {
 export type CopyResult = { readonly ok: true; readonly copy: Copy } | { readonly ok: false; readonly reason: string };
 
 /**
- * The copy that a received resource becomes, or why it is rejected. The zone of a zone's resources is the sender,
+ * Returns the copy of a received resource, or why it is rejected. The zone of a zone's resources is the sender,
  * whatever their content claims (docs/design.md §5 Ownership, docs/reference/kds-wire.md §4.4). Ambiguous identities
  * and those of the wrong scope are rejected. Without `cw-meta` the copy has origin incarnation '' and revision 0, which
  * order nothing, a uid derived from the identity, generation 0 and creation time 0.

@@ -13,27 +13,25 @@ export const Extension = {
   sources: 'cw-sources',
 } as const;
 
-/** Encoding of resources for one peer: `json` for our specs as JSON, else Kuma's messages; `meta` with our metadata. */
+/** How resources are encoded for one peer: with `json` our specs as JSON, else Kuma's messages; with `meta` our metadata. */
 export interface Dialect {
   readonly json: boolean;
   readonly meta: boolean;
-  /**
-   * In which of Kuma's forms the peer reads the sources of certificates. `any`: in both, and it knows `usedBy` of Secrets (cw-sources).
-   */
+  /** The form of certificate sources that the peer reads. `any`: both forms, and `usedBy` of Secrets (cw-sources). */
   readonly sources: 'any' | SourceForm;
 }
 
 /** For a plain Kuma peer up to 2.14.5. */
 export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'untyped' });
 
-/** The dialect of a session with these extensions; `form` is what a peer without cw-sources reads. */
+/** Returns the dialect of a session with these extensions; `form` is what a peer without cw-sources reads. */
 export function computeDialect(features: Iterable<string>, form: SourceForm = 'untyped'): Dialect {
   const used = new Set(features);
   const sources = used.has(Extension.sources) ? 'any' : form;
   return { json: used.has(Extension.json), meta: used.has(Extension.meta), sources };
 }
 
-/** The extensions that both sides know, in the order of `ours`. */
+/** Returns the extensions that both sides support, in the order of `ours`. */
 export function sharedExtensions(ours: readonly string[], theirs: Iterable<string>): readonly string[] {
   const known = new Set(theirs);
   return ours.filter((feature) => known.has(feature));
@@ -42,7 +40,7 @@ export function sharedExtensions(ours: readonly string[], theirs: Iterable<strin
 /** Kinds whose specs differ by `Dialect.sources`. */
 const WITH_SOURCES: readonly string[] = ['MeshExternalService', 'Secret'];
 
-/** Returns the part of a dialect that decides what a peer gets of a kind: a peer that was sent another form before begins with the whole state. */
+/** Returns the part of a dialect that changes what a peer gets of a kind: a peer that was sent another form before begins with the full state. */
 export function sourcesView(kind: string, { sources }: Dialect): string {
   return sources === 'any' && WITH_SOURCES.includes(kind) ? '+sources' : '';
 }

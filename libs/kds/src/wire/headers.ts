@@ -16,17 +16,17 @@ export interface ZoneHeaders {
   readonly zone: string;
   readonly version: string;
   readonly features: readonly string[];
-  /** Of Kuma 3 only. */
+  /** Sent by Kuma 3 only. */
   readonly zoneVersion?: string;
   /** From the handshake; absent from a plain Kuma zone. */
   readonly session?: number;
-  /** Extensions agreed on in the handshake; sent as further features, of which Kuma ignores unknown ones. */
+  /** Extensions agreed on in the handshake; sent as additional features, since Kuma ignores unknown features. */
   readonly extensions?: readonly string[];
   /** Zone token without the scheme. */
   readonly token?: string;
 }
 
-/** Headers of a call. Each feature is a header of its own: a Kuma global requires that. */
+/** Encodes the headers of a call. Each feature is a header of its own: a Kuma global requires that. */
 export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features' | 'zoneVersion'>): Metadata {
   const metadata = new Metadata();
   metadata.set(Header.zone, headers.zone);
@@ -38,7 +38,7 @@ export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features' | 'zoneV
   return metadata;
 }
 
-/** Node joins repeated headers with commas, so both forms are read. A session that is not a number is ignored. */
+/** Decodes the headers of a call. Node joins repeated headers with commas, so both forms are read. A session that is not a number is ignored. */
 export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
   const session = parseSession(first(metadata, Header.session) ?? '');
   const zoneVersion = first(metadata, Header.zoneVersion);

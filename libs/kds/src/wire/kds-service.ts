@@ -2,7 +2,7 @@ import { compressionAlgorithms, type ChannelOptions } from '@grpc/grpc-js';
 import { KDSSyncServiceService } from '@causeway/proto-gen';
 
 /**
- * Maximum message size of both ends: a Kuma peer gets all of a kind in one message (docs/reference/kds-wire.md §1.1).
+ * Maximum message size of both ends: a Kuma peer gets all resources of a kind in one message (docs/reference/kds-wire.md §1.1).
  */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ export const kdsChannelOptions: { readonly client: ChannelOptions; readonly serv
     'grpc.keepalive_timeout_ms': 15_000,
     // A Causeway session has two streams, a Kuma zone has a few more.
     'grpc.max_concurrent_streams': 64,
-    // A connection without calls is closed; a zone opens a new one.
+    // An unused connection is closed; a zone opens a new one.
     'grpc.max_connection_idle_ms': 60_000,
   },
 };
@@ -50,8 +50,7 @@ const bytesOnly = {
 
 /**
  * KDSSyncService with raw bytes as messages, for `encodeResponse`, `encodeRequest`, `decodeResponse` and
- * `decodeRequest`. A message is encoded once for many streams, and the stream, not gRPC, handles one that cannot be
- * decoded.
+ * `decodeRequest`. A message is encoded once for many streams, and the stream, not gRPC, handles decoding errors.
  */
 export const kdsSyncService = {
   globalToZoneSync: { ...KDSSyncServiceService.globalToZoneSync, ...bytesOnly },

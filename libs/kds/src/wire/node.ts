@@ -1,7 +1,7 @@
 import { Node } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** Features in the node of every first request, of zone and global (docs/reference/kds-wire.md §2.2). */
+/** Features in the node of every first request, of zones and globals (docs/reference/kds-wire.md §2.2). */
 export const NODE_FEATURES = [
   'zone-token',
   'hash-suffix',
@@ -23,14 +23,14 @@ export interface NodeMetadata {
 }
 
 /**
- * `node` of a request. `id` is the zone's name in both directions; metadata is in first requests only
+ * Encodes `node` of a request. `id` is the zone's name in both directions; only first requests have metadata
  * (docs/reference/kds-wire.md §2.2).
  */
 export function encodeNode(id: string, metadata: NodeMetadata | undefined): Node {
   return { ...Node.create({ id }), metadata: metadata === undefined ? undefined : toStruct(metadata) };
 }
 
-/** Metadata of a node. Missing or malformed fields are empty: sync needs none of them. */
+/** Decodes the metadata of a node. Missing or malformed fields become empty: sync needs none of them. */
 export function decodeNodeMetadata(node: Node | undefined): NodeMetadata | undefined {
   const metadata: unknown = node?.metadata;
   if (!isJsonObject(metadata)) return undefined;

@@ -19,7 +19,7 @@ const OPAQUE_TYPE = '@type';
 const OPAQUE_VALUE = '@value';
 const OPEN_BRACE = 0x7b;
 
-/** The spec in the language of the peer. Throws, with the reason, if Kuma's message cannot express it. */
+/** Encodes the spec in the format of the peer. Throws, with the reason, if Kuma's message cannot express it. */
 export function encodeSpec(resource: WireResource, dialect: Dialect, options: KumaOptions): Payload {
   const { kind } = resource;
   const spec = specFor(dialect, resource);
@@ -34,8 +34,8 @@ export function encodeSpec(resource: WireResource, dialect: Dialect, options: Ku
 }
 
 /**
- * The spec without what the peer would misread: users of Secrets, and sources in the other of Kuma's forms. Throws for trust of a form that
- * this version cannot read: who reads a part of it as absent would believe anybody.
+ * Returns the spec without fields that the peer would misread: users of Secrets, and sources in the other of Kuma's forms. Throws
+ * for trust of a form that this version cannot read: a peer that ignores the unreadable part would trust every certificate.
  */
 function specFor({ sources }: Dialect, { kind, spec }: Pick<WireResource, 'kind' | 'spec'>): JsonObject {
   if (sources === 'any') return spec;
@@ -49,7 +49,7 @@ function specFor({ sources }: Dialect, { kind, spec }: Pick<WireResource, 'kind'
   return withSourcesIn(sources, spec);
 }
 
-/** The status in the language of the peer, as JSON; undefined if the resource has none. */
+/** Encodes the status in the format of the peer, as JSON; undefined if the resource has none. */
 export function encodeStatus(resource: WireResource, dialect: Dialect): string | undefined {
   const { kind, status } = resource;
   if (status === undefined) return undefined;
@@ -57,7 +57,7 @@ export function encodeStatus(resource: WireResource, dialect: Dialect): string |
   return JSON.stringify(translate === undefined ? status : translate(status));
 }
 
-/** The spec in our language. Throws if it cannot be decoded or is another message than that of its kind. */
+/** Decodes the spec into our format. Throws if it cannot be decoded or has the message type of another kind. */
 export function decodeSpec(kind: string, any: Any | undefined, dialect: Dialect): JsonObject {
   if (any === undefined) throw new TypeError('spec is missing');
   const { proto, fromKumaSpec } = kumaTranslation(kind);
@@ -72,7 +72,7 @@ export function decodeSpec(kind: string, any: Any | undefined, dialect: Dialect)
   return proto.decode(any.value);
 }
 
-/** The status in our language; undefined if the peer sent none. Throws if it is not a JSON object. */
+/** Decodes the status into our format; undefined if the peer sent none. Throws if it is not a JSON object. */
 export function decodeStatus(
   resource: Omit<WireResource, 'spec'>,
   any: Any | undefined,

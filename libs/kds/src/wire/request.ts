@@ -23,17 +23,17 @@ const OUTCOMES = {
   superseded: ResourceOutcome.RESOURCE_OUTCOME_SUPERSEDED,
 } as const;
 
-/** Result of one resource that a peer was sent (docs/design.md §5 cw-result). All three acknowledge it. */
+/** Result of applying one resource at the receiver (docs/design.md §5 cw-result). All three outcomes acknowledge it. */
 export interface DeliveryResult extends WireKey {
   readonly kind: string;
   /** Version of the resource; empty for a removal. */
   readonly version: string;
   readonly outcome: 'applied' | 'rejected' | 'superseded';
-  /** For the operator; empty unless rejected. */
+  /** Reason for the operator; empty unless rejected. */
   readonly reason: string;
 }
 
-/** The creation order that counts of a resource that the peer sent with another one (docs/design.md §5 cw-order). */
+/** The creation order that counts for a resource that the peer sent with another one (docs/design.md §5 cw-order). */
 export interface CountedOrder {
   readonly mesh: string;
   /** Zone of origin; empty for kinds that no zone owns. */
@@ -43,7 +43,7 @@ export interface CountedOrder {
   readonly creationOrder: number;
 }
 
-/** First request of a kind on a stream; asks for the whole state. */
+/** First request of a kind on a stream; requests the full state. */
 export interface SubscribeRequest {
   readonly type: 'subscribe';
   readonly kind: string;
@@ -81,10 +81,7 @@ interface NackRequest {
 
 export type WireRequest = SubscribeRequest | AckRequest | NackRequest;
 
-/**
- * The bytes of a DeltaDiscoveryRequest. Each has `node`: a Kuma peer fails without it (docs/reference/kds-wire.md
- * §2.3).
- */
+/** Encodes a DeltaDiscoveryRequest. Each has `node`: a Kuma peer fails without it (docs/reference/kds-wire.md §2.3). */
 export function encodeRequest(request: WireRequest): Buffer {
   const { kind, zone } = request;
   const metadata = request.type === 'subscribe' ? request.metadata : undefined;
@@ -92,7 +89,7 @@ export function encodeRequest(request: WireRequest): Buffer {
   return Buffer.from(DeltaDiscoveryRequest.encode({ ...base, ...specifics(request) }).finish());
 }
 
-/** Throws BoundsExceeded, and if the message cannot be decoded. */
+/** Decodes a DeltaDiscoveryRequest. Throws BoundsExceeded, and if the message cannot be decoded. */
 export function decodeRequest(bytes: Uint8Array): WireRequest {
   boundRequest(bytes);
   const message = DeltaDiscoveryRequest.decode(bytes);
@@ -124,10 +121,10 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   };
 }
 
-/** Longest text of an answer, characters: it lists rejections and ends with their total (`rejectionText`). */
+/** Maximum length of an answer's text, characters: it lists rejections and ends with their total (`formatRejections`). */
 const MAX_MESSAGE_LENGTH = 17 * 1024;
 
-/** Longest reason of one result, characters. */
+/** Maximum length of one result's reason, characters. */
 const MAX_REASON_LENGTH = 4_096;
 
 /** Checks the bounds before anything is decoded. */
@@ -179,13 +176,13 @@ function decodeOrder({ typeUrl, value }: Any): CountedOrder | undefined {
   return { mesh, zone, namespace, name, creationOrder };
 }
 
-/** A result as an entry of `error_detail.details`. */
+/** Encodes a result as an entry of `error_detail.details`. */
 function encodeResult(result: DeliveryResult): Any {
   const value = ResourceResult.encode({ ...result, outcome: OUTCOMES[result.outcome] }).finish();
   return { typeUrl: RESULT_URL, value: Buffer.from(value) };
 }
 
-/** The result in an entry; undefined for other types of detail and unknown outcomes. */
+/** Decodes the result in an entry; undefined for other types of detail and unknown outcomes. */
 function decodeResult({ typeUrl, value }: Any): DeliveryResult | undefined {
   if (typeUrl !== RESULT_URL) return undefined;
   const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);

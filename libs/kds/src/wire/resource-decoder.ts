@@ -7,10 +7,10 @@ import { decodeSpec, decodeStatus } from './payload';
 import { KUMA_RESOURCE_URL } from './resource-encoder';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
 
-/** A reason may quote the payload, so it is cut. */
+/** Maximum length of a reason, characters; a reason may quote the payload. */
 const MAX_REASON_LENGTH = 500;
 
-/** A resource of a response, or why it could not be decoded. `version` is the sender's. */
+/** A decoded resource, or the reason why it could not be decoded. `version` is the sender's. */
 export type DecodedResource =
   | { readonly ok: true; readonly version: string; readonly resource: WireResource }
   | { readonly ok: false; readonly version: string; readonly fault: WireFault };
@@ -20,7 +20,7 @@ const META_FIELD = 1;
 const LABELS_FIELD = 6;
 
 /**
- * Decodes one resource. A resource that is malformed or larger than `most` bytes becomes a fault; nothing is thrown.
+ * Decodes one resource. For a resource that is malformed or larger than `most` bytes it returns a fault; it never throws.
  */
 export function decodeResource(
   kind: string,

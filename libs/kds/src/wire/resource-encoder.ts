@@ -21,23 +21,23 @@ const RESPONSE_RESOURCES = 2;
 
 const SOURCES: readonly Dialect['sources'][] = ['any', 'untyped', 'typed'];
 
-/** The bytes of one resource for all peers of one dialect, ready to be copied into any number of responses. */
+/** A resource encoded for all peers of one dialect, ready to be copied into any number of responses. */
 export interface EncodedWireResource extends WireKey {
   readonly kind: string;
   /** Lower-case hex sha256 of the KumaResource: equal content has an equal version. */
   readonly version: string;
   /** Field 2 of a DeltaDiscoveryResponse, tag and length included. */
   readonly entry: Buffer;
-  /** The change that it was encoded after, where it belongs to a trace. */
+  /** The change that produced this encoding, if it belongs to a trace. */
   readonly traced?: OriginRevision;
 }
 
-/** A resource that a dialect cannot express is not sent; a condition has to report the reason (docs/design.md §5). */
+/** The encoding, or why the dialect cannot express the resource: it is then not sent, and a condition reports the reason (docs/design.md §5). */
 export type Encoding =
   { readonly ok: true; readonly resource: EncodedWireResource } | { readonly ok: false; readonly reason: string };
 
 /**
- * Encodes the resources of one control plane, each once a dialect: all streams share the bytes (docs/design.md §5).
+ * Encodes the resources of one control plane, each once per dialect: all streams share the bytes (docs/design.md §5).
  * Encodings are cached by object identity as long as the object lives, so a changed resource must be a new object.
  */
 export class ResourceEncoder {
@@ -78,16 +78,16 @@ export class ResourceEncoder {
   }
 }
 
-/** Spec and status of a resource in the language of the peer. */
+/** Encoded spec and status of a resource in the format of the peer. */
 interface Payloads {
   readonly spec: Payload;
   readonly status: string | undefined;
 }
 
 /**
- * Writes the discovery Resource around the KumaResource (docs/reference/kds-wire.md Appendix B). A relayed resource goes without its
- * status, which moves the origin's revision too: where nothing else has changed its version is the same, and no zone is sent it. In
- * another incarnation of the origin it is another resource.
+ * Writes the discovery Resource around the KumaResource (docs/reference/kds-wire.md Appendix B). A relayed resource is
+ * sent without status, but a change of status raises the origin's revision: so its version leaves out the revision, and
+ * zones are not sent an unchanged resource. In another incarnation of the origin the version differs.
  */
 function writeEntry(
   out: ReverseWriter,

@@ -20,7 +20,7 @@ const MARK_TAG = MARK_FIELD * 8 + 2;
 const Field = { systemVersion: 1, resources: 2, typeUrl: 4, nonce: 5, removed: 6, controlPlane: 7 } as const;
 const CONTROL_PLANE_IDENTIFIER = 1;
 
-/** Maximum of fields of a response that are neither resources nor removals. */
+/** Maximum number of fields of a response that are neither resources nor removals. */
 const MAX_HEAD_FIELDS = 100;
 
 /** Position of a message in the state of its sender (cw-chunk, cw-resume). */
@@ -35,11 +35,11 @@ export interface StatePosition {
   readonly resumed: boolean;
   /** Resources that the receiver may hold from an earlier stream and must drop; only if `resumed`. */
   readonly gone: readonly GoneResource[];
-  /** MAC of the resume point that is reached with this message, if one is. */
+  /** MAC of the resume point that this message reaches, if it reaches one. */
   readonly mac?: string;
 }
 
-/** Maximum length of the texts of a mark: hashes, ids and MACs are shorter. */
+/** Maximum length of the texts of a StateMark: hashes, ids and MACs are shorter. */
 const MAX_MARK_TEXT = 200;
 
 /** Identity of a deleted resource of the message's kind. */
@@ -50,7 +50,7 @@ interface GoneResource {
   readonly name: string;
 }
 
-/** The fields of a response beside resources and removals. */
+/** The fields of a response other than resources and removals. */
 interface ResponseHead {
   readonly kind: string;
   readonly nonce: string;
@@ -70,13 +70,13 @@ export interface IncomingResponse extends ResponseHead {
   readonly removed: readonly WireKey[];
 }
 
-/** The bytes of a DeltaDiscoveryResponse; the bytes of its resources are copied, not encoded again. */
+/** Encodes a DeltaDiscoveryResponse; the bytes of its resources are copied, not encoded again. */
 export function encodeResponse(response: OutgoingResponse): Buffer {
   const head = response.position === undefined ? [] : [versionField(response.position)];
   return Buffer.concat([...head, ...response.resources.map((resource) => resource.entry), tail(response)]);
 }
 
-/** The bytes are not a message, so the stream has to end. */
+/** The bytes are not a valid message, so the stream has to end. */
 export class MalformedMessage extends Error {}
 
 /** A response whose resources are not decoded. */

@@ -3,8 +3,8 @@ const LENGTH_DELIMITED = 2;
 const SHORT = 64;
 
 /**
- * Writes a protobuf message from its last byte to its first. The length of a nested message is known when its prefix is
- * written, so nothing is measured or moved. One instance writes many messages; `reset` starts the next one.
+ * Writes a protobuf message from its last byte to its first: the length of a nested message is known before its prefix
+ * is written, so nothing is measured or moved. One instance writes many messages; `reset` starts the next one.
  */
 export class ReverseWriter {
   private buffer = Buffer.allocUnsafe(FIRST_SIZE);
@@ -20,7 +20,7 @@ export class ReverseWriter {
     return this.buffer.length - this.start;
   }
 
-  /** The bytes written since `length` was `since`: a view that is valid until the next write. */
+  /** Returns the bytes written since `length` was `since`: a view that is valid until the next write. */
   written(since: number): Buffer {
     return this.buffer.subarray(this.start, this.buffer.length - since);
   }

@@ -16,7 +16,7 @@ const LOCAL_SECRETS = new Set([
 ]);
 const LOCAL_PREFIX = 'user-token-signing-key';
 
-/** Whether it is a secret that never leaves the global (docs/reference/kds-wire.md §4.2). */
+/** Returns whether the resource is a secret that never leaves the global (docs/reference/kds-wire.md §4.2). */
 export function isLocalSecret({ kind, name }: Pick<WireResource, 'kind' | 'name'>): boolean {
   return kind === 'GlobalSecret' && (LOCAL_SECRETS.has(name) || name.startsWith(LOCAL_PREFIX));
 }
@@ -39,8 +39,8 @@ export function withPublicKeyOnly(resource: WireResource): WireResource {
 }
 
 /**
- * The key of an authority of a mesh (`Mesh.mtls`) as zones of Kuma need it: opened; other resources are returned unchanged.
- * Throws for a Causeway zone, which never gets one (I13), and where the key does not open.
+ * Returns the key of a mesh authority (`Mesh.mtls`) unsealed, as Kuma zones need it; other resources unchanged. Throws
+ * for a Causeway zone, which never gets one (I13), and if the key cannot be unsealed.
  */
 export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?: SealingKeys): WireResource {
   if (!isMeshAuthorityKey(resource)) return resource;
@@ -53,7 +53,7 @@ export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?
   return { ...resource, labels, spec: { data: Buffer.from(opened.text).toString('base64') } };
 }
 
-/** The key of an authority of a mesh as it is stored: sealed; other resources are returned unchanged. */
+/** Returns the key of a mesh authority sealed, as it is stored; other resources unchanged. */
 export function withSealedKey(resource: WireResource, sealing?: SealingKeys): WireResource {
   if (!isMeshAuthorityKey(resource) || !sealing) return resource;
   const { [SEALED_LABEL]: _, ...labels } = resource.labels;

@@ -3,7 +3,7 @@ import { coreKinds } from '@causeway/kinds';
 import { sketch } from '../../../../test/support/traffic-zone';
 import { computeDialect, Extension, KUMA_DIALECT, sourcesView, type Dialect } from './dialect';
 import { CAUSEWAY_DIALECT, KUMA_3_DIALECT } from '../../testing/dialects';
-import { sourcesOfGlobal, sourcesOfZone } from './kuma-version';
+import { findGlobalSourceForm, findZoneSourceForm } from './kuma-version';
 import { ResourceEncoder } from './resource-encoder';
 import { encodeResponse } from './response';
 import { decodeResponse } from '../../testing/decode-response';
@@ -102,7 +102,7 @@ it.each([
   ['unknown', 'v3', 'typed'],
   ['2.14.3', 'v3', 'typed'],
 ])('a zone of Kuma "%s" with the header zone-version %s reads the form %s', (version, zoneVersion, wanted) => {
-  expect(sourcesOfZone({ version, ...(zoneVersion !== undefined && { zoneVersion }) })).toBe(wanted);
+  expect(findZoneSourceForm({ version, ...(zoneVersion !== undefined && { zoneVersion }) })).toBe(wanted);
 });
 
 it.each([
@@ -110,5 +110,5 @@ it.each([
   ['2.14.6', ['zone-token', 'optional-top-level-target-ref'], 'typed'],
   ['unknown', ['zone-token', 'hash-suffix'], 'typed'],
 ])('a global of Kuma "%s" with the features %j reads the form %s', (version, features, wanted) => {
-  expect(sourcesOfGlobal({ version, features })).toBe(wanted);
+  expect(findGlobalSourceForm({ version, features })).toBe(wanted);
 });

@@ -6,9 +6,9 @@ import { isLocalSecret } from './secrets';
 import { ResourceEncoder } from './resource-encoder';
 
 /**
- * Returns a function that says why a resource of the global cannot be sent to Kuma zones; undefined if it can be, or is
- * not for Kuma zones. Depends on the resource only, not on which zones are connected. Of the kinds that Kuma sends as
- * JSON only a MeshExternalService may not be, whose trust cannot be read.
+ * Returns a function that returns why a resource of the global cannot be sent to Kuma zones; undefined if it can be, or
+ * is not for Kuma zones. Depends on the resource only, not on the connected zones. Of the kinds that Kuma sends as JSON
+ * only a MeshExternalService may be unsupported: if its trust cannot be read.
  */
 export function unsupportedByKuma(options?: KumaOptions): (resource: Resource, kind: Kind) => string | undefined {
   const global = { role: 'global' } as const;

@@ -9,7 +9,7 @@ import {
 } from '@causeway/resources';
 import type { Dialect } from './dialect';
 
-/** Name of a resource or a removal on the wire. */
+/** Name of a resource or removal on the wire. */
 export interface WireKey {
   readonly name: string;
   /** Empty for kinds of global scope. */
@@ -48,16 +48,16 @@ export interface WireFault extends WireKey {
 }
 
 /**
- * Carries the creation order through a Kuma global; the receiving Causeway zone removes it (docs/reference/kds-wire.md
- * §4.3).
+ * Label that carries the creation order through a Kuma global; the receiving Causeway zone removes it
+ * (docs/reference/kds-wire.md §4.3).
  */
 export const CREATION_ORDER_LABEL = 'causeway.io/creation-order';
 
 const GRACE_LABEL = 'kuma.io/deletion-grace-period-started-at';
 
 /**
- * A resource as this control plane sends it: with hashed name and with the labels of its origin
- * (docs/reference/kds-wire.md §4.2 down, §4.3 up). Status is sent up, not down, except for Zones.
+ * Returns a resource in the form that this control plane sends: with hashed name and with the labels of its origin
+ * (docs/reference/kds-wire.md §4.2 down, §4.3 up). Zones send status, the global only that of Zones.
  */
 export function toWireResource(resource: Resource, cp: ControlPlane, dialect: Dialect): WireResource {
   const labels = outgoingLabels(resource, cp, dialect);
@@ -71,21 +71,21 @@ export function toWireResource(resource: Resource, cp: ControlPlane, dialect: Di
 }
 
 /**
- * Whether the global sends the status of a kind to zones: that of Zones, which says who is lost (docs/design.md §5).
+ * Returns whether the global sends the status of a kind to zones: only that of Zones, which lists lost zones (docs/design.md §5).
  */
 export function isStatusSentDown(kind: string): boolean {
   return kind === 'Zone';
 }
 
 /**
- * Name of a stored resource on the wire; for a copy, the name that its sender uses. The name depends on labels, which a
- * tombstone does not have, so a sender has to remember the key of a resource that it may have to remove.
+ * Returns the name of a stored resource on the wire; for a copy, the name that its sender uses. The name depends on
+ * labels, which a tombstone lacks, so a sender has to keep the key of each resource that it may have to remove.
  */
 export function getWireKey({ id, labels }: Pick<Resource, 'id' | 'labels'>): WireKey {
   return { name: wireName({ ...id, labels }), mesh: id.mesh };
 }
 
-/** `name.mesh` as in `removed_resources`, with the dot also for global scope (docs/reference/kds-wire.md §2.4). */
+/** Returns `name.mesh` as in `removed_resources`, with the dot also for global scope (docs/reference/kds-wire.md §2.4). */
 export function formatWireKey(key: WireKey): string {
   return `${key.name}.${key.mesh}`;
 }

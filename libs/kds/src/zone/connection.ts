@@ -9,7 +9,7 @@ import { evaluateClaimedPoints, ResumePointSigner } from '../session/resume-poin
 import { deliver, type Direction, type SessionHalf } from '../session/session';
 import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
-import { inboundHalf, outboundHalf, type GlobalStream, type ZoneSessionParts } from './session-halves';
+import { createInboundHalf, createOutboundHalf, type GlobalStream, type ZoneSessionParts } from './session-halves';
 import type { ZoneSyncOptions } from './zone-sync-options';
 import { GrpcZoneTransport, isUnauthenticated, pingFailure, pingHealth, type ZoneTransport } from './zone-transport';
 
@@ -19,7 +19,7 @@ export interface GlobalReplica {
   readonly version: string;
 }
 
-/** One session with the global: both streams. */
+/** One session with the global; it has two streams. */
 export interface GlobalConnection {
   readonly causeway: boolean;
   /** Undefined with a plain Kuma global. */
@@ -31,28 +31,28 @@ export interface GlobalConnection {
   reports(): readonly KindReport[];
   /** See InboundHalf. */
   findPosition(kind: string): StoredPosition | undefined;
-  /** Undefined where the global is plain Kuma. */
+  /** Undefined with a plain Kuma global. */
   readonly global: GlobalReplica | undefined;
   /** ms since 1970. */
   readonly openedAt: number;
   /** Stored state of the global as a peer. */
   readonly peerState: PeerState;
-  /** Resolves when this session writes nothing any more. */
+  /** Resolves when no more writes of this session are under way. */
   close(): Promise<void>;
 }
 
-/** A session that was opened by a handshake, or without one by a plain Kuma global. */
+/** A session opened by a handshake, or with a plain Kuma global without one. */
 interface OpenSession extends ZoneSessionParts {
   readonly transport: ZoneTransport;
   /** The zone token that the session was opened with. */
   readonly token: string | undefined;
   /** Undefined with a plain Kuma global. */
   readonly greeting: HandshakeResponse | undefined;
-  /** Since when this store knows every deletion. */
+  /** Revision after which this store knows every deletion. */
   readonly compactionRevision: number;
 }
 
-/** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
+/** Does the handshake and opens both streams. Rejects if the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<GlobalConnection> {
   const token = options.token?.current();
   const transport = options.dial?.() ?? dialGlobal(options);
@@ -116,7 +116,7 @@ async function shakeHands(
     instance: options.term.holder,
     version: options.version,
     resumePoints: [...peerState.resumePoints()]
-      // Kinds whose definitions have gone would add up over the years.
+      // Otherwise points of deleted definitions would accumulate over the years.
       .filter(([kind]) => options.registry.kind(kind) !== undefined)
       .map(([kind, point]) => ({ kind, mac: '', ...point })),
   });
@@ -132,7 +132,9 @@ async function shakeHands(
   }
 }
 
-/** A global that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
+/**
+ * Checks the global's resume points; one that this store issued and lacks proves a restore: a new incarnation begins.
+ */
 async function evaluateResumePoints(
   { store, maintenance, logger }: ZoneSyncOptions,
   greeting: HandshakeResponse | undefined,
@@ -142,7 +144,9 @@ async function evaluateResumePoints(
   const claimed = greeting?.resumePoints.map(({ kind, ...point }) => [kind, point] as const) ?? [];
   const { points, isSetBack, doubtful } = evaluateClaimedPoints(claimed, head, signer);
   if (isSetBack && maintenance) {
-    logger.error('the global holds newer state than this store: it was set back, and begins a new incarnation');
+    logger.error(
+      'the global holds newer state than this store: it was restored from a backup, and begins a new incarnation',
+    );
     await maintenance.newIncarnation();
     throw new Error('the store began a new incarnation');
   }
@@ -168,7 +172,7 @@ function open(session: OpenSession, stop: () => void): GlobalConnection {
     const pings = { transport: session.transport, headers, clock, signal: stopped.signal };
     pingHealth(pings).catch((error: unknown) => finish(pingFailure(error)));
   }
-  // The term may be over by now: each look at its signal checks the lease, after a pause of the process before any timer.
+  // The term may be over: reading its signal checks the lease, also after the process was paused, before any timer runs.
   const forget = onAbort(term.signal, () => finish('the term ended'));
   return {
     causeway: greeting !== undefined,
@@ -194,7 +198,7 @@ function open(session: OpenSession, stop: () => void): GlobalConnection {
 interface OpenStreams {
   readonly down: InboundHalf;
   readonly up: SessionHalf;
-  /** Resolves when they write nothing any more. */
+  /** Resolves when no more writes of the streams are under way. */
   close(): Promise<unknown>;
 }
 
@@ -215,12 +219,12 @@ function openStreams(session: OpenSession, finish: (reason: string) => void): Op
     });
     return half;
   };
-  const down = openStream('down', (stream) => inboundHalf(session, stream));
-  const up = openStream('up', (stream) => outboundHalf(session, stream));
+  const down = openStream('down', (stream) => createInboundHalf(session, stream));
+  const up = openStream('up', (stream) => createOutboundHalf(session, stream));
   return { down, up, close: () => Promise.all(closing.map((close) => close())) };
 }
 
-/** Headers of a stream of this session. */
+/** Returns the headers of a stream of this session. */
 function createHeaders({ options, greeting, session, token }: OpenSession): ReturnType<typeof encodeZoneHeaders> {
   const { zone, version } = options;
   const number = greeting?.session;

@@ -4,22 +4,22 @@ import type { Fence, IndexReader, PatchChange, ResourceStore } from '@causeway/s
 import type { CountedOrderSink } from '../session/outbound/outbound-half';
 import type { CountedOrder } from '../wire/request';
 
-/** Changes a write. */
-const BATCH = 500;
+/** Maximum number of changes in one write. */
+const MAX_BATCH = 500;
 
 export interface CountedOrdersOptions {
   readonly store: Pick<ResourceStore, 'write'>;
   readonly index: IndexReader;
   readonly zone: string;
   readonly fence: Fence;
-  /** Ends the session (see endUnstored). */
-  readonly onUnstored: (what: string, error: unknown) => void;
+  /** Ends the session (see endOnStoreFailure). */
+  readonly onStoreFailure: (what: string, error: unknown) => void;
 }
 
 /**
- * Takes over the creation orders that count from the global, so that the zone of origin ranks its resources as all others do
- * (docs/adr/0012-the-order-that-counts.md, I3). Only resources that were made here change, and they only become younger. What cannot
- * be written ends the session: the global tells it again in the next one, and in this one never.
+ * Applies the creation orders that count from the global, so that the zone of origin ranks its resources as all others
+ * do (docs/adr/0012-the-order-that-counts.md, I3). Only resources created here change, and they only become younger. A
+ * failed write ends the session, because the global sends the orders again only in the next one.
  */
 export class CountedOrders implements CountedOrderSink {
   private writing: Promise<void> = Promise.resolve();
@@ -47,12 +47,12 @@ export class CountedOrders implements CountedOrderSink {
   }
 
   private async write(changes: readonly PatchChange[]): Promise<void> {
-    const { store, fence, onUnstored } = this.options;
+    const { store, fence, onStoreFailure } = this.options;
     try {
-      for (const batch of splitIntoBatches(changes, BATCH))
+      for (const batch of splitIntoBatches(changes, MAX_BATCH))
         await store.write({ changes: batch, onRefusal: 'skip', fence });
     } catch (error) {
-      onUnstored('creation orders that count', error);
+      onStoreFailure('creation orders that count', error);
     }
   }
 }

@@ -2,22 +2,22 @@ import { AccessPolicy } from '@causeway/policies';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
 
-/** Kinds of the global that decide who may call in a zone; of Kuma's, only Meshes do. */
-const DECISIVE = ['Mesh', 'MeshParameters', 'ConfigMap', 'MeshTrust'];
-/** Besides, where the global sends kinds that definitions declare: the definition comes first, then what it declares is asked for. */
-const DECISIVE_DECLARED = ['MetaresourceDefinition', AccessPolicy.kind];
-const DECISIVE_OF_KUMA = ['Mesh'];
+/** Kinds of the global that decide which callers a zone allows; of Kuma's kinds, only Meshes do. */
+const AUTHORIZATION_KINDS = ['Mesh', 'MeshParameters', 'ConfigMap', 'MeshTrust'];
+/** Also needed if the global sends declared kinds: the definition comes first, then its kinds are subscribed to. */
+const DECLARED_AUTHORIZATION_KINDS = ['MetaresourceDefinition', AccessPolicy.kind];
+const KUMA_AUTHORIZATION_KINDS = ['Mesh'];
 
-const NOTE = { area: 'zone', key: 'first-state' } as const;
-/** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
+const ENTRY = { area: 'zone', key: 'first-state' } as const;
+/** Interval of the checks for the entry, ms: any replica may lead, and metadata entries are not in the log. */
 const POLL_INTERVAL = 1_000;
 
 /** Contribution of a session to the first state. */
 export interface FirstStateReport {
   readonly store: Pick<ResourceStore, 'write' | 'readMetadata'>;
   readonly fence: { readonly epoch: number; readonly holder: string };
-  /** Ends the session (see endUnstored). */
-  readonly onUnstored: (what: string, error: unknown) => void;
+  /** Ends the session (see endOnStoreFailure). */
+  readonly onStoreFailure: (what: string, error: unknown) => void;
   readonly causeway: boolean;
   /** Whether the global sends kinds that definitions declare. */
   readonly declares: boolean;
@@ -26,24 +26,27 @@ export interface FirstStateReport {
 }
 
 /**
- * Notes that the zone has stored a complete state of all that decides who may call. The returned function takes each kind whose
- * whole state is stored; it may be called often.
+ * Records that the zone has stored a complete state of all kinds that decide which callers are allowed. Call the
+ * returned function with each kind whose full state is stored; repeated calls are harmless.
  */
 export function reportFirstState({
   store,
   fence,
-  onUnstored,
+  onStoreFailure,
   causeway,
   declares,
   hadWhole,
 }: FirstStateReport): (kind: string) => void {
-  const decisive = [...(causeway ? DECISIVE : DECISIVE_OF_KUMA), ...(declares ? DECISIVE_DECLARED : [])];
+  const decisive = [
+    ...(causeway ? AUTHORIZATION_KINDS : KUMA_AUTHORIZATION_KINDS),
+    ...(declares ? DECLARED_AUTHORIZATION_KINDS : []),
+  ];
   const awaited = new Set(decisive.filter((kind) => !hadWhole(kind)));
   let isNoted = false;
   const note = (): void => {
     if (isNoted || awaited.size > 0) return;
     isNoted = true;
-    noteOnce(store, fence).catch((error: unknown) => onUnstored('that the first state is complete', error));
+    recordOnce(store, fence).catch((error: unknown) => onStoreFailure('the record of a complete first state', error));
   };
   note();
   return (kind) => {
@@ -52,9 +55,9 @@ export function reportFirstState({
   };
 }
 
-async function noteOnce(store: FirstStateReport['store'], fence: FirstStateReport['fence']): Promise<void> {
-  if (await store.readMetadata(NOTE.area, NOTE.key)) return;
-  const notes = [{ ...NOTE, value: { complete: true } }];
+async function recordOnce(store: FirstStateReport['store'], fence: FirstStateReport['fence']): Promise<void> {
+  if (await store.readMetadata(ENTRY.area, ENTRY.key)) return;
+  const notes = [{ ...ENTRY, value: { complete: true } }];
   await store.write({ changes: [], onRefusal: 'skip', metadata: notes, fence });
 }
 
@@ -64,14 +67,14 @@ export interface FirstStateOptions {
   readonly index: IndexReader;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** False for a zone by itself, whose own state is all there is. */
+  /** False for a standalone zone, whose own state is complete. */
   readonly federated: boolean;
 }
 
 /**
- * Whether this zone has ever stored a complete first state of what decides who may call: Meshes, their settings, trust, and AccessPolicies. Until then
- * a zone cannot know what it must refuse. Once complete it stays so, over restarts and on every replica; a zone that is cut
- * off from its global goes on with what it has.
+ * Whether this zone has ever stored a complete first state of the kinds that decide which callers are allowed: Meshes,
+ * their settings, trust, and AccessPolicies. Until then a zone cannot know which callers to refuse. Once complete it
+ * stays so, over restarts and on every replica; a zone that loses its global continues with its stored state.
  */
 export class FirstState {
   private ready: boolean;
@@ -92,21 +95,21 @@ export class FirstState {
     return () => void this.waiting.delete(listener);
   }
 
-  /** Looks for the note until it is there, or until `close`. Never rejects. */
+  /** Polls for the metadata entry until it exists, or until `close`. Never rejects. */
   async run(): Promise<void> {
     const { store, index, clock, logger } = this.options;
     const { signal } = this.stopped;
     while (!this.ready && !signal.aborted) {
       try {
-        if (await store.readMetadata(NOTE.area, NOTE.key)) {
-          // The index must contain what was stored before the note.
+        if (await store.readMetadata(ENTRY.area, ENTRY.key)) {
+          // The index must contain everything that was stored before the entry.
           await waitUntilCaughtUp(store, index, signal);
           this.open();
           return;
         }
       } catch (error) {
         if (!signal.aborted)
-          logger.warn('whether the first state is complete is not known', { error: errorText(error) });
+          logger.warn('the record of a complete first state could not be read', { error: errorText(error) });
       }
       await clock.sleep(POLL_INTERVAL, signal);
     }

@@ -5,7 +5,7 @@ import type { IndexEvent } from '@causeway/store';
 import { hasInsight, insightKey, isInsightKind, ownerKey, ownerKind, withoutCounters } from '../session/proxy-insights';
 import type { OutboundHalf } from '../session/outbound/outbound-half';
 import {
-  outboundItem,
+  toOutboundItem,
   PeerIndexView,
   type IndexViewSource,
   type OutboundItem,
@@ -13,27 +13,27 @@ import {
 } from '../session/outbound/peer-index-view';
 import type { Dialect } from '../wire/dialect';
 
-/** State of the connections of a zone's proxies, which is not in its log. */
+/** State of the connections of a zone's proxies, which is not in the zone's log. */
 export interface InsightSource {
-  /** False as long as nothing can be said of any proxy. */
+  /** False until the state of the proxies is known. */
   readonly isLoaded: boolean;
-  /** In Kuma's form; undefined where no proxy of this Dataplane, ingress or egress was seen. */
+  /** Returns the insight in Kuma's form; undefined if no proxy of this Dataplane, ingress or egress was seen. */
   findInsight(owner: Resource): JsonObject | undefined;
-  /** Calls `listener` with the identity keys of those of whose proxies something is known anew, until the returned function is called. */
+  /** Calls `listener` with the identity keys of the resources whose proxies have new state, until the returned function is called. */
   subscribe(listener: (owners: ReadonlySet<ResourceKey>) => void): () => void;
 }
 
-/** Shortest time between two reports of insights, ms; what has changed in between is sent in one. */
+/** Minimum time between two reports of insights, ms; changes in between are sent together. */
 const REPORT_INTERVAL = 5_000;
-/** How often it is looked whether anything is known yet, ms. */
+/** Interval of the checks whether the source is loaded, ms. */
 const POLL_INTERVAL = 1_000;
 
 /**
- * Resources of a zone that a global may have: those of the index, and the insights of proxies. An insight is sent when a proxy connects, leaves
- * or gets another certificate; a change of counters alone is not sent.
+ * Resources of a zone that a global may have: those of the index, and the insights of proxies. An insight is sent when
+ * a proxy connects, disconnects or gets another certificate; changes of counters alone are not sent.
  */
 export class InsightView extends PeerIndexView {
-  /** The insights as they were sent, or are about to be. */
+  /** The insights that were sent or are about to be. */
   private readonly made = new Map<ResourceKey, Resource>();
   private readonly stale = new Set<ResourceKey>();
   private timer: Timer | undefined;
@@ -63,10 +63,10 @@ export class InsightView extends PeerIndexView {
     if (!isInsightKind(parseIdentityKey(key).kind)) return super.get(key);
     const insight = this.insight(key);
     if (!insight) this.made.delete(key);
-    return insight && outboundItem(this.source.encoder, insight, this.form());
+    return insight && toOutboundItem(this.source.encoder, insight, this.form());
   }
 
-  /** Marks what becomes known of proxies on a stream until the returned function is called. */
+  /** Marks new insights on a stream until the returned function is called. */
   follow(half: OutboundHalf, clock: Clock): () => void {
     let until = 0;
     const flush = (): void => {
@@ -74,7 +74,7 @@ export class InsightView extends PeerIndexView {
       until = clock.elapsed() + REPORT_INTERVAL;
       for (const key of this.stale) {
         const was = this.made.get(key);
-        half.mark(parseIdentityKey(key).kind, key, () => was && outboundItem(this.source.encoder, was, this.form()));
+        half.mark(parseIdentityKey(key).kind, key, () => was && toOutboundItem(this.source.encoder, was, this.form()));
       }
       this.stale.clear();
       half.pump();
@@ -104,7 +104,7 @@ export class InsightView extends PeerIndexView {
     };
   }
 
-  /** The insight of a resource that the global may know, the same object as long as it says the same. */
+  /** Returns the insight of a resource that the global may see; the same object as long as its content is the same. */
   private insight(key: ResourceKey): Resource | undefined {
     const owner = this.source.index.byIdentityKey(ownerKey(key));
     const kind = owner && this.source.registry.kind(owner.id.kind);
@@ -120,7 +120,7 @@ export class InsightView extends PeerIndexView {
 
   private toResource(key: ResourceKey, owner: Resource, spec: JsonObject): Resource {
     const { status: _, ...facts } = owner;
-    // No revision of the log: another session would tell the same anew.
+    // No revision of the log: another session would send the same insight again.
     const origin = { incarnation: '', revision: 0, committedAt: 0 };
     const id = parseIdentityKey(key);
     const uid = formatUid(identityKey(id));

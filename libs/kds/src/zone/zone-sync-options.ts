@@ -11,7 +11,7 @@ import type { ZoneTransport } from './zone-transport';
 /** Dependencies of a zone's side of sync. */
 export interface ZoneSyncOptions {
   readonly zone: string;
-  /** Identifies the zone's store through all its incarnations: the global binds the zone's name to it. */
+  /** Identifies the zone's store across all its incarnations: the global binds the zone's name to it. */
   readonly storeId: string;
   readonly store: ResourceStore;
   /** Fed by `followStore`. */
@@ -22,32 +22,32 @@ export interface ZoneSyncOptions {
   readonly tracer?: Tracer | undefined;
   /** `host:port` of the global. */
   readonly address: string;
-  /** A function is called at each connection, so that a replaced authority takes effect. */
+  /** A function is called for each connection, so that a replaced authority takes effect. */
   readonly credentials: ChannelCredentials | (() => ChannelCredentials);
-  /** Opens a connection by another transport than gRPC to `address`. */
+  /** Opens a connection over a transport other than gRPC to `address`. */
   readonly dial?: () => ZoneTransport;
   /** The leader's term: its epoch fences all writes, and the session ends with it. */
   readonly term: LeaderTerm;
   /** Version of the program. */
   readonly version: string;
-  /** Asked at each connection; with another token the session begins anew. Without it the zone shows none. */
+  /** Read for each connection; a replaced token restarts the session. If absent, the zone presents none. */
   readonly token?: ZoneTokenSource;
   /** Extensions this zone offers; all by default. */
   readonly features?: readonly string[];
-  /** Begins a new incarnation of the store where the global proves that the store was set back (docs/design.md §2.7). */
+  /** Begins a new incarnation of the store if the global proves that the store was restored from a backup (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
   /**
    * Called for each written change of another control plane with the time since its origin committed it, ms, by the
    * clocks of the origin's database and of this process; never below 0. Not called for first states.
    */
   readonly onPropagated?: (kind: string, age: number) => void;
-  /** How long the absences of a new incarnation of the global are held, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  /** How long deletions are held back after the global begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
-  /** Bounds of the global's messages that wait undecoded. */
+  /** Maximum bytes of the global's messages that wait undecoded. */
   readonly inbound?: InboundBounds;
   /** Seals keys that a Kuma global sends (`Mesh.mtls`) before they are stored. */
   readonly sealing?: SealingKeys;
-  /** The connections of the zone's proxies, which the global is sent; without it there are none. */
+  /** State of the proxies' connections for the global; if absent, no insights are sent. */
   readonly insights?: InsightSource;
   /** Pauses between connections. */
   readonly backoff?: BackoffOptions;

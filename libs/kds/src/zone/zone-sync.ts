@@ -3,7 +3,7 @@ import { Backoff, errorText } from '@causeway/runtime';
 import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, computeHealth } from '../session/kind-report';
-import { retryHint } from './zone-transport';
+import { toRetryDelay } from './zone-transport';
 import { CredentialsMissing } from '../auth/credentials';
 import { connect, type GlobalConnection, type GlobalReplica } from './connection';
 import { type ZoneSyncOptions, DEFAULT_ABSENCE_HOLD } from './zone-sync-options';
@@ -15,7 +15,7 @@ export interface ZoneSyncStatus {
   /** Undefined before the first session. */
   readonly session?: number;
   readonly peer?: 'causeway' | 'kuma';
-  /** Why the last session ended, or why none began. */
+  /** Why the last session ended, or why none could be opened. */
   readonly lastError?: string;
   /** Since when there is no session, ms since 1970; absent during a session. */
   readonly disconnectedSince?: number;
@@ -27,7 +27,7 @@ export interface ZoneSyncStatus {
   readonly global?: GlobalReplica;
   /** When this session began, ms since 1970. */
   readonly openedAt?: number;
-  /** An incarnation of the global that is not accepted yet: what it lacks is kept. */
+  /** An incarnation of the global that is not accepted yet: resources that it lacks are kept. */
   readonly pendingIncarnation?: PendingIncarnation;
 }
 
@@ -36,16 +36,16 @@ export interface ZoneSync {
   /** Keeps a session with the global until the term ends; never rejects. */
   run(): Promise<void>;
   status(): ZoneSyncStatus;
-  /** Up to where the global's state of a kind is stored here; undefined without a session, and before the global has said so. */
+  /** Returns up to where the global's state of a kind is stored here; undefined without a session, and before the global has sent its position. */
   findPosition(kind: string): StoredPosition | undefined;
-  /** Checks whether the operator has confirmed the global's pending incarnation; else that happens within 5 s. */
+  /** Checks whether the operator has confirmed the global's pending incarnation; otherwise that is checked every 5 s. */
   checkConfirmation(): Promise<void>;
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
-/** Ends a session that begins anew at once. */
+/** Reason of a session end after which a new one begins immediately. */
 const TOKEN_REPLACED = 'the zone token was replaced';
-/** How often credentials that are not there yet are looked for, ms. It costs the global nothing. */
+/** Interval of the checks for missing credentials, ms. It costs the global nothing. */
 const CREDENTIALS_POLL_INTERVAL = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
@@ -58,7 +58,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   let lastError: string | undefined;
   let awaySince = clock.now();
 
-  /** One session, from its connection to its end; resolves with the error that tells why there is none. */
+  /** Runs one session; resolves with the error that ended or prevented it. */
   const session = async (): Promise<unknown> => {
     const token = followToken(options);
     try {
@@ -82,7 +82,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     if (!missing || reason !== lastError)
       logger.warn('no session with the global, trying again', { address: options.address, error: reason });
     lastError = reason;
-    await clock.sleep(missing ? CREDENTIALS_POLL_INTERVAL : Math.max(backoff.next(), retryHint(error)), term.signal);
+    await clock.sleep(missing ? CREDENTIALS_POLL_INTERVAL : Math.max(backoff.next(), toRetryDelay(error)), term.signal);
   };
 
   return {
@@ -104,7 +104,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
   };
 }
 
-/** `replaced` resolves with the reason when the zone has another token than it had now. */
+/** Returns `replaced`, which resolves with the reason when the zone's token is no longer the current one. */
 function followToken({ token }: ZoneSyncOptions): { readonly replaced: Promise<string>; unfollow(): void } {
   let unfollow: (() => void) | undefined;
   const replaced = new Promise<string>((resolve) => {
@@ -125,7 +125,7 @@ function toStatus(connection: GlobalConnection): Partial<ZoneSyncStatus> {
   };
 }
 
-/** The insight of a zone's own session, in the form of the global's insights; `now` is ms since 1970. */
+/** Returns the insight of a zone's own session, in the form of the global's insights; `now` is ms since 1970. */
 export function sessionInsight(status: ZoneSyncStatus, now: number, hold = DEFAULT_ABSENCE_HOLD): JsonObject {
   const { connected, session, peer, global, openedAt = 0, kinds, lastError, disconnectedSince: awaySince } = status;
   const directions = ['down', 'up'] as const;

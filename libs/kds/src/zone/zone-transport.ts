@@ -19,51 +19,51 @@ import { ClientStream } from '../session/grpc-streams';
 import type { ListenedStream } from '../session/peer-stream';
 import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
 
-/** How long a handshake may take, connecting included, ms. */
+/** Timeout of a handshake including the connect, ms. */
 const HANDSHAKE_DEADLINE = 10_000;
 
 const OPTIONS: ChannelOptions = {
   ...kdsChannelOptions.client,
-  // Compression costs more than it saves on the messages of a change; peers accept both.
+  // Compression costs more than it saves on small messages with changes; peers accept both.
   'grpc.default_compression_algorithm': compressionAlgorithms.identity,
-  // Each session is a connection of its own.
+  // Each session has its own connection.
   'grpc.use_local_subchannel_pool': 1,
-  // A stream that begins again is a new session's; and grpc-js 1.14.7 never returns from cancelling a call whose
-  // connection is just going, where it would retry it.
+  // No retries: a restarted stream needs a new session; and when grpc-js 1.14.7 would retry a call, cancelling it while
+  // its connection closes never returns.
   'grpc.enable_retries': 0,
 };
 
-/** Longest pause that a global can request, ms. */
-const MAX_HINT = 60_000;
+/** Maximum pause that a global can request, ms. */
+const MAX_RETRY_DELAY = 60_000;
 
-/** The pause that a global requested as it refused a call, ms; 0 where it requested none. */
-export function retryHint(error: unknown): number {
+/** Returns the pause that a global requested when it refused a call, ms; 0 if it requested none. */
+export function toRetryDelay(error: unknown): number {
   if (!(error instanceof Error) || !('metadata' in error) || !(error.metadata instanceof Metadata)) return 0;
   const hint = Number(error.metadata.get('grpc-retry-pushback-ms')[0] ?? 0);
-  return hint > 0 ? Math.min(hint, MAX_HINT) : 0;
+  return hint > 0 ? Math.min(hint, MAX_RETRY_DELAY) : 0;
 }
 
-/** Whether a global refused a call for the token that it showed. */
+/** Returns whether a global refused a call because of its token. */
 export function isUnauthenticated(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === status.UNAUTHENTICATED;
 }
 
-/** One connection to the global, by gRPC or in memory. */
+/** One connection to the global, over gRPC or in memory. */
 export interface ZoneTransport {
-  /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
+  /** Does the handshake. Undefined if the global does not implement the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */
   handshake(request: HandshakeRequest, metadata: Metadata, now: number): Promise<HandshakeResponse | undefined>;
   /**
-   * Tells a Kuma global that the zone is alive. Resolves with the time until the next call in ms, 0 where the global leaves
-   * it to the zone; undefined where the global does not know the call (docs/reference/kds-wire.md §6). Rejects with gRPC's
+   * Reports to a Kuma global that the zone is alive. Resolves with the time until the next call in ms, 0 if the zone
+   * decides; undefined if the global does not implement the call (docs/reference/kds-wire.md §6). Rejects with gRPC's
    * error. Absent in transports that do not reach Kuma.
    */
   healthCheck?(metadata: Metadata): Promise<number | undefined>;
   stream(direction: 'down' | 'up', metadata: Metadata): ListenedStream;
-  /** Ends its streams as well. */
+  /** Closes the connection and its streams. */
   close(): void;
 }
 
-/** A connection by gRPC. */
+/** A gRPC connection. */
 export class GrpcZoneTransport implements ZoneTransport {
   private readonly sockets: ClientSockets;
   private readonly client: Client;
@@ -82,7 +82,7 @@ export class GrpcZoneTransport implements ZoneTransport {
     this.health = new GlobalKDSServiceClient(address, credentials, shared);
   }
 
-  /** Undefined where the global does not know the call: it is plain Kuma. Rejects with gRPC's error. */
+  /** Undefined if the global does not implement the call: it is plain Kuma. Rejects with gRPC's error. */
   handshake(request: HandshakeRequest, metadata: Metadata): Promise<HandshakeResponse | undefined> {
     return new Promise((resolve, reject) => {
       const answered = (error: ServiceError | null, response: HandshakeResponse | undefined): void => {
@@ -119,7 +119,7 @@ export class GrpcZoneTransport implements ZoneTransport {
   }
 }
 
-/** Interval where the global requests none, ms (docs/reference/kds-wire.md §6). */
+/** Interval if the global requests none, ms (docs/reference/kds-wire.md §6). */
 const DEFAULT_INTERVAL = 300_000;
 
 /** Dependencies of pinging a plain Kuma global. */
@@ -130,7 +130,7 @@ export interface HealthPings {
   readonly signal: AbortSignal;
 }
 
-/** Tells a Kuma global that the zone is alive until the signal aborts. Rejects when a call fails. */
+/** Reports to a Kuma global that the zone is alive until the signal aborts. Rejects when a call fails. */
 export async function pingHealth({ transport, headers, clock, signal }: HealthPings): Promise<void> {
   while (!signal.aborted) {
     const interval = await transport.healthCheck?.(headers());
@@ -139,7 +139,7 @@ export async function pingHealth({ transport, headers, clock, signal }: HealthPi
   }
 }
 
-/** Why pings failed, for the log. */
+/** Returns why pings failed, for the log. */
 export function pingFailure(error: unknown): string {
   return `HealthCheck: ${errorText(error)}`;
 }

@@ -1,19 +1,19 @@
 import { ESCAPED_CHARACTER } from '@causeway/resources';
 import type { AccessRequestMatch } from '../shipped/access-policy';
 
-/** SPIFFE ids: this one, or those that begin so. */
+/** A SPIFFE id, or all ids with a prefix. */
 export interface IdMatch {
   readonly type: 'Exact' | 'Prefix';
   readonly value: string;
 }
 
-/** Callers with an identity: those `within`, without those of `except`. */
+/** Callers with an identity: those in `within`, without those in `except`. */
 export interface CallerTerm {
   readonly within: readonly IdMatch[] | 'anyone';
   readonly except: readonly string[];
 }
 
-/** A rule with its callers found: `anyone` are also those without an identity. */
+/** A rule with its callers resolved; `anyone` includes callers without an identity. */
 export interface AccessClause {
   readonly name: string;
   readonly callers: CallerTerm | 'anyone';
@@ -21,10 +21,10 @@ export interface AccessClause {
   readonly to: readonly AccessRequestMatch[] | undefined;
 }
 
-/** Compiled rules of who may call a port of a service, for evaluation and for translation to proxies. */
+/** Compiled access rules for a port of a service, for evaluation and for translation to proxies. */
 export interface AccessRules {
   readonly deny: readonly AccessClause[];
-  /** Undefined: no policy says who may, so the mesh's default holds. */
+  /** Undefined: no policy has `allow`, so the mesh's default applies. */
   readonly allow: readonly AccessClause[] | undefined;
   readonly defaultAccess: 'Allow' | 'Deny';
 }
@@ -42,18 +42,18 @@ export interface AccessResult {
 }
 
 /**
- * The whole of a path that means the same to a proxy and to a process: no empty elements, no parameters of elements, no escapes but those of
- * a space and of characters beyond ASCII in UTF-8. An overlong escape, or one cut short, is none: some processes read `%c0%af` as a slash,
- * or take the letter behind `%e0` for a part of it. Where rules name paths, a request with another path is refused. RE2 and JavaScript
- * read it alike; each step is decided by the next characters.
+ * A complete path that proxies and applications read alike: no empty elements, no parameters of elements, no escapes
+ * except of a space and of non-ASCII characters in UTF-8. Overlong or truncated escapes are excluded: some applications
+ * read `%c0%af` as a slash, or consume the letter after `%e0`. If rules name paths, a request with another path is
+ * refused. RE2 and JavaScript match it alike, in linear time.
  */
 export const CLEAR_PATH = `/?(?:(?:[^%/;\\\\]|%20|${ESCAPED_CHARACTER})/?)*`;
 const clear = new RegExp(`^${CLEAR_PATH}$`);
 
 /**
- * Whether a call is allowed (docs/reference/policies-shipped.md, AccessPolicy). `id`: the verified SPIFFE id of the caller, undefined where
- * it has none: then rules with `from` refuse by deny and do not allow. `request` undefined: a connection whose requests are not seen:
- * rules with `to` refuse by deny and do not allow. Linear in the rules.
+ * Returns whether a call is allowed (docs/reference/policies-shipped.md, AccessPolicy). `id`: the verified SPIFFE id of
+ * the caller. If it is undefined, a deny with `from` refuses the call and an allow with `from` does not match.
+ * `request` undefined: a connection whose requests are not visible; `to` is then treated likewise. Linear in the rules.
  */
 export function mayCall(rules: AccessRules, id: string | undefined, request?: AccessRequest): AccessResult {
   const { deny, allow, defaultAccess } = rules;
@@ -73,7 +73,7 @@ export function mayCall(rules: AccessRules, id: string | undefined, request?: Ac
   return allowed ? { isAllowed: true, by: `allow/${allowed.name}` } : { isAllowed: false, by: 'allow' };
 }
 
-/** Whether a caller with this id is one of these. */
+/** Returns whether an id belongs to these callers. */
 function isCaller(callers: AccessClause['callers'], id: string): boolean {
   if (callers === 'anyone') return true;
   const { within, except } = callers;
@@ -84,14 +84,14 @@ export function fitsId({ type, value }: IdMatch, id: string): boolean {
   return type === 'Exact' ? id === value : id.startsWith(value);
 }
 
-/** Whether any rule looks at paths. */
+/** Returns whether any rule matches paths. */
 export function namesPaths({ deny, allow = [] }: AccessRules): boolean {
   return [...deny, ...allow].some(({ to }) => to?.some(({ paths }) => paths));
 }
 
 /**
- * Whether some callers without an identity may make some calls: they cannot be distinguished from those that a deny
- * with `from` targets.
+ * Returns whether callers without an identity may be allowed some calls: they cannot be distinguished from callers that
+ * a deny with `from` targets.
  */
 export function mayBeAnonymous({ deny, allow, defaultAccess }: AccessRules): boolean {
   if (deny.some(({ to }) => to === undefined)) return false;
@@ -108,7 +108,7 @@ function isTo(to: AccessClause['to'], method: string, path: string): boolean {
   );
 }
 
-/** A prefix takes whole elements; a "/" at its end says nothing. */
+/** A prefix matches whole elements; a "/" at its end is ignored. */
 function fitsPath({ type, value }: NonNullable<AccessRequestMatch['paths']>[number], path: string): boolean {
   if (type === 'Exact') return path === value;
   const prefix = value.replace(/\/$/, '');

@@ -1,12 +1,12 @@
-/** The ids of a zone while their form changes: those of its trust domains, in these namespaces. */
+/** The ids of a zone while their format changes: those of its trust domains, in these namespaces. */
 export interface ChangingIds {
   readonly domains: readonly string[];
   readonly namespaces: readonly string[];
 }
 
 /**
- * The ids in the form with a namespace of the workloads that have this one in the form without, while that changes. Nobody else ever has
- * one of these: what holds for this id holds for them.
+ * Returns, while the format changes, the ids with a namespace of the workloads that have this id in the format without
+ * one. Only these workloads ever have them, so rules for this id also apply to them.
  */
 export function namespacedIds(uri: string, changing: readonly ChangingIds[]): readonly string[] {
   const parts = parsePresetSpiffeId(uri);
@@ -16,13 +16,13 @@ export function namespacedIds(uri: string, changing: readonly ChangingIds[]): re
     .flatMap(({ namespaces }) => namespaces.map((namespace) => presetSpiffeId({ ...parts, namespace })));
 }
 
-/** Returns ids that are revoked, and their equivalents while the form of ids changes. Sorted. */
+/** Returns revoked ids and, while the format changes, their equivalents. Sorted. */
 export function revokedIds(revoked: readonly string[], changing: readonly ChangingIds[]): readonly string[] {
   if (revoked.length === 0 || changing.length === 0) return revoked;
   return [...new Set([...revoked, ...revoked.flatMap((uri) => namespacedIds(uri, changing))])].sort();
 }
 
-/** The id in the form without a namespace of the workload that has this one, while that changes; undefined where it has none. */
+/** Returns, while the format changes, the id without a namespace of the workload that has this one; undefined if it has none. */
 export function formerId(
   uri: string,
   changing: readonly ChangingIds[],
@@ -35,17 +35,17 @@ export function formerId(
   return namespace !== undefined && isChanging ? { namespace, uri: presetSpiffeId(parts) } : undefined;
 }
 
-/** Ids in the other form that a prefix of SPIFFE ids covers; the prefix is in one form and ends with a slash. */
+/** Ids in the other format that a prefix of SPIFFE ids covers; the prefix is in one format and ends with a slash. */
 export interface ChangingPrefixes {
-  /** All ids that begin with one of these. */
+  /** All ids with one of these prefixes. */
   readonly namespaced: readonly string[];
-  /** Ids that begin so, as far as their workloads are in these namespaces. */
+  /** Ids with this prefix whose workloads are in these namespaces. */
   readonly former: readonly { readonly prefix: string; readonly namespaces: readonly string[] }[];
 }
 
 /**
- * Returns the ids in the other form that a prefix of SPIFFE ids covers besides those that begin with it, while the form
- * changes.
+ * Returns, while the format changes, the ids in the other format that a prefix of SPIFFE ids covers besides those that
+ * begin with it.
  */
 export function changingPrefixes(prefix: string, changing: readonly ChangingIds[]): ChangingPrefixes {
   const namespaced: string[] = [];
@@ -62,7 +62,7 @@ export function changingPrefixes(prefix: string, changing: readonly ChangingIds[
   return { namespaced, former };
 }
 
-/** A SPIFFE id by a preset path, in its parts; `namespace` is absent in the form of the workload. */
+/** Parts of a SPIFFE id with a preset path; `namespace` is absent in the format without one. */
 interface PresetSpiffeId {
   readonly trustDomain: string;
   readonly namespace?: string;
@@ -71,14 +71,14 @@ interface PresetSpiffeId {
 
 const PRESET = /^spiffe:\/\/([^/]+)(?:\/ns\/([^/]+))?\/workload\/([^/]+)$/;
 
-/** The parts of a SPIFFE id that a preset path may have given; undefined for any other. */
+/** Parses a SPIFFE id with a preset path; undefined for any other. */
 function parsePresetSpiffeId(uri: string): PresetSpiffeId | undefined {
   const [, trustDomain, namespace, workload] = PRESET.exec(uri) ?? [];
   if (trustDomain === undefined || workload === undefined) return undefined;
   return { trustDomain, workload, ...(namespace !== undefined && { namespace }) };
 }
 
-/** The SPIFFE id of these parts. */
+/** Formats a SPIFFE id from its parts. */
 function presetSpiffeId({ trustDomain, namespace, workload }: PresetSpiffeId): string {
   return `spiffe://${trustDomain}${namespace === undefined ? '' : `/ns/${namespace}`}/workload/${workload}`;
 }

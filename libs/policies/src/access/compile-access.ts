@@ -3,7 +3,7 @@ import type { AccessCallerMatch, AccessRule, AccessSpec } from '../shipped/acces
 import { changingPrefixes, formerId, namespacedIds, type ChangingIds } from './changing-ids';
 import { fitsId, type AccessClause, type AccessRules, type CallerTerm, type IdMatch } from './access-rules';
 
-/** Carrier of a SPIFFE id, as far as the zone knows: instances of a service, or Dataplanes of a namespace. */
+/** Workload with a SPIFFE id, as far as the zone knows: instances of a service, or Dataplanes of a namespace. */
 export interface IdBearer {
   readonly namespace: string;
   /** Undefined for a Dataplane. */
@@ -11,17 +11,17 @@ export interface IdBearer {
 }
 
 /**
- * Facts about callers of one mesh besides the certificate that they present. Ids are those that a MeshIdentity assigns.
+ * Known identities of callers of one mesh, besides the certificate that they present. Ids are those that a MeshIdentity assigns.
  */
 export interface CallerFacts {
-  /** All ids that are known. */
+  /** Returns all known ids. */
   ids(): Iterable<string>;
-  /** Ids that something in a namespace carries. */
+  /** Returns the ids of workloads in a namespace. */
   idsIn(namespace: string): Iterable<string>;
   listBearers(id: string): readonly IdBearer[];
-  /** Trust domains whose ids are of this zone for sure, and those whose ids may be. */
+  /** Returns trust domains whose ids certainly belong to this zone, and those whose ids may. */
   listDomains(zone: string): { readonly sure: readonly string[]; readonly possible: readonly string[] };
-  /** The zones in which the form of ids changes: a workload there may show its id in either form. */
+  /** Returns the zones in which the format of ids changes: a workload there may present its id in either format. */
   changing(): readonly ChangingIds[];
 }
 
@@ -42,15 +42,15 @@ export function compileAccess(
   if (!spec) return { deny: [{ name: 'unreadable', callers: 'anyone', to: undefined }], allow: [], defaultAccess };
   const { allow, deny = {} } = spec;
   return {
-    deny: compileClauses(deny, (match) => refusedBy(match, facts)),
+    deny: compileClauses(deny, (match) => listDeniedCallers(match, facts)),
     allow: allow && compileClauses(allow, (match) => [allowedBy(match, facts)]),
     defaultAccess,
   };
 }
 
 /**
- * The namespaces whose ids decide what a spec is compiled to: those that its allows name; `all` where a deny names one, for it takes all
- * that are not surely elsewhere. An id or a prefix may name one too.
+ * Returns the namespaces whose ids affect the compiled spec: those named by its allows; `all` if a deny names one,
+ * because it covers all ids that are not certainly elsewhere. Ids and prefixes may also name one.
  */
 export function namespacesAsked({ allow = {}, deny = {} }: AccessSpec): ReadonlySet<string> | 'all' {
   const refused = Object.values(deny).flatMap(({ from = [] }) => from);
@@ -65,13 +65,13 @@ export function namespacesAsked({ allow = {}, deny = {} }: AccessSpec): Readonly
   return found;
 }
 
-/** The namespace in the path of an id or a prefix, empty where it is cut off; undefined where the path has none. */
+/** Returns the namespace in the path of an id or prefix, empty if it is cut off; undefined if the path has none. */
 function namespaceNamed({ spiffeId }: AccessCallerMatch): string | undefined {
   const [, namespace] = /^spiffe:\/\/[^/]+\/ns(?:$|\/([^/]*))/.exec(spiffeId?.value ?? '') ?? [];
   return spiffeId && /^spiffe:\/\/[^/]+\/ns(?:\/|$)/.test(spiffeId.value) ? (namespace ?? '') : undefined;
 }
 
-/** A rule is one clause for each of its entries; those that are lists of ids only are one together. */
+/** Compiles a rule to one clause per entry; entries with only ids share a clause. */
 function compileClauses(
   rules: Readonly<Record<string, AccessRule>>,
   compileTerms: (match: AccessCallerMatch) => readonly CallerTerm[],
@@ -84,7 +84,7 @@ function compileClauses(
       const terms = from.flatMap(compileTerms);
       const lists = terms.flatMap(({ within, except }) => (within !== 'anyone' && except.length === 0 ? within : []));
       const others = terms.filter(({ within, except }) => within === 'anyone' || except.length > 0);
-      const joined = lists.length === 0 ? [] : [{ within: sorted(lists), except: [] }];
+      const joined = lists.length === 0 ? [] : [{ within: sortMatches(lists), except: [] }];
       return [...joined, ...others].map((callers) => ({ name, callers, to }));
     });
 }
@@ -101,13 +101,13 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   return { within: exactly(sure), except: [] };
 }
 
-/** Returns the callers that an entry names, and the same callers in the other form of ids. */
-function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
+/** Returns the callers that an entry of a deny names, and the same callers in the other format of ids. */
+function listDeniedCallers(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.listDomains(zone).possible.map(matchTrustDomain);
   const ids = within(idsNamed(match), ofZone);
   const named = addFormerIds(ids, facts);
-  const former = ids === 'anyone' ? [] : formerTerms(ids, facts);
+  const former = ids === 'anyone' ? [] : listFormerTerms(ids, facts);
   const place = compileCallerScope(match);
   if (!place) return [{ within: named, except: [] }, ...former];
   const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.listBearers(id)));
@@ -115,9 +115,9 @@ function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly Calle
 }
 
 /**
- * Returns equivalents of these ids while the form of ids changes, if they certainly belong to nobody else: an id
- * without a namespace covers all that have one, an id with a namespace covers the one without if all its known carriers
- * are in the namespace.
+ * Returns equivalents of these ids while the format of ids changes, if they certainly belong to nobody else: an id
+ * without a namespace covers all ids that have one, an id with a namespace covers the one without if all its known
+ * workloads are in the namespace.
  */
 function addFormerIds(named: readonly IdMatch[] | 'anyone', facts: CallerFacts): readonly IdMatch[] | 'anyone' {
   const changing = facts.changing();
@@ -141,8 +141,8 @@ function addFormerIds(named: readonly IdMatch[] | 'anyone', facts: CallerFacts):
   return [...named, ...others];
 }
 
-/** The ids without a namespace that callers with one of these may show, and that are not surely others'. */
-function formerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly CallerTerm[] {
+/** Returns the ids without a namespace that these callers may present and that may not belong to others. */
+function listFormerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly CallerTerm[] {
   const changing = facts.changing();
   const exact = named.flatMap(({ type, value }) => (type === 'Exact' ? (formerId(value, changing) ?? []) : []));
   const ids = exact.filter(({ uri, namespace }) => !isSurelyNotIn({ namespace }, facts.listBearers(uri)));
@@ -164,7 +164,7 @@ interface CallerTarget {
   readonly service?: string;
 }
 
-/** Undefined where an entry names neither; a service of another namespace than the entry's is nowhere. */
+/** Compiles an entry's namespace and service; undefined if it has neither. A service of a namespace other than the entry's matches nothing. */
 function compileCallerScope({ namespace, service }: AccessCallerMatch): CallerTarget | undefined {
   if (service) {
     const isElsewhere = namespace !== undefined && namespace !== service.namespace;
@@ -173,7 +173,7 @@ function compileCallerScope({ namespace, service }: AccessCallerMatch): CallerTa
   return namespace === undefined ? undefined : { namespace };
 }
 
-/** Everything that is known to carry an id is in the namespace, and instances of the service are among it. */
+/** Returns whether all known workloads with an id are in the namespace, and instances of the service are among them. */
 function isSurelyIn({ namespace, service }: CallerTarget, bearers: readonly IdBearer[]): boolean {
   return (
     bearers.length > 0 &&
@@ -183,8 +183,8 @@ function isSurelyIn({ namespace, service }: CallerTarget, bearers: readonly IdBe
 }
 
 /**
- * Whether the carriers of an id are known and none of them is in the place. An instance without a known service could
- * be of any.
+ * Returns whether the workloads with an id are known and none is in the target. An instance without a known service
+ * could belong to any.
  */
 function isSurelyNotIn({ namespace, service }: CallerTarget, bearers: readonly IdBearer[]): boolean {
   const here = bearers.filter((bearer) => bearer.namespace === namespace);
@@ -204,7 +204,7 @@ function idsNamed({ spiffeId }: AccessCallerMatch): readonly IdMatch[] | 'anyone
   ];
 }
 
-/** Ids that are both. A match of ids names its whole trust domain, so it is in one of a zone or in none. */
+/** Returns the intersection. A match covers a whole trust domain, so it is inside one of a zone or outside all. */
 function within(named: readonly IdMatch[] | 'anyone', ofZone: readonly IdMatch[] | undefined) {
   if (!ofZone) return named;
   if (named === 'anyone') return ofZone;
@@ -223,8 +223,8 @@ function exactly(ids: readonly string[]): readonly IdMatch[] {
   return ids.map((value) => ({ type: 'Exact', value }));
 }
 
-/** Each once, in order, so that equal rules are equal bytes. */
-function sorted(matches: readonly IdMatch[]): readonly IdMatch[] {
+/** Removes duplicates and sorts, so that equal rules have equal bytes. */
+function sortMatches(matches: readonly IdMatch[]): readonly IdMatch[] {
   const byText = new Map(matches.map((match) => [`${match.value} ${match.type}`, match]));
   return [...byText.entries()]
     .sort(([a], [b]) => compareText(a, b))

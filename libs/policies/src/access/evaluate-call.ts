@@ -1,15 +1,15 @@
 import { mayBeAnonymous, mayCall, type AccessRequest, type AccessRules } from './access-rules';
 
-/** All by which the proxy before an instance decides who may call it. */
+/** Inputs by which the proxy of an instance decides which callers to allow. */
 export interface InboundAccess {
   readonly mtls: 'Strict' | 'Permissive' | 'Off';
-  /** Of AccessPolicies: a call must be let pass by all of these. */
+  /** Rules of AccessPolicies: each must allow the call. */
   readonly rules: readonly AccessRules[];
-  /** Callers that are allowed whatever the rules say; an empty list = nobody. */
+  /** Callers that are allowed regardless of the rules; an empty list allows nobody. */
   readonly callers: readonly string[] | 'anyone';
-  /** SPIFFE ids that may not call whoever else may. */
+  /** SPIFFE ids that are always refused. */
   readonly revoked: readonly string[];
-  /** Whether the proxy looks at requests, not at connections only. */
+  /** Whether the proxy sees requests, not only connections. */
   readonly seesRequests: boolean;
 }
 
@@ -19,12 +19,12 @@ export interface InboundAccess {
  */
 export interface CallResult {
   readonly isAllowed: boolean;
-  /** One entry for each of the rules that admit a call, or the one that refuses it. `rules`: the index of the rules. */
+  /** One entry for each of the rules that allow a call, or the one that refuses it. `rules`: the index of the rules. */
   readonly by: readonly { readonly rules: number | undefined; readonly what: string }[];
 }
 
 /**
- * Evaluates a call as the proxy before an instance does: the handshake, revocations, then AccessPolicies
+ * Evaluates a call as the proxy of an instance does: the handshake, revocations, then AccessPolicies
  * (docs/reference/policies-shipped.md, AccessPolicy). `id`: the SPIFFE id of the caller, undefined if it has none.
  * Linear in the rules.
  */

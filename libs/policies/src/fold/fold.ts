@@ -3,21 +3,21 @@ import type { Strategy } from '../model/levels';
 import type { Policy } from '../model/policy';
 import { listLeaves, mergePatch, plainObject, type Branch, isBranch } from '../model/traced';
 
-/** Policy that set a value of an effective spec, and the strategy by which it did. */
+/** The policy that set a value of an effective spec, and its merge strategy. */
 interface FieldSource {
   /** The key of the policy. */
   readonly policy: ResourceKey;
   readonly strategy: Strategy;
 }
-/** By JSON pointer, one for each leaf of the effective spec. */
+/** By JSON pointer, one entry for each leaf of the effective spec. */
 export type FieldSources = ReadonlyMap<string, FieldSource>;
 
-/** State of one policy among others, decided by whose values survive, never by equal values (plan, Decisions). */
+/** State of a policy among others: depends on which policy's values survive, not on whether values are equal (plan, Decisions). */
 export type ScopeState = 'Enforced' | 'PartiallyEnforced' | 'Overridden';
 
 /**
- * Policies that meet on one path, folded: the least specific first. The fold goes from the most specific policy to the least specific
- * one, so that folds share their ends; each is made once (specs of the seed's rows, 2.1 B).
+ * The merged policies of one path, the least specific first. Merging goes from the most specific policy to the least
+ * specific one, so that paths with the same end share its fold; each fold is created once (specs of the seed's rows, 2.1 B).
  */
 export class Fold {
   private readonly above = new WeakMap<Policy, Fold>();
@@ -30,24 +30,24 @@ export class Fold {
     private readonly result: Branch<Policy>,
   ) {}
 
-  /** The fold of nothing, from which others are made; undefined is never returned for a path with policies. */
+  /** Returns an empty root; a path with policies always has a fold. */
   static readonly roots = (): FoldRoot => new FoldRoot((policy) => new Fold([policy], policy.traced));
 
-  /** This fold with one policy more, less specific than all of it or older on the same object: that one dictates (T004-19, -23). */
+  /** Returns this fold with one more policy, which is less specific than all others, or older on the same object: its strategy decides (T004-19, -23). */
   under(policy: Policy): Fold {
     const known = this.above.get(policy);
     if (known) return known;
-    const made = new Fold([policy, ...this.policies], combined(policy, this.result));
+    const made = new Fold([policy, ...this.policies], mergePolicy(policy, this.result));
     this.above.set(policy, made);
     return made;
   }
 
-  /** The effective spec. Made when it is first read. */
+  /** The effective spec. Computed when it is first read. */
   get spec(): JsonObject {
     return this.read().spec;
   }
 
-  /** Source of each value. */
+  /** The source of each value. */
   get sources(): FieldSources {
     return this.read().sources;
   }
@@ -68,7 +68,7 @@ export class Fold {
     return left === 0 ? 'Overridden' : left < policy.leaves ? 'PartiallyEnforced' : 'Enforced';
   }
 
-  /** The values of a policy of this path, by pointer: those that survive and those that do not. Linear in both specs. */
+  /** Returns the values of a policy of this path, by pointer: those that survive and those that do not. Linear in both specs. */
   getScopeFields(policy: Policy): { readonly enforced: readonly string[]; readonly superseded: readonly string[] } {
     const enforced: string[] = [];
     const superseded: string[] = [];
@@ -99,7 +99,7 @@ export class FoldRoot {
 
   constructor(private readonly begin: (policy: Policy) => Fold) {}
 
-  /** The fold of policies that meet on a path, the least specific first; undefined for none. Linear in them. */
+  /** Returns the fold of the policies of a path, the least specific first; undefined for none. Linear in the policies. */
   of(policies: readonly Policy[]): Fold | undefined {
     const last = policies.at(-1);
     if (!last) return undefined;
@@ -113,8 +113,8 @@ export class FoldRoot {
   }
 }
 
-/** One policy put over what more specific ones came to (T004-25, T004-27). */
-function combined(established: Policy, challenger: Branch<Policy>): Branch<Policy> {
+/** Merges one policy over the result of the more specific ones (T004-25, T004-27). */
+function mergePolicy(established: Policy, challenger: Branch<Policy>): Branch<Policy> {
   switch (established.strategy) {
     case 'AtomicDefaults':
       return challenger;

@@ -20,12 +20,12 @@ import {
   type PolicyDefinition,
 } from './definition';
 
-/** A definition as users write it: it fits the schema of its kind, and nothing else is known of it. */
+/** A definition as users write it: validated by the schema of its kind only. */
 export type WrittenDefinition = Omit<DefinitionSpec, 'hierarchy' | 'effectiveTarget' | 'mergeStrategies'> & {
   readonly hierarchy: string | readonly string[];
   readonly effectiveTarget: { readonly level: string; readonly semantics: string };
   readonly mergeStrategies?: readonly string[];
-  /** Not chosen but computed: what is written must be true (T004-34). */
+  /** Computed: a written value must equal the computed one (T004-34). */
   readonly class?: string;
 };
 
@@ -44,13 +44,13 @@ export function definitionViolations(spec: WrittenDefinition, at: FieldPath): Vi
   return [at.field('class').violation(reason, 'not-allowed')];
 }
 
-/** The kind that a definition defines, by its name in identities; undefined where it breaks a rule. */
+/** Returns the kind that a definition defines, by its name in identities; undefined if it breaks a rule. */
 export function readDefinition(spec: WrittenDefinition, name?: string): PolicyDefinition | undefined {
   const isValid = definitionViolations(spec, FieldPath.at('spec')).length === 0;
   return isValid && isReadable(spec) ? policyDefinition(spec, name) : undefined;
 }
 
-/** True where levels and strategies are ones that we know. */
+/** Returns whether all levels and strategies are known. */
 function isReadable(spec: WrittenDefinition): spec is WrittenDefinition & DefinitionSpec {
   const { hierarchy, effectiveTarget, mergeStrategies = [] } = spec;
   const written = typeof hierarchy === 'string' ? [] : hierarchy;

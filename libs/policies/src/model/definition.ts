@@ -11,16 +11,16 @@ import {
   type Strategy,
 } from './levels';
 
-/** A kind of object that a policy may name; `facet` tells what of a service it means. */
+/** A kind of object that a policy may target; `facet` selects a service's frontend or backend role. */
 export interface DeclaredTarget {
   readonly kind: string;
   readonly group?: string;
   readonly facet?: Facet;
-  /** Meaning of the policy there, in words (T004-12). */
+  /** Description of the effect of the policy there (T004-12). */
   readonly semantics: string;
 }
 
-/** The spec of a MetaresourceDefinition, as far as the engine reads it. It breaks no rule of `definitionViolations`. */
+/** The fields of a MetaresourceDefinition's spec that the engine reads. Passes `definitionViolations`. */
 export interface DefinitionSpec {
   readonly group: string;
   readonly kind: string;
@@ -29,46 +29,46 @@ export interface DefinitionSpec {
   readonly declaredTargets: readonly DeclaredTarget[];
   readonly effectiveTarget: { readonly level: Level; readonly semantics: string };
   readonly mergeStrategies?: readonly Strategy[];
-  /** `Forbidden` where absent. */
+  /** Defaults to `Forbidden`. */
   readonly crossNamespace?: CrossNamespace;
-  /** Kinds of which no object is stored: a target exists where a policy names it (T004-11). */
+  /** Kinds without stored objects: a target exists if a policy names it (T004-11). */
   readonly virtualTargets?: readonly { readonly group: string; readonly kind: string; readonly semantics: string }[];
 }
 
-/** A kind of object that policies of a kind name: where it stands, and where its sections do. */
+/** A kind of object that policies of a kind may target: its level, and the level of its sections. */
 export interface Declared {
   readonly kind: string;
   readonly groups: readonly string[];
   readonly level: Level;
-  /** Undefined where policies of the kind cannot name sections of it. */
+  /** Undefined if policies of the kind cannot name sections of it. */
   readonly section: Level | undefined;
 }
 
-/** A kind of policy, ready to be used. */
+/** A compiled kind of policy. */
 export interface PolicyDefinition {
   readonly group: string;
-  /** The name of the kind as identities have it: a second kind of one name has its group behind it. */
+  /** The kind's name in identities: a second kind of the same name has its group appended. */
   readonly kind: string;
   /** The name without the group. */
   readonly bareKind: string;
-  /** The levels of its paths, the least specific first; the last one is where policies take effect. */
+  /** The levels of its paths, the least specific first; policies take effect at the last one. */
   readonly levels: readonly Level[];
   readonly effective: Level;
-  /** By kind, `Service` as MeshService. */
+  /** By kind, with `Service` as MeshService. */
   readonly declared: ReadonlyMap<string, Declared>;
   readonly virtual: readonly { readonly group: string; readonly kind: string }[];
-  /** At least one; what an instance may declare. */
+  /** The strategies that an instance may declare; at least one. */
   readonly strategies: readonly Strategy[];
-  /** Direct where one kind is named, takes effect itself and nothing is merged (T004-34); else Inherited. */
+  /** Direct if only one kind can be targeted, takes effect itself, and nothing is merged (T004-34); else Inherited. */
   readonly class: 'Direct' | 'Inherited';
   readonly crossNamespace: CrossNamespace;
 }
 
-/** The levels that a spec's `hierarchy` stands for. */
+/** Returns the levels of a spec's `hierarchy`. */
 export const resolveHierarchy = ({ hierarchy }: Pick<DefinitionSpec, 'hierarchy'>): readonly Level[] =>
   hierarchy === 'mesh' || hierarchy === 'gateway' ? hierarchies[hierarchy] : hierarchy;
 
-/** The facet of services that a definition means: what it says, else the frontend where its hierarchy has that, else the backend. */
+/** Returns the facet of services that a definition targets: the declared one, else the frontend if its hierarchy has that level, else the backend. */
 export function resolveFacet({ facet }: DeclaredTarget, hierarchy: readonly Level[]): Facet {
   return facet ?? (hierarchy.includes('Service') ? 'frontend' : 'backend');
 }
@@ -97,19 +97,19 @@ export function policyDefinition(spec: DefinitionSpec, name = spec.kind): Policy
     declared,
     virtual: (spec.virtualTargets ?? []).map(({ group, kind }) => ({ group: bareGroup(group), kind })),
     strategies,
-    class: strategies.every((one) => one === 'None') && isAlone(declared, effective) ? 'Direct' : 'Inherited',
+    class: strategies.every((one) => one === 'None') && isOnlyTarget(declared, effective) ? 'Direct' : 'Inherited',
     crossNamespace: spec.crossNamespace ?? 'Forbidden',
   };
 }
 
 const routeKindNames = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute'] as const;
 
-/** True where one kind can be named, and it takes effect there. */
-function isAlone(declared: ReadonlyMap<string, Declared>, effective: Level): boolean {
+/** Returns whether only one kind can be targeted, and policies take effect there. */
+function isOnlyTarget(declared: ReadonlyMap<string, Declared>, effective: Level): boolean {
   const [only, ...others] = declared.values();
   return others.length === 0 && only?.level === effective;
 }
 
 /** Default strategy if a definition names none (T004-29, T004-30). */
 const presetStrategy = (declared: ReadonlyMap<string, Declared>, effective: Level): Strategy =>
-  isAlone(declared, effective) ? 'None' : 'AtomicDefaults';
+  isOnlyTarget(declared, effective) ? 'None' : 'AtomicDefaults';

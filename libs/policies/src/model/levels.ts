@@ -13,7 +13,7 @@ export const levels = [
 ] as const;
 export type Level = (typeof levels)[number];
 
-/** Merge strategies of policies that meet; the less specific of two decides by its strategy (T004-19, T004-25). */
+/** Merge strategies; of two policies, the strategy of the less specific one applies (T004-19, T004-25). */
 export const mergeStrategies = ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults', 'PatchOverrides'] as const;
 export type MergeStrategy = (typeof mergeStrategies)[number];
 
@@ -24,11 +24,11 @@ export type MergeStrategy = (typeof mergeStrategies)[number];
 export const strategies = ['None', ...mergeStrategies] as const;
 export type Strategy = (typeof strategies)[number];
 
-/** Whether policies may name what stands in another namespace, and by whose leave (T004-08, T004-09). */
+/** Whether policies may target objects in another namespace, and which permission that needs (T004-08, T004-09). */
 export const crossNamespaceRules = ['Forbidden', 'ReferenceGrant', 'ClientSide'] as const;
 export type CrossNamespace = (typeof crossNamespaceRules)[number];
 
-/** The short names of hierarchies: all levels of a mesh's side, or of Gateways. */
+/** Short names of hierarchies: all levels on a mesh's side, or on the side of Gateways. */
 export const hierarchies: Readonly<Record<'mesh' | 'gateway', readonly Level[]>> = {
   mesh: levels.filter((level) => level !== 'Gateway' && level !== 'Listener'),
   gateway: levels.filter((level) => level !== 'Service' && level !== 'ServicePort'),
@@ -42,7 +42,7 @@ export type Facet = 'frontend' | 'backend';
 interface KnownKind {
   readonly groups: readonly string[];
   readonly level: Level;
-  /** The level of its sections; undefined where it has none. */
+  /** The level of its sections; undefined if it has none. */
   readonly section?: Level;
 }
 
@@ -50,7 +50,7 @@ const GATEWAY_API = 'gateway.networking.k8s.io';
 const SERVICES = ['', 'core', 'kuma.io', GATEWAY_API];
 const route = { groups: ['', GATEWAY_API], level: 'Route', section: 'Rule' } satisfies KnownKind;
 
-/** The kinds that policies can name, without services, which have two facets. `Route` stands for all kinds of routes. */
+/** Kinds that policies can target, except services, which have two facets. `Route` is short for all kinds of routes. */
 const plainKinds: ReadonlyMap<string, KnownKind> = new Map<string, KnownKind>([
   ['Mesh', { groups: ['', 'kuma.io', GATEWAY_API, 'gateway.networking.x-k8s.io', 'appmesh.k8s.aws'], level: 'Mesh' }],
   ['Namespace', { groups: ['', 'core'], level: 'Namespace' }],
@@ -65,7 +65,7 @@ const plainKinds: ReadonlyMap<string, KnownKind> = new Map<string, KnownKind>([
 const serviceKinds = ['MeshService', 'MeshMultiZoneService'];
 const EXTERNAL = 'MeshExternalService';
 
-/** True for kinds that have no namespace: as for routes they stand in `default`. */
+/** Returns whether a kind has no namespace: such objects count as in `default`, as for routes. */
 export const standsInDefault = (kind: string): boolean => kind === 'MeshMultiZoneService' || kind === EXTERNAL;
 
 /** `Service` is another name of MeshService, as in routes. */
@@ -73,7 +73,7 @@ export const resolveTargetKind = (kind: string): string => (kind === 'Service' ?
 
 export const isServiceKind = (kind: string): boolean => serviceKinds.includes(resolveTargetKind(kind));
 
-/** Returns the level of a kind of object; undefined for kinds that are no part of the graph. */
+/** Returns the level of a kind of object; undefined for kinds outside the graph. */
 export function knownKind(kind: string, facet: Facet = 'frontend'): KnownKind | undefined {
   if (kind === EXTERNAL) return { groups: ['', 'kuma.io'], level: 'Backend', section: 'BackendPort' };
   if (!isServiceKind(kind)) return plainKinds.get(kind);

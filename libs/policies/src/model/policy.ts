@@ -3,7 +3,7 @@ import { compareText } from '@causeway/resources';
 import { tracedSpec, type Branch } from './traced';
 import type { Level, Strategy } from './levels';
 
-/** The fields of a policy's spec that belong to the engine; all others are the spec proper. */
+/** Fields of a policy's spec that the engine reads; all others are the payload (the "spec proper"). */
 export const RESERVED_FIELDS = ['targetRefs', 'targetRef', 'defaults', 'overrides', 'strategy'] as const;
 
 /** A stored policy: the part of a resource that the engine reads. `creationOrder` 0 is unknown and ranks last. */
@@ -13,17 +13,17 @@ export type StoredPolicy = Pick<Resource, 'id' | 'creationOrder' | 'generation' 
 export interface TargetRef {
   readonly group: string;
   readonly kind: string;
-  /** Namespace of the target; the policy's own unless the reference names one. Empty for a Mesh and a Namespace. */
+  /** Namespace of the target; defaults to the policy's own. Empty for a Mesh and a Namespace. */
   readonly namespace: string;
   /** Either a name or a selector. */
   readonly name?: string;
   readonly selector?: LabelSelector;
   readonly sectionName?: string;
-  /** The level of what is named; undefined for virtual kinds. */
+  /** The level of the target; undefined for virtual kinds. */
   readonly level: Level | undefined;
 }
 
-/** A policy as the engine uses it. One whose spec breaks a rule has no targets and takes no effect. */
+/** A policy as the engine uses it. A policy whose spec breaks a rule has no targets and takes no effect. */
 export interface Policy {
   readonly key: ResourceKey;
   readonly id: Identity;
@@ -33,15 +33,15 @@ export interface Policy {
   readonly targetRefs: readonly TargetRef[];
   /** The spec proper. */
   readonly spec: JsonObject;
-  /** The spec proper with what set each of its values. */
+  /** The spec proper with the source of each value. */
   readonly traced: Branch<Policy>;
-  /** Number of values that the spec proper sets: leaves, lists as a whole. */
+  /** Number of values that the spec proper sets; a list counts as one. */
   readonly leaves: number;
-  /** Violation because of which it is not accepted, reason `Invalid`. */
+  /** The violation for which it is not accepted, with reason `Invalid`. */
   readonly violation?: Violation;
 }
 
-/** Makes the policy whose values carry it as their source. */
+/** Creates a policy; its values carry it as their source. */
 export function createPolicy(own: Omit<Policy, 'traced' | 'leaves'>): Policy {
   const policy = { ...own, traced: EMPTY, leaves: 0 };
   const { root, leaves } = tracedSpec(own.spec, policy);
@@ -51,8 +51,8 @@ export function createPolicy(own: Omit<Policy, 'traced' | 'leaves'>): Policy {
 const EMPTY: Branch<Policy> = { fields: new Map() };
 
 /**
- * Below 0 where `a` ranks higher among policies on one object: the older, ties by `namespace/name`, then by the zone of origin (T004-22).
- * What ranks higher dictates its strategy (T004-23).
+ * Returns a number below 0 if `a` ranks higher among policies on one object: the older, ties by `namespace/name`, then
+ * by the zone of origin (T004-22). The strategy of the higher-ranking policy applies (T004-23).
  */
 export function comparePolicies(a: Policy, b: Policy): number {
   return (

@@ -15,12 +15,12 @@ import type { Strategy } from './levels';
 import { createPolicy, RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './policy';
 import { readTargetRefs } from './target-refs';
 
-/** Deepest nesting of a spec proper. */
-const DEEPEST_POLICY = 32;
-/** Maximum number of values of a spec proper: folds count them. */
+/** Maximum nesting of a spec proper. */
+const MAX_POLICY_DEPTH = 32;
+/** Maximum number of values of a spec proper: the cost of folds is linear in them. */
 const MAX_POLICY_VALUES = 4_096;
 
-/** A policy's spec, taken apart. */
+/** The parts of a policy's spec. */
 interface Written {
   readonly targetRefs: readonly TargetRef[];
   readonly strategy: Strategy;
@@ -43,8 +43,8 @@ export function policyViolations(
 }
 
 /**
- * A spec as it is stored: `targetRef` as a list of one, kinds and groups of targets filled in (T004-04, T004-05). What cannot be read is
- * left as it is, for `policyViolations` to refuse.
+ * Normalizes a spec for storage: `targetRef` becomes a list, kinds and groups of targets are filled in (T004-04,
+ * T004-05). Unreadable parts stay, so that `policyViolations` refuses them.
  */
 export function normalPolicySpec(definition: PolicyDefinition, spec: JsonObject): JsonObject {
   const single = ownField(spec, 'targetRef');
@@ -72,12 +72,12 @@ function filledIn(definition: PolicyDefinition, ref: JsonValue): JsonValue {
   return { ...(group !== undefined && { group }), kind, ...without(without(ref, 'kind'), 'group') };
 }
 
-/** The group that is written for a kind: the one that says most. */
+/** Returns the group to write for a kind: the most explicit one. */
 const groupWritten = (groups: readonly string[]): string =>
   groups.find((group) => group.includes('.')) ?? groups[0] ?? '';
 
 /**
- * Reads a stored policy for the engine. Stored resources are checked again: an invalid spec has no targets. Never
+ * Reads a stored policy for the engine. Stored resources are validated again: an invalid spec has no targets. Never
  * throws.
  */
 export function readPolicy(
@@ -102,7 +102,7 @@ function takeApart(definition: PolicyDefinition, id: Identity, spec: JsonObject,
   return { targetRefs, strategy, spec: proper };
 }
 
-/** The strategy and the spec proper (the table in 2.4 of the rows' specification). */
+/** Reads the strategy and the spec proper (the table in 2.4 of the rows' specification). */
 function readStanza(definition: PolicyDefinition, spec: JsonObject, { at, found }: ViolationReport) {
   const bare = Object.fromEntries(
     Object.entries(spec).filter(([key, value]) => value !== undefined && !RESERVED_FIELDS.some((name) => name === key)),
@@ -165,13 +165,13 @@ function readStrategy(
   return strategy;
 }
 
-/** Null, which a merge patch takes for a removal, and what is too deep or too much (T004-27). At most one violation. */
+/** Returns a violation for null, which a merge patch treats as a removal, and for too much nesting or too many values (T004-27). At most one. */
 function valueViolations(spec: JsonObject, at: FieldPath, found: Violation[]): void {
   let values = 0;
   const check = (value: JsonValue | undefined, place: FieldPath, depth: number): Violation | undefined => {
     if (value === null) return place.violation('must not be null: leave the field out', 'wrong-type');
     if (typeof value !== 'object') return undefined;
-    if (depth > DEEPEST_POLICY) return place.violation(`must not be nested deeper than ${DEEPEST_POLICY}`, 'too-deep');
+    if (depth > MAX_POLICY_DEPTH) return place.violation(`must not be nested deeper than ${MAX_POLICY_DEPTH}`, 'too-deep');
     const inner: readonly (readonly [string | number, JsonValue | undefined])[] = isJsonArray(value)
       ? value.map((item, i) => [i, item] as const)
       : Object.entries(value);

@@ -19,10 +19,10 @@ import type { TargetRef } from './policy';
 export const MAX_TARGET_REFS = 16;
 /** Maximum number of pairs and expressions of one selector, and of values of one expression. */
 const MAX_SELECTED = 64;
-/** Maximum length of a text of a reference. */
+/** Maximum length of a text of a reference, characters. */
 const MAX_NAME_LENGTH = 253;
 
-/** The targets of a policy; what is wrong with them is added to the report. Linear in them, but for duplicates (at most 16). */
+/** Reads the targets of a policy; violations are added to the report. Linear in the targets, except for duplicates (at most 16). */
 export function readTargetRefs(
   definition: PolicyDefinition,
   id: Identity,
@@ -134,7 +134,7 @@ interface ResolvedKind {
   readonly section: Declared['section'];
 }
 
-/** The declared or virtual kind that a reference means; it may be left out where there is one only (T004-05). */
+/** Returns the declared or virtual kind of a reference; the kind may be omitted if there is only one (T004-05). */
 function readTarget(
   { kind: policyKind, declared, virtual }: PolicyDefinition,
   { group, kind }: { readonly group: string | undefined; readonly kind: string | undefined },
@@ -165,7 +165,7 @@ function readTarget(
   return undefined;
 }
 
-/** The namespace of a target; undefined where the kind forbids it (T004-08). */
+/** Returns the namespace of a target; undefined if the kind forbids it (T004-08). */
 function readAncestor(
   { kind: policyKind, crossNamespace }: PolicyDefinition,
   id: Identity,

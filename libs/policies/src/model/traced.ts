@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
-/** A value that is merged as a whole, and whose it is: a scalar, a list, or an object without fields. */
+/** A value that is merged as a whole, and its source: a scalar, a list, or an object without fields. */
 export interface Leaf<S> {
   readonly value: JsonValue;
   readonly source: S;
@@ -11,12 +11,12 @@ export interface Branch<S> {
   readonly fields: ReadonlyMap<string, Traced<S>>;
 }
 
-/** A JSON value of which each part knows what set it: a policy. */
+/** A JSON value in which each part records its source, a policy. */
 export type Traced<S> = Leaf<S> | Branch<S>;
 
 export const isBranch = <S>(traced: Traced<S>): traced is Branch<S> => 'fields' in traced;
 
-/** A spec proper, traced to its policy, and how many leaves it has. Linear in it; it is not nested deeply (`readPolicy`). */
+/** Returns a spec proper traced to its policy, and its number of leaves. Linear in the spec, whose nesting is bounded (`readPolicy`). */
 export function tracedSpec<S>(spec: JsonObject, source: S): { readonly root: Branch<S>; readonly leaves: number } {
   let leaves = 0;
   const trace = (value: JsonValue): Traced<S> => {
@@ -33,8 +33,8 @@ export function tracedSpec<S>(spec: JsonObject, source: S): { readonly root: Bra
 }
 
 /**
- * RFC 7386, JSON Merge Patch, of values without null: objects are merged field by field, all else is replaced whole (T004-27). What is
- * not changed is shared with `target`. Linear in the patch.
+ * RFC 7386, JSON Merge Patch, of values without null: objects are merged field by field, everything else is replaced
+ * (T004-27). Unchanged parts are shared with `target`. Linear in the patch.
  */
 export function mergePatch<S>(target: Traced<S>, patch: Traced<S>): Traced<S> {
   if (!isBranch(target)) return patch;
@@ -48,7 +48,7 @@ export function mergePatch<S>(target: Traced<S>, patch: Traced<S>): Traced<S> {
   return { fields };
 }
 
-/** The JSON value of a traced one. Keys are own fields, whatever they are called. */
+/** Returns the plain JSON value. Keys become own fields, also names such as `__proto__`. */
 function plainValue(traced: Traced<unknown>): JsonValue {
   return isBranch(traced) ? plainObject(traced) : traced.value;
 }
@@ -57,7 +57,7 @@ export function plainObject({ fields }: Branch<unknown>): JsonObject {
   return Object.fromEntries([...fields].map(([key, value]): [string, JsonValue] => [key, plainValue(value)]));
 }
 
-/** All leaves with their JSON pointers (RFC 6901: `~` is written `~0`, `/` is `~1`), in the order of the fields. */
+/** Yields all leaves with their JSON pointers (RFC 6901: `~` is written `~0`, `/` is `~1`), in the order of the fields. */
 export function* listLeaves<S>(traced: Traced<S>, at = ''): Generator<readonly [pointer: string, leaf: Leaf<S>]> {
   if (!isBranch(traced)) {
     yield [at, traced];

@@ -30,10 +30,10 @@ const LEVELS: Readonly<Record<string, readonly Level[]>> = {
 };
 const ROUTE: readonly Level[] = ['Route', 'Rule'];
 
-/** The levels at which an object of a kind stands; empty for kinds that no policy affects. */
+/** Returns the levels of a kind of object; empty for kinds that no policy affects. */
 export const levelsOfKind = (kind: string): readonly Level[] => LEVELS[kind] ?? (kind.endsWith('Route') ? ROUTE : []);
 
-/** The keys of the policies that name an object or a section of it. Linear in the kinds and the sections. */
+/** Returns the keys of the policies that target an object or a section of it. Linear in the kinds and the sections. */
 export function policyKeysOn(table: PolicyTable, object: Identity): ReadonlySet<ResourceKey> {
   const nodes = [...nodesOfObject(table, object)];
   const all = [...table.all()].filter(({ policies }) => policies.attachments.size > 0);
@@ -44,8 +44,8 @@ export function policyKeysOn(table: PolicyTable, object: Identity): ReadonlySet<
 
 /**
  * Returns the policies that affect an object (T004-51): those that target it and have some effect anywhere, and those
- * with a value in force on a path that ends at it. In the order of kinds and sections. Linear in the paths that end at
- * it, and in the policies there.
+ * with a value in force on a path that ends at it. Ordered by kind and section. Linear in the paths that end at it, and
+ * in the policies there.
  */
 export function affectedBy(table: PolicyTable, object: Identity): readonly AffectedBy[] {
   const own = levelsOfKind(object.kind);
@@ -74,7 +74,7 @@ export function affectedBy(table: PolicyTable, object: Identity): readonly Affec
 
 const formatPolicyName = ({ id }: Policy): string => `${id.namespace}/${id.name}`;
 
-/** The nodes of an object and its sections. */
+/** Returns the nodes of an object and its sections. */
 function nodesOfObject(table: PolicyTable, object: Identity): readonly Node[] {
   const { targetIndex } = table;
   if (object.kind === 'Mesh') return [meshNode(object.name)];

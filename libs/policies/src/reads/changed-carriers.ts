@@ -5,12 +5,12 @@ import type { Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import type { Node } from '../table/nodes';
 
-/** Policies on nodes as they would be with one policy replaced by a new version, or removed. Nothing is stored. */
+/** The policies on nodes if one policy were replaced by a new version, or removed. Nothing is stored. */
 export class ChangedCarriers implements Carriers {
   readonly definition: PolicyDefinition;
-  /** Nodes of the policy now. */
+  /** Current nodes of the policy. */
   readonly before: readonly Node[];
-  /** Nodes it would have. */
+  /** Nodes after the change. */
   readonly after: readonly Node[];
   private readonly keys: ReadonlySet<string>;
 

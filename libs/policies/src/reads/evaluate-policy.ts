@@ -3,7 +3,7 @@ import { listRouteBindings, consumerOfGroup } from '@causeway/routing';
 import type { Fold, ScopeState } from '../fold/fold';
 import type { Policy, TargetRef } from '../model/policy';
 import type { FoundTarget } from '../table/attachments';
-import { standing, upperPolicies } from '../table/kind-policies';
+import { listApplying, upperPolicies } from '../table/kind-policies';
 import type { ScopeGroup } from '../table/kind-scopes';
 import type { KindTable } from '../table/kind-table';
 import { meshOfNode, type Node } from '../table/nodes';
@@ -15,23 +15,23 @@ interface TargetRefusal {
   readonly message: string;
 }
 
-/** One reference of a policy, and whether the policy took hold of anything there. */
+/** One target reference of a policy, and whether the policy attached to anything. */
 interface AncestorResult {
   readonly ref: TargetRef;
   readonly refused?: TargetRefusal;
 }
 
-/** State of a policy in scopes in which the same policies meet. */
+/** State of a policy in the scopes in which it meets the same other policies. */
 export interface ScopeResult {
   readonly state: ScopeState;
   /** Number of these scopes. */
   readonly count: number;
-  /** Names of some of them, as `g1>r1>b1`; of all together never more than 16. */
+  /** Names of some of them, as `g1>r1>b1`; at most 16 over all results. */
   readonly names: readonly string[];
-  /** Its values that hold there and those that do not, as JSON pointers. */
+  /** JSON pointers of its values that are in force there, and of those that are not. */
   readonly enforced: readonly string[];
   readonly superseded: readonly string[];
-  /** The policies that beat it, as `namespace/name`. */
+  /** The policies that override it, as `namespace/name`. */
   readonly by: readonly string[];
 }
 
@@ -43,24 +43,24 @@ export interface PolicyEvaluation {
   readonly policy: Policy;
   readonly ancestors: readonly AncestorResult[];
   readonly scopes: { readonly total: number; readonly enforced: number; readonly partial: number };
-  /** Those in which it is not fully enforced. */
+  /** Scopes in which it is not fully enforced. */
   readonly beaten: readonly ScopeResult[];
 }
 
-/** Maximum number of scopes of an evaluation that are named (T004-32). */
+/** Maximum number of named scopes of an evaluation (T004-32). */
 export const MAX_SCOPES = 16;
 
 /** Scopes in which the same policies meet. */
 interface CountedScopes {
   readonly fold: Fold;
   readonly count: number;
-  /** The group, or what to call all of them together. */
+  /** The group, or a name for all groups together. */
   readonly from: ScopeGroup | string;
 }
 
 /**
- * Evaluates a policy (T004-44 to -50); undefined if the table has none of this key. Linear in the Namespaces and in the
- * different sets of policies that it meets, and where it is overridden in the services that have policies of their own.
+ * Evaluates a policy (T004-44 to -50); undefined if the table has none with this key. Linear in the Namespaces and in
+ * the different sets of policies that it meets; if it is overridden, also in the services with policies of their own.
  */
 export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation | undefined {
   const attached = kind.policies.attachments.get(key);
@@ -69,13 +69,13 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
   const ancestors = targets.map((target) => evaluateAncestor(kind, policy, target));
   const scopes = { total: 0, enforced: 0, partial: 0 };
   const beaten: (Omit<ScopeResult, 'names'> & Pick<CountedScopes, 'from'>)[] = [];
-  for (const { fold, count, from } of countedScopes(kind, policy)) {
+  for (const { fold, count, from } of countScopes(kind, policy)) {
     const state = fold.getScopeState(policy);
     scopes.total += count;
     if (state === 'Enforced') scopes.enforced += count;
     else {
       if (state === 'PartiallyEnforced') scopes.partial += count;
-      beaten.push({ state, count, from, ...fold.getScopeFields(policy), by: winnersOver(policy, fold) });
+      beaten.push({ state, count, from, ...fold.getScopeFields(policy), by: listWinners(policy, fold) });
     }
   }
   const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
@@ -86,15 +86,15 @@ export function evaluatePolicy(kind: KindTable, key: string): PolicyEvaluation |
   return { policy, ancestors, scopes, beaten: named };
 }
 
-/** Whether any value of a policy holds anywhere. Ends with the first that does. */
+/** Returns whether any value of a policy is in force anywhere. Stops at the first. */
 export function hasEffect(kind: KindTable, policy: Policy): boolean {
-  for (const { fold } of countedScopes(kind, policy)) if (fold.surviving(policy) > 0) return true;
+  for (const { fold } of countScopes(kind, policy)) if (fold.surviving(policy) > 0) return true;
   return false;
 }
 
 /**
- * Returns the callers whose proxies enforce a client-side policy. A policy that only affects consumers' routes is for
- * those of its namespace.
+ * Returns the callers whose proxies enforce a client-side policy. A policy that only affects consumers' routes is
+ * enforced for callers of its namespace.
  */
 export function findCallers(kind: KindTable, policy: Policy): CallerScope {
   const { routes } = kind.policies.targetIndex;
@@ -112,8 +112,8 @@ export function findCallers(kind: KindTable, policy: Policy): CallerScope {
   return kind.policies.attachments.listNodes(policy.key).every(isOwn) ? 'own' : 'all';
 }
 
-/** All scopes of a policy, those with the same policies together. */
-function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScopes> {
+/** Yields all scopes of a policy, grouped by the policies that meet there. */
+function* countScopes(kind: KindTable, policy: Policy): Generator<CountedScopes> {
   const { policies, scopes, contexts } = kind;
   const seen = new Set<ScopeGroup>();
   function* ofGroup(group: ScopeGroup): Generator<CountedScopes> {
@@ -129,7 +129,7 @@ function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScope
   }
   for (const node of policies.attachments.listNodes(policy.key)) {
     if (node.level === 'Virtual') {
-      const on = standing(policies.attachments, node, { consumer: undefined });
+      const on = listApplying(policies.attachments, node, { consumer: undefined });
       const fold = on.includes(policy) ? policies.folds.of(on) : undefined;
       if (fold) yield { fold, count: 1, from: node.id?.name ?? '' };
       continue;
@@ -154,8 +154,8 @@ function* countedScopes(kind: KindTable, policy: Policy): Generator<CountedScope
   for (const group of scopes.listGroups(policy.key)) yield* ofGroup(group);
 }
 
-/** The policies whose values stand where those of another would, in the order of their names. */
-function winnersOver(policy: Policy, fold: Fold): readonly string[] {
+/** Returns the policies that override values of a policy, sorted by name. */
+function listWinners(policy: Policy, fold: Fold): readonly string[] {
   const { superseded } = fold.getScopeFields(policy);
   const direct = superseded.flatMap((pointer) => fold.sources.get(pointer)?.policy ?? []);
   const others = direct.length === superseded.length ? direct : [...fold.sources.values()].map((one) => one.policy);
@@ -182,7 +182,7 @@ function evaluateAncestor(kind: KindTable, policy: Policy, { ref, permitted, fou
   return { ref, refused: { reason: 'Conflicted', message } };
 }
 
-/** A reference in words, as messages name it. */
+/** Describes a reference for messages. */
 function describeRef({ kind, namespace, name, sectionName }: TargetRef): string {
   const place = namespace === '' ? '' : `${namespace}/`;
   const what = name === undefined ? `${kind} of ${place}* that is selected` : `${kind} ${place}${name}`;

@@ -3,12 +3,12 @@ import { PRODUCER, OWN_BACKEND, type FrontendGroup } from '@causeway/routing';
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
 import { createContext, type Context } from '../table/contexts';
-import { standing, type Carriers } from '../table/kind-policies';
+import { listApplying, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { ChangedCarriers } from './changed-carriers';
 import { foldPath, isBorrowed, pathsBelowNodes, policiesAt, type PolicyPath } from './policy-path';
 
-/** A path whose effective spec a change would change; undefined where no policy is on it. */
+/** A path whose effective spec a change would change; undefined effective spec if no policy is on it. */
 export interface ChangedPath {
   readonly path: PolicyPath;
   readonly before: Fold | undefined;
@@ -16,10 +16,10 @@ export interface ChangedPath {
 }
 
 /**
- * The paths whose effective spec would change if the policy `key` were gone, or were `candidate`: each once, before and after. Where a
- * view of one namespace's clients comes or goes with the policy, the other side is what those clients have of the producer. Nothing is
- * kept. Linear in the paths below the nodes where the policy stands or would stand. Yields undefined for a path that stays as it is, so
- * that a caller can stop.
+ * Yields the paths whose effective spec would change if the policy `key` were deleted, or were `candidate`: each once,
+ * before and after. If the policy creates or removes a view for clients of one namespace, the other side is those
+ * clients' spec in the producer's view. Nothing is stored. Linear in the paths below the nodes where the policy stands
+ * or would stand. Yields undefined for an unchanged path, so that the caller can stop.
  */
 export function* computeImpact(
   kind: KindTable,
@@ -30,9 +30,9 @@ export function* computeImpact(
   const now = kind.policies.attachments;
   const nodes = [...new Map([...changed.before, ...changed.after].map((node) => [node.key, node])).values()];
   const seen = new Set<string>();
-  const comesOrGoes = ofLast((context) => isBorrowed(kind, now, context) !== isBorrowed(kind, changed, context));
+  const comesOrGoes = cacheLast((context) => isBorrowed(kind, now, context) !== isBorrowed(kind, changed, context));
   for (const [carriers, other] of [[now, changed] as const, [changed, now] as const]) {
-    const otherwise = new Otherwise(kind, other);
+    const otherwise = new ChangedPolicies(kind, other);
     for (const path of pathsBelowNodes(kind, nodes, carriers, comesOrGoes)) {
       if (seen.has(path.key)) continue;
       seen.add(path.key);
@@ -43,8 +43,8 @@ export function* computeImpact(
   }
 }
 
-/** A question of a context that is asked once for all its paths, which come one after the other. */
-function ofLast(ask: (context: Context) => boolean): (context: Context) => boolean {
+/** Caches the last answer: consecutive paths have the same context. */
+function cacheLast(ask: (context: Context) => boolean): (context: Context) => boolean {
   let last: { readonly context: Context; readonly answer: boolean } | undefined;
   return (context) => {
     if (last?.context !== context) last = { context, answer: ask(context) };
@@ -55,9 +55,9 @@ function ofLast(ask: (context: Context) => boolean): (context: Context) => boole
 const isSame = (a: JsonObject | undefined, b: JsonObject | undefined): boolean =>
   a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 
-/** Evaluates paths with other policies. */
-class Otherwise {
-  /** Of the context that was asked for last: the paths that it has there; undefined for all. */
+/** Evaluates paths with the changed policies. */
+class ChangedPolicies {
+  /** For the last context: its existing paths; undefined for all. */
   private last: { readonly context: Context; readonly own: ReadonlySet<string> | undefined } | undefined;
 
   constructor(
@@ -73,13 +73,13 @@ class Otherwise {
     const { context, lower } = path;
     const [node] = lower;
     if (!context) {
-      return node ? standing(this.carriers, node, { consumer: undefined }) : policiesAt(this.carriers, path, lower);
+      return node ? listApplying(this.carriers, node, { consumer: undefined }) : policiesAt(this.carriers, path, lower);
     }
     const there = this.isThere(context, path) ? context : createContext(context.frontend, this.sharedGroup);
     return policiesAt(this.carriers, there, lower, there);
   }
 
-  /** Whether the context has the path there. All have what does not depend on policies. */
+  /** Returns whether the context has the path. Every context has the paths that do not depend on policies. */
   private isThere(context: Context, path: PolicyPath): boolean {
     if (context.consumer === undefined) return true;
     if (this.last?.context !== context) this.last = { context, own: this.ownPaths(context) };
@@ -95,7 +95,7 @@ class Otherwise {
     return new Set(hierarchyPaths.listPaths(context, targetIndex.routes, false).map(formatLowerKey));
   }
 
-  /** The group of the clients that have no view of their own. */
+  /** The group of clients without a view of their own. */
   private get sharedGroup(): FrontendGroup {
     return this.kind.policies.hierarchyPaths.side === 'backend' ? OWN_BACKEND : PRODUCER;
   }

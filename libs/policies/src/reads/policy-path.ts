@@ -3,15 +3,15 @@ import { type Frontend, consumerGroup, type FrontendGroup } from '@causeway/rout
 import type { Fold } from '../fold/fold';
 import type { Policy } from '../model/policy';
 import { createContext, type Context } from '../table/contexts';
-import { findConsumers, lowerPolicies, standing, upperPolicies, type Carriers } from '../table/kind-policies';
+import { findConsumers, lowerPolicies, listApplying, upperPolicies, type Carriers } from '../table/kind-policies';
 import type { KindTable } from '../table/kind-table';
 import { listContexts } from '../table/node-contexts';
 import { frontendNode, meshNode, meshOfNode, namespaceNode, routeNode, type Node } from '../table/nodes';
 import type { LowerPath } from '../table/hierarchy-paths';
 
-/** A path from a Mesh to where a kind takes effect, and the policies that meet on it. */
+/** A path from a Mesh to the level at which a kind takes effect, and the policies on it. */
 export interface PolicyPath {
-  /** Equal for the same path before and after a change of policies. */
+  /** The same before and after a change of policies. */
   readonly key: string;
   /** The least specific first. */
   readonly nodes: readonly Node[];
@@ -25,13 +25,13 @@ export interface PolicyPath {
   /** The nodes below Mesh and Namespace. */
   readonly lower: LowerPath;
   readonly mesh: string;
-  /** The Namespace above; empty where the path ends at a Mesh. */
+  /** The Namespace on the path; empty if the path ends at a Mesh. */
   readonly namespace: string;
-  /** Undefined where no frontend is on the path: it ends at a Mesh or a Namespace, or is of a virtual object. */
+  /** Undefined if the path has no frontend: it ends at a Mesh or Namespace, or belongs to a virtual object. */
   readonly context: Context | undefined;
 }
 
-/** A frontend's key, the frontend where there is one, and a group. */
+/** The key of a frontend, the frontend if it exists, and a group. */
 type PathContext = readonly [key: ResourceKey, frontend: Frontend | undefined, group: FrontendGroup];
 
 /** Returns the effective policy on a path; undefined if there are no policies. */
@@ -39,8 +39,8 @@ export const foldPath = ({ policies }: KindTable, path: Pick<PolicyPath, 'polici
   policies.folds.of(path.policies);
 
 /**
- * The paths of a kind on which an object stands (a Mesh: all below it), each once, with the policies of `carriers`, those without
- * policies too. Linear in the paths below the object.
+ * Yields the paths of a kind that contain an object (for a Mesh: all below it), each once, with the policies of
+ * `carriers`, including paths without policies. Linear in the paths below the object.
  */
 export function* pathsAt(kind: KindTable, object: Identity, carriers: Carriers): Generator<PolicyPath> {
   if (object.kind === 'Mesh') {
@@ -53,7 +53,7 @@ export function* pathsAt(kind: KindTable, object: Identity, carriers: Carriers):
   }
   const { targetIndex } = kind.policies;
   const key = identityKey(object);
-  // Of external services too, which routes do not know.
+  // Includes external services, which routing does not know.
   const frontend = targetIndex.frontend(object);
   const route = targetIndex.routes.route(key);
   const nodes = frontend
@@ -67,8 +67,8 @@ export function* pathsAt(kind: KindTable, object: Identity, carriers: Carriers):
 }
 
 /**
- * The paths below the nodes, with the policies of `carriers`; of virtual objects a path of themselves. Each once. Of contexts that are
- * `whole` all paths.
+ * Yields the paths below the nodes, each once, with the policies of `carriers`; a virtual object has a path of its own.
+ * For contexts in `whole`, yields all their paths.
  */
 export function* pathsBelowNodes(
   kind: KindTable,
@@ -98,15 +98,15 @@ export function* pathsBelowNodes(
   }
 }
 
-/** The path of an object of which nothing but its name is known: it stands alone. */
+/** Returns the path of a virtual object, which has no parents. */
 export function virtualPath(node: Node, carriers: Carriers): PolicyPath {
   const mesh = node.id?.mesh ?? '';
-  const policies = standing(carriers, node, { consumer: undefined });
+  const policies = listApplying(carriers, node, { consumer: undefined });
   const { key, namespace } = node;
   return { key, mesh, namespace, policies, nodes: [node], lower: [node], group: 'virtual', context: undefined };
 }
 
-/** All paths below a Mesh, or below one Namespace of it. */
+/** Yields all paths below a Mesh, or below one Namespace of it. */
 function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespace?: string): Generator<PolicyPath> {
   const { policies, contexts, scopes } = kind;
   if (policies.hierarchyPaths.side === 'place') {
@@ -120,7 +120,7 @@ function* pathsBelow(kind: KindTable, carriers: Carriers, mesh: string, namespac
   }
 }
 
-/** Of kinds that take effect at a Mesh or at Namespaces. */
+/** Yields the paths of kinds that take effect at a Mesh or Namespace. */
 function* placePaths(kind: KindTable, carriers: Carriers, mesh: string, namespace?: string): Generator<PolicyPath> {
   const { hierarchyPaths, targetIndex } = kind.policies;
   const namespaces = hierarchyPaths.has('Namespace') ? targetIndex.objects.listNamespaces(mesh) : [''];
@@ -130,7 +130,7 @@ function* placePaths(kind: KindTable, carriers: Carriers, mesh: string, namespac
   }
 }
 
-/** The contexts in which a node may be, those that policies of `carriers` make included. */
+/** Yields the contexts that may contain a node, including those that policies of `carriers` create. */
 function* contextsAround(
   { policies, scopes }: KindTable,
   carriers: Carriers,
@@ -148,7 +148,7 @@ function* contextsAround(
   }
 }
 
-/** The paths of contexts, each once; a context that does not exist has none. */
+/** Yields the paths of contexts, each once; a nonexistent context has none. */
 function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<PathContext>): Generator<PolicyPath> {
   const seen = new Set<string>();
   for (const [key, frontend, group] of all) {
@@ -159,7 +159,7 @@ function* pathsOfContexts(kind: KindTable, carriers: Carriers, all: Iterable<Pat
   }
 }
 
-/** The paths of one context with the policies of `carriers`; none where it does not exist. */
+/** Yields the paths of one context with the policies of `carriers`; none if it does not exist. */
 function* pathsOfContext(kind: KindTable, carriers: Carriers, context: Context): Generator<PolicyPath> {
   const { hierarchyPaths, targetIndex } = kind.policies;
   const { frontend, group } = context;
@@ -169,7 +169,7 @@ function* pathsOfContext(kind: KindTable, carriers: Carriers, context: Context):
     yield buildPath(kind, carriers, context, lower);
 }
 
-/** Whether policies alone give the clients of one namespace a view of their own. */
+/** Returns whether only policies, not routes, create the view of one namespace's clients. */
 export function isBorrowed({ policies }: KindTable, carriers: Carriers, { consumer, frontend }: Context): boolean {
   const { hierarchyPaths, targetIndex } = policies;
   return (
@@ -177,7 +177,7 @@ export function isBorrowed({ policies }: KindTable, carriers: Carriers, { consum
   );
 }
 
-/** A path with the Mesh and Namespace above it, as far as the kind has them. `place` is its context, where it has one. */
+/** Builds a path with the Mesh and Namespace above it, if the kind has these levels. `place` is its context, if it has one. */
 function buildPath(
   { policies: { hierarchyPaths } }: KindTable,
   carriers: Carriers,
@@ -196,7 +196,7 @@ function buildPath(
   return { key, nodes, group, lower, mesh, namespace, context, policies: policiesAt(carriers, place, lower, context) };
 }
 
-/** The policies of a path in a context that may be another one than its own. */
+/** Returns the policies on a path in a context, which may differ from the path's own. */
 export function policiesAt(
   carriers: Carriers,
   place: Pick<Context, 'mesh' | 'namespace'>,

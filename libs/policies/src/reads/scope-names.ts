@@ -5,7 +5,7 @@ import type { KindTable } from '../table/kind-table';
 import type { Node } from '../table/nodes';
 import type { LowerPath } from '../table/hierarchy-paths';
 
-/** Names of some scopes of some groups, `most` in all. Linear in the contexts with policies of their own, until all are found. */
+/** Returns names of some scopes of some groups, at most `most` in all. Linear in the contexts with policies of their own, until enough are found. */
 export function namesOfGroups(
   kind: KindTable,
   groups: ReadonlySet<ScopeGroup>,
@@ -39,7 +39,7 @@ function listPaths({ policies, contexts }: KindTable, context: Context): readonl
   return isThere ? policies.hierarchyPaths.listPaths(context, policies.targetIndex.routes, isBorrowed) : [];
 }
 
-/** A path by the names of its objects, `g1>r1>b1`; a section stands behind its object, and a consumer's namespace in brackets. */
+/** Formats a path by the names of its objects, `g1>r1>b1`; a section follows its object, a consumer's namespace is in brackets. */
 function pathName({ consumer }: Pick<Context, 'consumer'>, path: readonly Node[]): string {
   const parts: { name: string; id: Node['id'] }[] = [];
   for (const { id, section } of path) {

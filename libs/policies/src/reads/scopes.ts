@@ -3,8 +3,8 @@ import type { KindTable } from '../table/kind-table';
 import { pathsBelowNodes, type PolicyPath } from './policy-path';
 
 /**
- * The paths on which a policy stands and counts, each once: of what it names, and of all below (T004-14). Undefined for a path below it
- * where it does not count, so that a caller can stop. Linear in the paths below what it names.
+ * Yields the paths on which a policy applies, each once: those of its targets and all below (T004-14). Yields undefined
+ * for a path on which it does not apply, so that the caller can stop. Linear in the paths below its targets.
  */
 export function* findScopes(kind: KindTable, policy: Policy): Generator<PolicyPath | undefined> {
   const { attachments } = kind.policies;

@@ -7,20 +7,20 @@ import { meshNode, namespaceNode, type Node } from '../table/nodes';
 import { HierarchyPaths } from '../table/hierarchy-paths';
 import type { PolicyTable } from '../table/policy-table';
 
-/** The graph of targets: what policies can attach to, and what inherits from what. */
+/** The graph of targets: which nodes policies can attach to, and which nodes inherit from which. */
 export interface Topology {
   readonly nodes: ReadonlyMap<string, Node>;
-  /** From the less to the more specific node, by their keys; each once. */
+  /** From the less to the more specific node, by key; each once. */
   readonly edges: readonly { readonly from: string; readonly to: string }[];
-  /** True where there are more nodes than were asked for. */
+  /** True if the graph has more nodes than the limit. */
   readonly truncated: boolean;
 }
 
 const everything = new HierarchyPaths(levels);
 
 /**
- * The graph of a mesh, or what stands on the paths of one object of it, with at most `most` nodes. Linear in the paths that are looked at,
- * and it ends with the path that would exceed `most`.
+ * Reads the graph of a mesh, or the nodes on the paths of one object, with at most `most` nodes. Linear in the visited
+ * paths; stops at the path that would exceed `most`.
  */
 export class TopologyReader {
   private readonly nodes = new Map<string, Node>();
@@ -32,7 +32,7 @@ export class TopologyReader {
     private readonly most: number,
   ) {}
 
-  /** Reads one frontend a step. */
+  /** Reads one frontend per step. */
   *read(mesh: string, root?: Identity): Generator<undefined> {
     this.add([meshNode(mesh)]);
     for (const frontend of this.table.targetIndex.routes.frontends()) {
@@ -62,7 +62,7 @@ export class TopologyReader {
     }
   }
 
-  /** Adds targets of policies that are stored nowhere as separate nodes. */
+  /** Adds virtual targets as separate nodes. */
   private addVirtual(mesh: string): void {
     for (const { policies } of this.table.all()) {
       for (const node of policies.attachments.nodes()) {
@@ -91,7 +91,7 @@ function isSameNode(node: Node, root: Identity): boolean {
   return node.id !== undefined && identityKey(node.id) === identityKey(root);
 }
 
-/** The policies of all kinds on a node, by kind. Linear in the kinds. */
+/** Returns the policies of all kinds on a node, by kind. Linear in the kinds. */
 export function policiesOnNode(table: PolicyTable, { key }: Node): readonly Policy[] {
   return [...table.all()].flatMap(({ policies }) => policies.attachments.at(key));
 }

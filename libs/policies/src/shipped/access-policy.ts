@@ -4,9 +4,9 @@ import { Optionals, strict } from './schema-parts';
 import { backendPolicy } from './backend-policy';
 import type { DataplaneMode, ShippedPolicy, UnsupportedField } from './shipped-policy';
 
-/** Maximum number of rules of one policy, under `allow` and under `deny` each. */
+/** Maximum number of rules under `allow` of one policy, and under `deny`. */
 const MAX_RULES = 32;
-/** Maximum number of rules of an effective policy: one policy a level, for defaults and for overrides each. */
+/** Maximum number of rules of an effective policy: one policy per level, for defaults and for overrides. */
 const MAX_EFFECTIVE_RULES = 8 * MAX_RULES;
 
 const Name = Type.String({
@@ -14,7 +14,7 @@ const Name = Type.String({
   maxLength: 253,
   pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$',
 });
-/** A prefix takes whole elements, so never half a trust domain. */
+/** A prefix matches whole elements, so never part of a trust domain. */
 const SpiffeIdMatch = Type.Object(
   {
     type: Type.Enum(['Exact', 'Prefix']),
@@ -26,7 +26,7 @@ const SpiffeIdMatch = Type.Object(
   },
   strict,
 );
-/** All that an entry names must be true of the caller. */
+/** The caller must match all fields of an entry. */
 const CallerMatch = Type.Partial(
   Type.Object({
     spiffeId: SpiffeIdMatch,
@@ -49,7 +49,7 @@ const Path = Type.Object(
   },
   strict,
 );
-/** A request must have one of the methods and one of the paths. */
+/** A request must match one of the methods and one of the paths. */
 const RequestMatch = Type.Partial(
   Type.Object({
     methods: Type.Array(Type.String({ title: 'a method in capitals', maxLength: 32, pattern: '^[A-Z][A-Z-]*$' }), {
@@ -75,7 +75,7 @@ const rules = (maxProperties: number) =>
     },
   });
 const Spec = Optionals({ allow: rules(MAX_RULES), deny: rules(MAX_RULES) });
-/** Rules of several policies under names of their own are one effective policy. */
+/** Rules of several policies with different names form one effective policy. */
 const { fits } = compileSchema(Optionals({ allow: rules(MAX_EFFECTIVE_RULES), deny: rules(MAX_EFFECTIVE_RULES) }));
 
 export type AccessSpec = Static<typeof Spec>;

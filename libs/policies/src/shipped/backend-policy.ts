@@ -18,7 +18,7 @@ type OfBackends<S extends TSchema> = Pick<
   readonly isAtEgress?: boolean;
 };
 
-/** A policy on what serves: its targets, from the mesh down to one port of a service, are always these. */
+/** Defines a policy on backends: its targets are always the same, from the mesh down to one port of a service. */
 export function backendPolicy<S extends TSchema>({
   does,
   at,
@@ -53,7 +53,7 @@ function targets({
     { kind: 'Mesh', semantics: `${does} to each service of the mesh` },
     { kind: 'Namespace', semantics: `${does} to each service of the namespace` },
     service('MeshService'),
-    // // Services of several zones, or without a proxy, have no server side of their own.
+    // Services of several zones, or without a proxy, have no server side.
     ...(at === 'client' ? [service('MeshMultiZoneService'), service('MeshExternalService')] : []),
     ...(isAtEgress
       ? [{ ...service('MeshExternalService'), semantics: `${does} to the service, by the zone egress` }]

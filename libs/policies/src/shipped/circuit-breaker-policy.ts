@@ -7,25 +7,25 @@ const Limit = Type.Integer({ minimum: 1, maximum: 1_000_000 });
 const Errors = Type.Integer({ minimum: 1, maximum: 1_000 });
 
 const Spec = Optionals({
-  /** Of each proxy that calls, over all instances; what is more is refused at once. Without a limit where one is absent. */
+  /** Limits per calling proxy, over all instances; excess is refused immediately. No limit if absent. */
   limits: Optionals({
     connections: Limit,
     /** Requests that wait for a connection. */
     pendingRequests: Limit,
-    /** Requests under way. */
+    /** Active requests. */
     requests: Limit,
-    /** Repetitions under way. */
+    /** Active retries. */
     retries: Limit,
   }),
   /** Condition for excluding an instance for some time. */
   ejection: Optionals({
-    /** Answers of 5xx, or failures to connect, in a row; 5 where it is absent. */
+    /** Consecutive 5xx responses or connection failures; 5 if absent. */
     consecutiveErrors: Errors,
-    /** Answers of 502, 503 and 504 in a row; not looked at where it is absent. */
+    /** Consecutive 502, 503 and 504 responses; not checked if absent. */
     consecutiveGatewayErrors: Errors,
-    /** Interval at which ended ejections are looked for; 10s if absent. */
+    /** Interval of the check for ended ejections; 10s if absent. */
     interval: Period,
-    /** The first ejection; the n-th lasts n times as long, at most 5m or the first. 30s where it is absent. */
+    /** Duration of the first ejection; the n-th lasts n times as long, at most 5m or this value. 30s if absent. */
     time: Period,
     /** Maximum share of excluded instances, in percent; 50 if absent. */
     maxPercent: Type.Integer({ minimum: 0, maximum: 100 }),

@@ -11,7 +11,7 @@ const Spec = Optionals({ color: Color, colors: Optionals({ dark: Color, light: C
 const { fits } = compileSchema(Spec);
 const GATEWAY_API = 'gateway.networking.k8s.io';
 
-/** The example of the seed: it says which color a backend has on the way from a Gateway over a route, and no proxy does anything. */
+/** The example of the seed: sets the color of a backend on the way from a Gateway over a route; proxies ignore it. */
 export const ColorPolicy: ShippedPolicy<typeof Spec> = {
   kind: 'ColorPolicy',
   plural: 'colorpolicies',

@@ -4,11 +4,11 @@ import { Duration, Optionals, Percent, strict } from './schema-parts';
 import { unsupportedForRequests } from './unsupported-fields';
 
 const Spec = Optionals({
-  /** Requests that wait before they are sent. */
+  /** Delay of requests before they are sent. */
   delay: Type.Object({ duration: Duration, percent: Percent }, strict),
   /**
-   * Requests that are answered at once, and never sent. A rule of a GRPCRoute and clients of gRPC answer `grpcStatus`, others `status`;
-   * where one is absent the other counts, and where both are, 503.
+   * Requests that are answered immediately and never sent. Rules of a GRPCRoute and gRPC clients use `grpcStatus`,
+   * others `status`; if one is absent the other counts, and if both are, 503.
    */
   abort: Type.Object(
     {
@@ -21,7 +21,7 @@ const Spec = Optionals({
 });
 export type FaultSpec = Static<typeof Spec>;
 
-/** Faults on purpose, drawn for each request at its client. */
+/** Injected faults, drawn for each request at its client. */
 export const FaultPolicy = rulePolicy({
   kind: 'FaultPolicy',
   plural: 'faultpolicies',

@@ -1,5 +1,5 @@
-/** Headers that are made below the place where a client chooses, or that gRPC forbids it to look at (gRPC proposal A28, A42). */
-const UNSEEN = /^(?:host|te|user-agent|content-length|grpc-.*|.*-bin)$/;
+/** Headers that are set below the layer at which a client selects a route, or that gRPC forbids for matching (gRPC proposal A28, A42). */
+const UNSEEN_HEADERS = /^(?:host|te|user-agent|content-length|grpc-.*|.*-bin)$/;
 
-/** Whether a gRPC client without a proxy does not see a header of its own calls; in any case of letters. */
-export const isUnseenByGrpc = (header: string): boolean => UNSEEN.test(header.toLowerCase());
+/** Returns whether a proxyless gRPC client cannot match this header of its calls; case-insensitive. */
+export const isUnseenByGrpc = (header: string): boolean => UNSEEN_HEADERS.test(header.toLowerCase());

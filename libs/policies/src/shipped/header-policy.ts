@@ -21,7 +21,7 @@ const names = {
 };
 const value = { title: 'one line of text', maxLength: 4_096 };
 
-/** `set` replaces, `add` appends, `remove` takes away; of one header `remove` is first, then `set`, then `add`. */
+/** `set` replaces, `add` appends, `remove` removes; for one header in the order `remove`, `set`, `add`. */
 const changes = (propertyNames: Schema, text: TStringOptions) => {
   const bounds = { maxProperties: 16, propertyNames };
   const Values = Type.Record(Type.String(), Type.String(text), bounds);
@@ -32,7 +32,7 @@ const readHeaderSpec = (Changes: ReturnType<typeof changes>) => Optionals({ requ
 const Spec = readHeaderSpec(
   changes({ ...names, not: { pattern: FORBIDDEN_HEADERS } }, { ...value, pattern: ONE_LINE }),
 );
-/** Other zones, backups and older versions bring changes that are refused today: these are left out one by one. */
+/** Other zones, backups and older versions may contain changes that are refused today: these are dropped one by one. */
 const stored = compileSchema(readHeaderSpec(changes(names, value)));
 
 export type HeaderSpec = Static<typeof Spec>;
@@ -40,7 +40,7 @@ export type HeaderPolicyChanges = NonNullable<HeaderSpec['request']>;
 
 const limits = unsupportedForRequests<HeaderSpec>({ grpc: [['', 'gRPC clients change no headers', () => true]] });
 
-/** Changes of headers; a route's own filters come after them, so that the route wins. */
+/** Changes headers; a route's own filters run afterwards, so the route wins. */
 export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
   ...rulePolicy({
     kind: 'HeaderPolicy',
@@ -57,7 +57,7 @@ export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
   read: (spec: JsonObject): HeaderSpec | undefined => (stored.fits(spec) ? spec : undefined),
 };
 
-/** The changes that proxies are sent: those that no rule forbids. */
+/** Returns the changes that are sent to proxies: those that no rule forbids. */
 export function permittedChanges({ set = {}, add = {}, remove = {} }: HeaderPolicyChanges): HeaderPolicyChanges {
   const permitted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(map).filter(([name, given]) => findHeaderProblem(name, given) === undefined));

@@ -4,7 +4,7 @@ import { isUnseenByGrpc } from './grpc-headers';
 import { Optionals, Period } from './schema-parts';
 import { unsupportedBy } from './unsupported-fields';
 
-/** Algorithms to choose one of several instances. */
+/** Load balancing algorithms. */
 const balancingAlgorithms = ['RoundRobin', 'LeastRequest', 'Random', 'RingHash', 'Maglev'] as const;
 
 const Name = Type.String({
@@ -19,11 +19,11 @@ const ZoneName = Type.String({
   maxLength: 253,
   pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
 });
-/** Parts of a request that are hashed; an entry that a request does not have is skipped. */
+/** Parts of a request that are hashed; an entry that the request lacks is skipped. */
 const HashBy = Optionals({
   header: Name,
   cookie: Name,
-  /** Of `cookie`: a request without one gets it with the answer, and keeps it so long; without it only what is there counts. */
+  /** Lifetime of a generated `cookie`, which a request without one gets with its response; if absent, no cookie is generated. */
   ttl: Period,
   sourceAddress: Type.Literal(true),
   queryParameter: Name,
@@ -31,18 +31,18 @@ const HashBy = Optionals({
 
 const Spec = Optionals({
   algorithm: Type.Enum([...balancingAlgorithms]),
-  /** For RingHash and Maglev: all entries together say which instance it is. */
+  /** Hash input of RingHash and Maglev: all entries together select the instance. */
   hash: Type.Array(HashBy, { maxItems: 8 }),
-  /** Which zones serve. */
+  /** Selection among zones. */
   locality: Optionals({
-    /** Of zones of one rank, in place of their instances; 1 for zones that are not named, 0: never. */
+    /** Weights of zones of one rank, instead of their numbers of instances; 1 for unnamed zones, 0 for never. */
     weights: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 1_000_000 }), {
       maxProperties: 128,
       propertyNames: ZoneName,
     }),
-    /** Which zone takes over first, and then; zones that are not named come after all that are, together. */
+    /** Order of failover; unnamed zones come last, together. */
     failover: Type.Array(ZoneName, { maxItems: 128 }),
-    /** False: the zone of the caller is as any other. True where it is absent. */
+    /** False: the caller's zone has no preference. True if absent. */
     localFirst: Type.Boolean(),
   }),
 });
@@ -57,7 +57,7 @@ const isOther =
   ({ algorithm }: LoadBalancingSpec): boolean =>
     algorithm !== undefined && !able.includes(algorithm);
 
-/** Which of a service's instances, and of its zones, get what is sent. */
+/** Selects the instances and zones of a service that get its traffic. */
 export const LoadBalancingPolicy = backendPolicy({
   kind: 'LoadBalancingPolicy',
   plural: 'loadbalancingpolicies',

@@ -3,7 +3,7 @@ import { backendPolicy } from './backend-policy';
 import { Period, strict } from './schema-parts';
 import { unsupportedBy } from './unsupported-fields';
 
-/** So many at once; then one whole `count` more after each `per`. */
+/** Token bucket: a burst of `count`, refilled by `count` after each `per`. */
 const Rate = Type.Object(
   { count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })), per: Type.Optional(Period) },
   strict,
@@ -11,9 +11,9 @@ const Rate = Type.Object(
 
 const Spec = Type.Object(
   {
-    /** Of ports that speak HTTP; 1 a second where a field is absent. */
+    /** Requests on HTTP ports; absent fields are 1 and 1s. */
     requests: Type.Optional(Rate),
-    /** New connections of any port. */
+    /** New connections on any port. */
     connections: Type.Optional(Rate),
   },
   strict,

@@ -17,27 +17,27 @@ const retryConditions = [
   'unavailable',
   'internal',
 ] as const;
-/** Those that look at the status of gRPC. */
-const OF_GRPC: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
+/** Conditions that check the gRPC status. */
+const GRPC_CONDITIONS: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
 /** gRPC clients make 5 attempts at most (gRPC proposal A6). */
 const MAX_GRPC_RETRIES = 4;
 
 const Spec = Optionals({
   /** Maximum number of retries, for any reason; 4 if absent. */
   attempts: Type.Integer({ minimum: 1, maximum: 10 }),
-  /** Of one attempt; wins over `backendRequest` of a TimeoutPolicy. 0s is without end. */
+  /** Timeout of one attempt; has precedence over `backendRequest` of a TimeoutPolicy. 0s is unlimited. */
   perTryTimeout: Duration,
-  /** The time before a repetition: random, at most `base` before the first and twice as long each time, never more than `max`. */
+  /** Random wait before a retry: at most `base` before the first, doubled each time, never more than `max`. */
   backoff: Optionals({ base: Duration, max: Duration }),
   on: Type.Array(Type.Enum([...retryConditions]), { maxItems: retryConditions.length }),
-  /** Statuses of HTTP that are repeated. */
+  /** HTTP statuses that are retried. */
   statuses: Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { maxItems: 32 }),
 });
 export type RetrySpec = Static<typeof Spec>;
 
-const others = ({ on = [] }: RetrySpec): string => on.filter((each) => !OF_GRPC.includes(each)).join(', ');
+const others = ({ on = [] }: RetrySpec): string => on.filter((each) => !GRPC_CONDITIONS.includes(each)).join(', ');
 
-/** Which requests are repeated, how often. What no server has begun is repeated in any case. */
+/** Selects which requests are retried, and how often. Requests that no server has started are always retried. */
 export const RetryPolicy = rulePolicy({
   kind: 'RetryPolicy',
   plural: 'retrypolicies',

@@ -14,7 +14,7 @@ type OfRules<S extends TSchema> = Pick<
   readonly does: string;
 };
 
-/** A policy that says what becomes of a client's request: its targets, from the mesh down to a rule of a route, are always these. */
+/** Defines a policy on client requests: its targets are always the same, from the mesh down to a rule of a route. */
 export function rulePolicy<S extends TSchema>({ does, ...own }: OfRules<S>): ShippedPolicy<S> {
   const { fits } = compileSchema(own.schema);
   return {

@@ -10,7 +10,7 @@ import { RetryPolicy } from './retry-policy';
 import { SHIPPED_GROUP, type ShippedPolicy } from './shipped-policy';
 import { TimeoutPolicy } from './timeout-policy';
 
-/** The kinds that every control plane brings. */
+/** The kinds of policies that every control plane includes. */
 export const shippedPolicies: readonly ShippedPolicy[] = [
   TimeoutPolicy,
   RetryPolicy,
@@ -23,19 +23,19 @@ export const shippedPolicies: readonly ShippedPolicy[] = [
   ColorPolicy,
 ];
 
-/** The spec of the MetaresourceDefinition of a kind that is shipped, as it is stored. */
+/** Returns the stored spec of the MetaresourceDefinition of a shipped kind. */
 export function shippedDefinition({ read: _, unsupported: __, at: ___, ...declared }: ShippedPolicy): JsonObject {
   const spec = plainJson(declared);
   return { group: SHIPPED_GROUP, ...(isJsonObject(spec) ? spec : {}) };
 }
 
-/** The name of that definition. */
+/** Returns the name of that definition. */
 export const shippedDefinitionName = ({ plural }: Pick<ShippedPolicy, 'plural'>): string =>
   `${plural}.${SHIPPED_GROUP}`;
 
 const ANY_NAME = '^.*$';
 
-/** A value as JSON: values of maps are `additionalProperties`, where TypeBox writes a pattern that all names fit. */
+/** Returns a schema as JSON: map values use `additionalProperties`, where TypeBox writes a pattern that matches every name. */
 function plainJson(value: unknown): JsonValue {
   if (isJsonArray(value)) return value.map(plainJson);
   if (!isJsonObject(value)) return isScalar(value) ? value : null;

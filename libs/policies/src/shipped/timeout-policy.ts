@@ -4,16 +4,16 @@ import { Duration, Optionals } from './schema-parts';
 import { unsupportedForRequests } from './unsupported-fields';
 
 const Spec = Optionals({
-  /** From the whole request to the whole answer, retries included; 0s is without end. */
+  /** From the whole request to the whole response, retries included; 0s is unlimited. */
   request: Duration,
-  /** Of one attempt; 0s is without end. */
+  /** Timeout of one attempt; 0s is unlimited. */
   backendRequest: Duration,
-  /** Without a byte in either direction; 0s is without end. Absent means 30m. */
+  /** Time without a byte in either direction; 0s is unlimited. 30m if absent. */
   idle: Duration,
 });
 export type TimeoutSpec = Static<typeof Spec>;
 
-/** Limits how long requests may take; a rule's own `timeouts` have precedence, field by field. */
+/** Limits the duration of requests; a rule's own `timeouts` have precedence, field by field. */
 export const TimeoutPolicy = rulePolicy({
   kind: 'TimeoutPolicy',
   plural: 'timeoutpolicies',

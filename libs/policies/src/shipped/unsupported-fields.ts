@@ -1,10 +1,10 @@
 import type { DataplaneMode, UnsupportedField } from './shipped-policy';
 
 type FieldReason<Spec> = string | ((spec: Spec) => string);
-/** A field, why it cannot be done, and whether a spec asks for it. */
+/** A field, why it is not supported, and whether a spec uses it. */
 type Limit<Spec> = readonly [field: string, reason: FieldReason<Spec>, asked: (spec: Spec) => boolean];
 
-/** Planes that pass bytes on without a look at requests, so that no policy on requests can hold there. */
+/** Dataplane modes that forward bytes without parsing requests, so that policies on requests have no effect. */
 const BYTES: Partial<Readonly<Record<DataplaneMode, string>>> = {
   builtin: 'the builtin proxy passes requests on as bytes',
   direct: 'connections are led in the kernel, as bytes',

@@ -5,21 +5,21 @@ import type { Node } from './nodes';
 import type { KnownObject } from './objects';
 import { isGranted, resolveNodes, unstoredNodes, watchedPlace, type TargetIndex } from './target-index';
 
-/** Nodes that one reference of a policy found, by the keys of objects; `''` for nodes without an object. */
+/** Nodes that one target reference found, by the keys of objects; `''` for nodes without an object. */
 export interface FoundTarget {
   readonly ref: TargetRef;
-  /** Whether the other namespace lets it be named. */
+  /** Whether the other namespace permits the reference. */
   permitted: boolean;
   readonly found: Map<string, readonly Node[]>;
 }
 
-/** A policy and where it attaches. */
+/** A policy and the nodes that it is attached to. */
 export interface AttachedPolicy {
   readonly policy: Policy;
   readonly targets: readonly FoundTarget[];
 }
 
-/** Policies on one node, in the order of their ranks. */
+/** Policies on one node, by rank. */
 interface Carrier {
   readonly node: Node;
   readonly policies: Policy[];
@@ -28,15 +28,15 @@ interface Carrier {
 /** Called for each node whose policies have changed. */
 export type ChangedNodeListener = (node: Node, policy: Policy) => void;
 
-/** The policies of one kind, and what each of them is attached to. References are live: what appears later is found (T004-07). */
+/** The policies of one kind and their attachments. References are live: objects that appear later are found (T004-07). */
 export class Attachments {
   private readonly byKey = new Map<string, AttachedPolicy>();
   private readonly carriers = new Map<string, Carrier>();
   private below = 0;
-  /** By place and name, or by place alone for selectors: who looks there. */
+  /** By place and name, or by place alone for selectors: the policies that reference it. */
   private readonly byName = new Map<string, Set<string>>();
   private readonly bySelector = new Map<string, Set<string>>();
-  /** By mesh and namespace: who needs a grant of it. */
+  /** By mesh and namespace: the policies that need a grant of it. */
   private readonly crossing = new Map<string, Set<string>>();
 
   constructor(
@@ -44,7 +44,7 @@ export class Attachments {
     private readonly targetIndex: TargetIndex,
   ) {}
 
-  /** Whether a policy stands on anything below a Namespace. */
+  /** Whether a policy is attached to a node below a Namespace. */
   get standBelow(): boolean {
     return this.below > 0;
   }
@@ -61,12 +61,12 @@ export class Attachments {
     return this.byKey.values();
   }
 
-  /** The policies on a node, the older first. */
+  /** Returns the policies on a node, the older first. */
   at(nodeKey: string): readonly Policy[] {
     return this.carriers.get(nodeKey)?.policies ?? NONE;
   }
 
-  /** All nodes with policies. */
+  /** Yields all nodes with policies. */
   *nodes(): Generator<Node> {
     for (const { node } of this.carriers.values()) yield node;
   }
@@ -75,7 +75,7 @@ export class Attachments {
     return this.carriers.has(nodeKey);
   }
 
-  /** The nodes of a policy, each once. */
+  /** Returns the nodes of a policy, each once. */
   listNodes(key: string): Node[] {
     const nodes = new Map<string, Node>();
     for (const { found } of this.byKey.get(key)?.targets ?? []) {
@@ -84,7 +84,7 @@ export class Attachments {
     return [...nodes.values()];
   }
 
-  /** Returns what a policy would attach to; nothing is stored. Linear in the candidates of its selectors. */
+  /** Returns the attachments that a policy would have; nothing is stored. Linear in the candidates of its selectors. */
   resolve(policy: Policy): AttachedPolicy {
     const targets = policy.targetRefs.map((ref): FoundTarget => {
       const target = { ref, permitted: true, found: new Map<string, readonly Node[]>() };
@@ -94,7 +94,7 @@ export class Attachments {
     return { policy, targets };
   }
 
-  /** Keeps a policy in place of its older version. */
+  /** Stores a policy, replacing its older version. */
   put(policy: Policy, touch: ChangedNodeListener): void {
     this.remove(policy.key, touch);
     const attached = this.resolve(policy);
@@ -122,7 +122,7 @@ export class Attachments {
     this.byKey.delete(key);
   }
 
-  /** Looks at an object again, as it is now and as it was. Linear in the policies that name or select it. */
+  /** Re-evaluates an object, in its current and former state. Linear in the policies that name or select it. */
   look(object: KnownObject, touch: ChangedNodeListener): void {
     const { place, name } = object;
     for (const watchers of [this.byName.get(watchKey({ place, name })), this.bySelector.get(place)]) {
@@ -133,7 +133,7 @@ export class Attachments {
     }
   }
 
-  /** Looks again at what needs a grant of a namespace. */
+  /** Re-evaluates the references that need a grant of a namespace. */
   lookAcross(mesh: string, namespace: string, touch: ChangedNodeListener): void {
     for (const key of this.crossing.get(`${mesh}/${namespace}`) ?? []) {
       const attached = this.byKey.get(key);
@@ -141,7 +141,7 @@ export class Attachments {
     }
   }
 
-  /** Does `work` for each target, and moves the policy to where it attaches then. */
+  /** Runs `work` for each target, and moves the policy to its new nodes. */
   private change(
     { policy, targets }: AttachedPolicy,
     touch: ChangedNodeListener,
@@ -166,7 +166,7 @@ export class Attachments {
     for (const object of this.targetIndex.objects.in(looks.place, looks.name)) this.findObject(target, policy, object);
   }
 
-  /** The same for one object, which may have come, gone or changed. */
+  /** As `change`, for one object that may be new, deleted or changed. */
   private findObject(target: FoundTarget, policy: Policy, object: KnownObject): void {
     const { ref, found, permitted } = target;
     if (!permitted) return;
@@ -217,12 +217,12 @@ export class Attachments {
 
 const NONE: readonly never[] = [];
 
-/** Whether paths pass a node below their Namespace. */
+/** Returns whether a node is below the Namespace on its paths. */
 export const isBelow = ({ level }: Node): boolean => level !== 'Mesh' && level !== 'Namespace' && level !== 'Virtual';
 
 const watchKey = ({ place, name }: { readonly place: string; readonly name?: string }): string =>
   name === undefined ? place : `${place} ${name}`;
 
-/** Whether a reference leaves its policy's namespace. */
+/** Returns whether a reference crosses namespaces. */
 const isForeign = ({ level, namespace }: TargetRef, { id }: Policy): boolean =>
   level !== 'Mesh' && level !== 'Namespace' && namespace !== id.namespace;

@@ -4,40 +4,40 @@ import { levelRank, type CrossNamespace } from '../model/levels';
 import type { Policy } from '../model/policy';
 import type { Node } from './nodes';
 
-/** A view of a frontend in which paths lie: its group decides whose Namespace stands above, and whose policies count. */
+/** A view of a frontend that contains paths: its group decides which Namespace is above, and which policies apply. */
 export interface Context {
   readonly mesh: string;
-  /** The Namespace above; that of the clients in a consumer's context. */
+  /** The Namespace above; in a consumer's context that of the clients. */
   readonly namespace: string;
   readonly frontend: Frontend;
-  /** As routing has it, or `OWN_BACKEND`. */
+  /** A group of routing, or `OWN_BACKEND`. */
   readonly group: FrontendGroup;
-  /** The namespace whose clients alone the context is of. */
+  /** The namespace of the clients, if the context applies only to those. */
   readonly consumer: string | undefined;
 }
 
-/** The context of a frontend and a group. */
+/** Returns the context of a frontend and a group. */
 export function createContext(frontend: Frontend, group: FrontendGroup): Context {
   const consumer = consumerOfGroup(group);
   return { mesh: frontend.id.mesh, namespace: consumer ?? frontend.namespace, frontend, group, consumer };
 }
 
-/** The same of a frontend that is gone, by its key. */
+/** Returns the context of a deleted frontend, by its key. */
 export function contextAt(key: ResourceKey, group: FrontendGroup): Omit<Context, 'frontend'> {
   const { mesh, namespace } = parseIdentityKey(key);
   const consumer = consumerOfGroup(group);
   return { mesh, namespace: consumer ?? (namespace || NO_NAMESPACE), group, consumer };
 }
 
-/** The group whose routes hold where a context has none of its own. */
+/** Returns the group whose routes apply if a context has none of its own. */
 export const findFallbackGroup = (group: FrontendGroup): FrontendGroup =>
   consumerOfGroup(group) === undefined ? group : PRODUCER;
 
 /**
- * Whether a policy on a node counts in a context. A policy of another namespace that may only change what its own clients do counts for
- * those alone (T004-09); what stands on the frontend and its own routes is not for consumers, who have a context of their own.
+ * Returns whether a policy on a node applies in a context. A policy of another namespace that may only change its own clients applies
+ * to those alone (T004-09); policies on the frontend and its own routes do not apply to consumers, who have a context of their own.
  */
-export function countsIn(
+export function appliesIn(
   { consumer }: Pick<Context, 'consumer'>,
   node: Node,
   { id }: Policy,

@@ -21,11 +21,11 @@ export interface Effective {
   readonly sources: FieldSources;
 }
 
-/** A rule of a route where a client sends to a frontend; without a route the service itself. */
+/** A rule of a route for requests to a frontend; without a route, the service itself. */
 export interface RuleAt {
   readonly frontend: Identity;
   readonly port: number;
-  /** As routing has it: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`. */
+  /** A group of routing: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`. */
   readonly group: FrontendGroup;
   readonly route?: Identity;
   readonly rule?: string;
@@ -33,26 +33,26 @@ export interface RuleAt {
   readonly backend?: { readonly service: Identity; readonly port: number };
 }
 
-/** A port of a service that stands below its own Namespace; `consumer` asks for the clients of one namespace alone. */
+/** A port of a service below its own Namespace; `consumer` selects the clients of one namespace. */
 export interface BackendAt {
   readonly service: Identity;
   readonly port: number;
   readonly consumer?: string;
 }
 
-/** The kinds that are defined, over one world: a PolicyTable. */
+/** The defined kinds, over one set of targets: a PolicyTable. */
 interface Kinds {
   readonly targetIndex: TargetIndex;
   kind(name: string): KindTable | undefined;
   all(): Iterable<KindTable>;
 }
 
-/** Which policies are to count; all unless given. */
+/** Selects the policies that apply; default: all. */
 export type PolicyFilter = (policy: Policy) => boolean;
 
 /**
- * The effective spec of a kind at a rule; undefined where no policy is on the path. A consumer's group in which neither routes nor
- * policies of that namespace count is the producer's. Linear in the policies on the path, the first time.
+ * Returns the effective spec of a kind at a rule; undefined if no policy is on the path. A consumer's group without
+ * routes or policies of that namespace is the producer's. Linear in the policies on the path, the first time.
  */
 export function effectiveOfRule(
   table: Kinds,
@@ -67,7 +67,7 @@ export function effectiveOfRule(
   return foldAt(found, context, ruleNodes(table, frontend, at), isIncluded);
 }
 
-/** The group that counts for a kind at a port. */
+/** Returns the group that applies for a kind at a port. */
 function groupAt(
   { policies }: KindTable,
   frontend: Frontend,
@@ -97,8 +97,8 @@ function ruleNodes({ targetIndex }: Kinds, frontend: Frontend, at: RuleAt): Node
 }
 
 /**
- * The effective spec of a kind at a port of a service that stands below its own Namespace; undefined where no policy is on the path.
- * `consumer` asks for the clients of one namespace, of which policies may count for those alone.
+ * Returns the effective spec of a kind at a port of a service below its own Namespace; undefined if no policy is on the
+ * path. `consumer` selects the clients of one namespace, to which some policies alone may apply.
  */
 export function effectiveOfBackend(
   table: Kinds,
@@ -126,7 +126,7 @@ function foldAt(
   return policies.effective(context, path, isIncluded);
 }
 
-/** The namespaces whose clients have a view of their own of a frontend because of policies, of any kind. In order. */
+/** Returns the namespaces whose clients have a view of their own of a frontend because of policies of any kind. Sorted. */
 export function listConsumers(table: Kinds, frontend: Identity): readonly string[] {
   const found = table.targetIndex.frontend(frontend);
   if (!found) return [];

@@ -3,12 +3,12 @@ import type { Frontend, BindingTable, FrontendGroup } from '@causeway/routing';
 import { createContext, type Context } from './contexts';
 import type { HierarchyPaths } from './hierarchy-paths';
 
-/** A context and how many paths it has. */
+/** A context and its number of paths. */
 export interface CountedContext extends Context {
   readonly paths: number;
 }
 
-/** All contexts of a hierarchy, counted by the Mesh and Namespace that stand above them. Kept equal to the table of routes. */
+/** All contexts of a hierarchy, counted by the Mesh and Namespace above them. Follows the table of routes. */
 export class HierarchyContexts {
   private readonly byFrontend = new Map<string, Map<FrontendGroup, CountedContext>>();
   private readonly byMesh = new Map<string, Map<string, Set<CountedContext>>>();
@@ -19,14 +19,14 @@ export class HierarchyContexts {
     private readonly routes: BindingTable,
   ) {}
 
-  /** Counts one context anew, or forgets it where `frontend` has no such group. */
+  /** Recounts one context; removes it if `frontend` has no such group. */
   refresh(key: string, frontend: Frontend | undefined, group: FrontendGroup): void {
     const isThere = frontend !== undefined && this.hierarchyPaths.listGroups(frontend, this.routes).includes(group);
     this.forget(key, group);
     if (isThere) this.keep(key, frontend, group);
   }
 
-  /** Counts all contexts of a frontend anew; returns the groups that it has or had. */
+  /** Recounts all contexts of a frontend; returns the groups that it has or had. */
   refreshAll(key: string, frontend: Frontend | undefined): ReadonlySet<FrontendGroup> {
     const groups = new Set([...(this.byFrontend.get(key)?.keys() ?? [])]);
     for (const group of groups) this.forget(key, group);
@@ -41,12 +41,12 @@ export class HierarchyContexts {
     return this.byFrontend.get(key)?.get(group);
   }
 
-  /** The contexts of a frontend. */
+  /** Returns the contexts of a frontend. */
   of(key: string): Iterable<CountedContext> {
     return this.byFrontend.get(key)?.values() ?? [];
   }
 
-  /** The contexts below a Mesh, or below one Namespace of it. */
+  /** Yields the contexts below a Mesh, or below one Namespace of it. */
   *below(mesh: string, namespace?: string): Generator<CountedContext> {
     const places = this.byMesh.get(mesh);
     if (namespace !== undefined) yield* places?.get(namespace) ?? [];

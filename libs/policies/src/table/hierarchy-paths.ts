@@ -19,10 +19,10 @@ import { frontendNode, implicitNode, routeNode, type Node } from './nodes';
 /** The nodes of a path below Mesh and Namespace, the least specific first. */
 export type LowerPath = readonly Node[];
 
-/** Which paths the levels of a kind make. Kinds of the same levels share one. */
+/** The paths that the levels of a kind define. Kinds with the same levels share one. */
 export class HierarchyPaths {
   readonly key: string;
-  /** `place`: paths end at a Mesh or a Namespace; `backend`: at services, without routes; `route`: at or below frontends. */
+  /** `place`: paths end at a Mesh or Namespace; `backend`: at services, without routes; `route`: at or below frontends. */
   readonly side: 'place' | 'backend' | 'route';
   private readonly known: ReadonlySet<Level>;
 
@@ -38,13 +38,13 @@ export class HierarchyPaths {
     return this.known.has(level);
   }
 
-  /** Whether a service has paths of these levels, so that clients of one namespace may have some of their own. Gateways have none. */
+  /** Returns whether a service has paths of these levels, so that clients of one namespace may have a view of their own. Gateways have none. */
   hasPathsOf({ id }: Frontend): boolean {
     if (id.kind === 'Gateway' || this.side === 'place') return false;
     return this.side === 'backend' || this.has('Service') || this.has('ServicePort');
   }
 
-  /** The groups of a frontend that are contexts of these levels, in order. A headless service has no routes, so implicit ones only. */
+  /** Returns the groups of a frontend that are contexts of these levels, sorted. A headless service has implicit routes only. */
   listGroups(frontend: Frontend, routes: BindingTable): readonly FrontendGroup[] {
     const isGateway = frontend.id.kind === 'Gateway';
     if (this.side === 'backend') return isGateway ? [] : [OWN_BACKEND];
@@ -59,8 +59,8 @@ export class HierarchyPaths {
   }
 
   /**
-   * All paths of a context, each once, in the order of ports, routes and rules. `borrowed` says that policies alone made the context:
-   * where the consumer has no route the producer's hold. Linear in the routes that are bound there.
+   * Returns all paths of a context, each once, by port, route and rule. `borrowed`: only policies created the context,
+   * so the producer's routes apply where the consumer has none. Linear in the routes bound there.
    */
   listPaths(context: Context, routes: BindingTable, borrowed: boolean): LowerPath[] {
     const found = new Map<string, LowerPath>();
@@ -160,13 +160,13 @@ function bindingsAt(
   return lent.length > 0 ? lent : 'implicit';
 }
 
-/** Whether a group of routing decides at a port: a consumer's counts where it has a binding (T002-42). */
+/** Returns whether a group of routing applies at a port: a consumer's does if it has a binding (T002-42). */
 export function isBoundAt(routes: BindingTable, frontend: Frontend, group: FrontendGroup, port: number): boolean {
   const { bindings } = routes.group(frontend, group);
   return bindings.has(portKey('tcp', port)) || bindings.has(portKey('udp', port));
 }
 
-/** The rules that take requests: of a kind that does not look into them the first rule of the oldest route. */
+/** Yields the rules that get requests: for a kind without request matching only the first rule of the oldest route. */
 function* listRules({ kind, routes }: Binding): Generator<readonly [CompiledRoute, CompiledRule]> {
   const all = looksIntoRequests(kind);
   for (const route of all ? routes : routes.slice(0, 1)) {
@@ -174,7 +174,7 @@ function* listRules({ kind, routes }: Binding): Generator<readonly [CompiledRout
   }
 }
 
-/** Returns how many rules take requests, each name of a route once. */
+/** Returns how many rules get requests, counting each route name once. */
 function countRules({ kind, routes }: Binding): number {
   if (!looksIntoRequests(kind)) return Math.min(routes[0]?.rules.length ?? 0, 1);
   return routes.reduce(

@@ -4,20 +4,20 @@ import { Fold, type FoldRoot } from '../fold/fold';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
 import { Attachments } from './attachments';
-import { countsIn, type Context } from './contexts';
+import { appliesIn, type Context } from './contexts';
 import { meshNode, namespaceNode, sectionKey, type Node } from './nodes';
 import { HierarchyPaths, type LowerPath } from './hierarchy-paths';
 import type { TargetIndex } from './target-index';
 
-/** Policies on nodes, as a path reads them: those of a kind, or those that a kind would have after a change. */
+/** Policies on nodes: those of a kind, or those that the kind would have after a change. */
 export interface Carriers {
   readonly definition: PolicyDefinition;
-  /** The policies on a node, the older first. */
+  /** Returns the policies on a node, the older first. */
   at(nodeKey: string): readonly Policy[];
   has(nodeKey: string): boolean;
 }
 
-/** The policies of a kind that meet on a path: which, in which order, and what they come to. */
+/** The policies of a kind on paths: which ones apply, in which order, and the merged result. */
 export class KindPolicies {
   readonly attachments: Attachments;
   readonly hierarchyPaths: HierarchyPaths;
@@ -37,38 +37,38 @@ export class KindPolicies {
     return this.folds.of(isIncluded ? all.filter(isIncluded) : all);
   }
 
-  /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */
+  /** Returns the namespaces that have a context at this frontend because one of their policies targets it or a route of it. Sorted. */
   listConsumers(frontend: Frontend): readonly string[] {
     return findConsumers(this.attachments, this.hierarchyPaths, frontend, this.targetIndex.routes);
   }
 }
 
-/** The policies on a path, the least specific first. */
+/** Returns the policies on a path, the least specific first. */
 function policiesOn(carriers: Carriers, context: Context, path: LowerPath): Policy[] {
   return [...upperPolicies(carriers, context), ...lowerPolicies(carriers, context, path)];
 }
 
-/** The policies of a path's Mesh and Namespace. */
+/** Returns the policies on a path's Mesh and Namespace. */
 export function upperPolicies(carriers: Carriers, { mesh, namespace }: Pick<Context, 'mesh' | 'namespace'>): Policy[] {
   const { levels } = carriers.definition;
   const found: Policy[] = [];
-  if (levels.includes('Mesh')) found.push(...standing(carriers, meshNode(mesh), NOBODY));
-  if (levels.includes('Namespace')) found.push(...standing(carriers, namespaceNode(mesh, namespace), NOBODY));
+  if (levels.includes('Mesh')) found.push(...listApplying(carriers, meshNode(mesh), NOBODY));
+  if (levels.includes('Namespace')) found.push(...listApplying(carriers, namespaceNode(mesh, namespace), NOBODY));
   return found;
 }
 
 const NOBODY = { consumer: undefined };
 
-/** The policies below a path's Namespace. */
+/** Returns the policies below a path's Namespace. */
 export function lowerPolicies(carriers: Carriers, context: Pick<Context, 'consumer'>, path: LowerPath): Policy[] {
-  return path.flatMap((node) => (carriers.has(node.key) ? standing(carriers, node, context) : []));
+  return path.flatMap((node) => (carriers.has(node.key) ? listApplying(carriers, node, context) : []));
 }
 
-/** The policies of one node that count in a context; where nothing is merged, the oldest of them. */
-export function standing(carriers: Carriers, node: Node, context: Pick<Context, 'consumer'>): readonly Policy[] {
+/** Returns the policies of one node that apply in a context; without merging, only the oldest. */
+export function listApplying(carriers: Carriers, node: Node, context: Pick<Context, 'consumer'>): readonly Policy[] {
   const { crossNamespace, strategies } = carriers.definition;
   const all = carriers.at(node.key);
-  const counted = all.filter((policy) => countsIn(context, node, policy, crossNamespace));
+  const counted = all.filter((policy) => appliesIn(context, node, policy, crossNamespace));
   return strategies.includes('None') ? counted.slice(0, 1) : counted;
 }
 

@@ -5,33 +5,33 @@ import { createContext, type Context } from './contexts';
 import { lowerPolicies, type KindPolicies } from './kind-policies';
 import type { HierarchyContexts } from './hierarchy-contexts';
 
-/** Paths of one Mesh and Namespace on whose lower nodes the same policies meet. */
+/** Paths of one Mesh and Namespace with the same policies on their lower nodes. */
 export interface ScopeGroup {
   readonly mesh: string;
   readonly namespace: string;
-  /** The keys of the policies below the Namespace, the least specific first. */
+  /** Keys of the policies below the Namespace, the least specific first. */
   readonly lower: readonly ResourceKey[];
   readonly key: string;
   paths: number;
 }
 
-/** A context in which policies stand below the Namespace, and what it adds to the groups. */
+/** A context with policies below the Namespace, and its contribution to the groups. */
 interface Special {
   readonly context: Context;
-  /** Number of the hierarchy's paths that it stands for. */
+  /** Number of the hierarchy's paths that it replaces. */
   readonly covered: number;
   readonly groups: ReadonlyMap<ScopeGroup, number>;
 }
 
 interface ScopeMembership {
   readonly groups: Set<ScopeGroup>;
-  /** Paths of the hierarchy that special contexts stand for. */
+  /** Number of paths of the hierarchy that special contexts replace. */
   covered: number;
 }
 
 /**
- * The paths of a kind, counted by the policies that meet on them. Only contexts in which a policy stands below the Namespace are kept;
- * of all others the hierarchy knows how many paths they have, and the same policies meet on all of them.
+ * The paths of a kind, counted by the policies on them. Only contexts with a policy below the Namespace are stored; for
+ * all others the hierarchy has the number of paths, and the same policies apply on all of them.
  */
 export class KindScopes {
   private readonly special = new Map<ResourceKey, Map<FrontendGroup, Special>>();
@@ -44,17 +44,17 @@ export class KindScopes {
     private readonly contexts: HierarchyContexts,
   ) {}
 
-  /** The groups in which a policy stands below the Namespace. */
+  /** Returns the groups that contain a policy below the Namespace. */
   listGroups(policy: string): Iterable<ScopeGroup> {
     return this.byPolicy.get(policy) ?? [];
   }
 
-  /** The groups below a Namespace. */
+  /** Returns the groups below a Namespace. */
   below(mesh: string, namespace: string): Iterable<ScopeGroup> {
     return this.places.get(mesh)?.get(namespace)?.groups ?? [];
   }
 
-  /** The namespaces of a mesh below which a policy stands. */
+  /** Returns the namespaces of a mesh with a policy below them. */
   listNamespaces(mesh: string): Iterable<string> {
     return this.places.get(mesh)?.keys() ?? [];
   }
@@ -65,7 +65,7 @@ export class KindScopes {
     return all - (this.places.get(mesh)?.get(namespace)?.covered ?? 0);
   }
 
-  /** Groups of a frontend that exist for this kind or did: those of the hierarchy and those that policies make or made. */
+  /** Returns the current and former groups of a frontend for this kind: those of the hierarchy and those that policies create. */
   groupsAt(key: ResourceKey, frontend: Frontend | undefined): ReadonlySet<FrontendGroup> {
     const found = new Set<FrontendGroup>(this.special.get(key)?.keys() ?? []);
     if (!frontend) return found;
@@ -74,7 +74,7 @@ export class KindScopes {
     return found;
   }
 
-  /** Groups of a frontend that borrow the producer's routes or did, because a policy made them. */
+  /** Returns the current and former groups of a frontend that use the producer's routes because only a policy created them. */
   borrowing(key: ResourceKey, frontend: Frontend | undefined): readonly FrontendGroup[] {
     const { definition, attachments } = this.kind;
     if (definition.crossNamespace !== 'ClientSide') return [];
@@ -83,7 +83,7 @@ export class KindScopes {
     return [...before, ...now.map(consumerGroup)];
   }
 
-  /** Contexts that policies alone made, below a Mesh or a Namespace of it. Linear in the contexts with policies. */
+  /** Yields the contexts that only policies create, below a Mesh or a Namespace of it. Linear in the contexts with policies. */
   *madeByPolicies(mesh: string, namespace?: string): Generator<Context> {
     if (this.kind.definition.crossNamespace !== 'ClientSide') return;
     for (const [key, groups] of this.special) {
@@ -94,7 +94,7 @@ export class KindScopes {
     }
   }
 
-  /** The contexts in which scopes of some groups are. Linear in the contexts with policies. */
+  /** Yields the contexts of the scopes of some groups. Linear in the contexts with policies. */
   *listContexts(
     groups: ReadonlySet<ScopeGroup>,
   ): Generator<{ readonly context: Context; readonly in: readonly ScopeGroup[] }> {
@@ -106,7 +106,7 @@ export class KindScopes {
     }
   }
 
-  /** Counts a context anew, or forgets it where it is no more. Adds the policies whose counts may differ. Linear in its paths. */
+  /** Recounts a context, or removes it if it no longer exists. Adds the policies whose counts may differ. Linear in its paths. */
   refresh(key: ResourceKey, frontend: Frontend | undefined, group: FrontendGroup, changed: Set<ResourceKey>): void {
     this.forget(key, group, changed);
     if (!frontend) return;

@@ -13,7 +13,7 @@ import type { KnownObject } from './objects';
 import type { HierarchyContexts } from './hierarchy-contexts';
 import type { TargetIndex } from './target-index';
 
-/** The policies of one kind, attached and counted. A change costs the contexts of the nodes that it touches. */
+/** The policies of one kind, attached and counted. A change costs the contexts of the nodes that it changes. */
 export class KindTable {
   readonly policies: KindPolicies;
   readonly scopes: KindScopes;
@@ -38,7 +38,7 @@ export class KindTable {
     changeSet.policies.delete(key);
   }
 
-  /** An object came, went or changed. */
+  /** Re-evaluates an object that was created, deleted or changed. */
   look(object: KnownObject, changeSet: PolicyChangeSetBuilder, filling: boolean): void {
     this.touching(changeSet, filling, (touch) => this.policies.attachments.look(object, touch));
   }
@@ -47,12 +47,12 @@ export class KindTable {
     this.touching(changeSet, filling, (touch) => this.policies.attachments.lookAcross(mesh, namespace, touch));
   }
 
-  /** Something came or went in a mesh: kinds whose paths end at Namespaces have others. */
+  /** Handles namespaces that appeared or disappeared in a mesh: kinds whose paths end at Namespaces get other paths. */
   placesChanged(mesh: string, changeSet: PolicyChangeSetBuilder): void {
     if (this.policies.hierarchyPaths.side === 'place') this.markMesh(mesh, changeSet);
   }
 
-  /** Contexts of a frontend changed below the policies, which stand where they stood. */
+  /** Handles changed contexts of a frontend; the policies stay attached to the same nodes. */
   contextsChanged(
     key: ResourceKey,
     frontend: Frontend | undefined,
@@ -61,17 +61,17 @@ export class KindTable {
   ): void {
     if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
-    // // Without policies there are no differences.
+    // Without policies nothing can differ.
     const reported = this.policies.attachments.size > 0 ? changeSet : new PolicyChangeSetBuilder();
     for (const group of all) this.refresh(key, frontend, group, reported);
   }
 
-  /** Forgets all policies. */
+  /** Removes all policies. */
   clear(changeSet: PolicyChangeSetBuilder): void {
     for (const { policy } of [...this.policies.attachments.all()]) this.remove(policy.key, changeSet);
   }
 
-  /** Counts everything anew, one node a step. */
+  /** Recounts everything, one node per step. */
   *derive(): Generator<undefined> {
     for (const node of [...this.policies.attachments.nodes()]) {
       for (const [key, frontend, group] of listContexts(node, this.policies, this.scopes)) {
@@ -81,7 +81,7 @@ export class KindTable {
     }
   }
 
-  /** Does `work`, then looks at all that has the nodes that it touched, before and after. */
+  /** Runs `work`, then updates all contexts of the changed nodes, in the former and the new state. */
   private touching(
     changeSet: PolicyChangeSetBuilder,
     filling: boolean,
@@ -125,7 +125,7 @@ export class KindTable {
     else changeSet.addRule(kind, key, group);
   }
 
-  /** Everything below a Mesh, by its name alone; below a Namespace, or a virtual node. */
+  /** Marks everything below a Mesh by its name alone; else everything below a Namespace or a virtual node. */
   private markAbove({ level, key, namespace }: Node, changeSet: PolicyChangeSetBuilder): void {
     const { attachments } = this.policies;
     if (level === 'Virtual') {

@@ -9,8 +9,8 @@ import type { Node } from './nodes';
 export type ContextAt = readonly [key: ResourceKey, frontend: Frontend | undefined, group: FrontendGroup];
 
 /**
- * The contexts that have a node, or had it before the last change of policies: some of them may not have it. None for Meshes, Namespaces
- * and what is virtual. Linear in the places at which a route is bound, or the groups of a frontend.
+ * Yields the contexts that have a node, or had it before the last change of policies; some may not have it. None for
+ * Meshes, Namespaces and virtual nodes. Linear in the places at which a route is bound, or the groups of a frontend.
  */
 export function* listContexts(node: Node, kind: KindPolicies, scopes: KindScopes): Generator<ContextAt> {
   const { level, id } = node;
@@ -45,7 +45,7 @@ function* contextsOfRoute(
   for (const { frontend, binding } of listRouteBindings(routes, route).bound) {
     yield [frontend.key, frontend, binding.group];
     if (binding.group !== PRODUCER || definition.crossNamespace !== 'ClientSide') continue;
-    // Consumers whose context a policy made borrow the producer's routes.
+    // Consumers whose context only a policy created use the producer's routes.
     for (const group of scopes.groupsAt(frontend.key, frontend)) {
       if (consumerOfGroup(group) !== undefined) yield [frontend.key, frontend, group];
     }

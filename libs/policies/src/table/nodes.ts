@@ -2,13 +2,13 @@ import type { Identity } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { Level } from '../model/levels';
 
-/** A place to which policies attach: an object, a section of one, or a virtual object. */
+/** A node to which policies attach: an object, a section of one, or a virtual object. */
 export interface Node {
   readonly level: Level | 'Virtual';
   readonly key: string;
-  /** Namespace in which it stands, whose policies are its own; empty for a Mesh. */
+  /** The node's namespace, whose policies count as its own; empty for a Mesh. */
   readonly namespace: string;
-  /** The object; undefined for what no object stands for: implicit routes, namespaces, virtual kinds. */
+  /** The object; undefined for nodes without a stored object: implicit routes, namespaces, virtual kinds. */
   readonly id?: Identity;
   /** The section: a port's number, a rule, a listener. */
   readonly section?: string;
@@ -22,7 +22,7 @@ export function namespaceNode(mesh: string, namespace: string): Node {
 }
 const namespaceKey = (mesh: string, namespace: string): string => `namespace ${mesh}/${namespace}`;
 
-/** The mesh of the node of a Mesh or a Namespace. */
+/** Returns the mesh of the node of a Mesh or Namespace. */
 export function meshOfNode({ key }: Pick<Node, 'key'>): string {
   return (key.split(' ')[1] ?? '').split('/')[0] ?? '';
 }
@@ -30,13 +30,13 @@ export function meshOfNode({ key }: Pick<Node, 'key'>): string {
 /** Levels of a service or Gateway to which policies attach. */
 export type FrontendLevel = 'Gateway' | 'Listener' | 'Service' | 'ServicePort' | 'Backend' | 'BackendPort';
 
-/** A service or a Gateway, or with `section` a port or a listener of it. */
+/** Returns the node of a service or Gateway, or with `section` of a port or listener. */
 export function frontendNode(level: FrontendLevel, { key, id, namespace }: Frontend, section?: string | number): Node {
   const node = { level, key: sectionKey(level, key, section), namespace, id };
   return section === undefined ? node : { ...node, section: String(section) };
 }
 
-/** A route, or with `section` a rule of it by its name. */
+/** Returns the node of a route, or with `section` of a rule by its name. */
 export function routeNode(
   level: 'Route' | 'Rule',
   { key, id }: { readonly key: string; readonly id: Identity },
@@ -51,12 +51,12 @@ export function implicitNode(level: 'Route' | 'Rule', { key, namespace }: Fronte
   return { level, key: `implicit ${level} ${key} ${port}`, namespace };
 }
 
-/** The key of an object's node at a level. */
+/** Returns the key of an object's node at a level. */
 export function sectionKey(level: Level, key: string, section?: string | number): string {
   return section === undefined ? `${level} ${key}` : `${level} ${key} ${section}`;
 }
 
-/** An object of which nothing but its name is known; it is where a policy names it (T004-11). */
+/** Returns the node of a virtual object; it exists if a policy names it (T004-11). */
 export function virtualNode(
   mesh: string,
   namespace: string,

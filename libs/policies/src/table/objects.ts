@@ -1,28 +1,28 @@
 import { compareText, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
 
-/** Object that policies can target: by the name that is equal in every zone, or by labels. */
+/** Object that policies can target: by its name, which is the same in every zone, or by labels. */
 export interface TargetObject {
   readonly id: Identity;
   readonly labels: Labels;
-  /** The display name, where it differs from the name. */
+  /** The display name, if it differs from the name. */
   readonly displayName?: string;
 }
 
 export interface KnownObject extends TargetObject {
   readonly key: string;
   readonly name: string;
-  /** Kind, mesh and namespace: where selectors look. */
+  /** Kind, mesh and namespace: the scope of selectors. */
   readonly place: string;
 }
 
 /**
- * Formats the place where references of a kind look in a namespace. Kinds without namespaces use `default`, as for
- * routes.
+ * Formats the place in which references of a kind are resolved in a namespace. Kinds without namespaces use `default`,
+ * as for routes.
  */
 export const formatPlace = (kind: string, mesh: string, namespace: string): string =>
   `${kind}/${mesh}/${namespace || 'default'}`;
 
-/** The objects that policies can name, by place and name. */
+/** The objects that policies can target, by place and name. */
 export class Objects {
   private readonly byKey = new Map<string, KnownObject>();
   private readonly byPlace = new Map<string, Map<string, Map<string, KnownObject>>>();
@@ -31,7 +31,7 @@ export class Objects {
     return this.byKey.get(key);
   }
 
-  /** Keeps an object in place of its older version; returns that one. */
+  /** Stores an object; returns its older version. */
   put({ id, labels, displayName }: TargetObject): KnownObject | undefined {
     const key = identityKey(id);
     const before = this.remove(id);
@@ -44,7 +44,7 @@ export class Objects {
     return before;
   }
 
-  /** Forgets an object; returns it. */
+  /** Removes an object; returns it. */
   remove(id: Identity): KnownObject | undefined {
     const known = this.byKey.get(identityKey(id));
     if (!known) return undefined;
@@ -57,20 +57,20 @@ export class Objects {
     return known;
   }
 
-  /** All of a place, in no order; or those of a name. */
+  /** Yields all objects of a place, unordered; or those with a name. */
   *in(place: string, name?: string): Generator<KnownObject> {
     const names = this.byPlace.get(place);
     if (name !== undefined) yield* names?.get(name)?.values() ?? [];
     else for (const sameNamed of names?.values() ?? []) yield* sameNamed.values();
   }
 
-  /** The labels of a Namespace or a Mesh. */
+  /** Returns the labels of a Namespace or Mesh. */
   getLabels(kind: 'Namespace' | 'Mesh', name: string): Labels {
     const [known] = this.in(formatPlace(kind, '', ''), name);
     return known?.labels ?? {};
   }
 
-  /** The namespaces of a mesh in which something stands, in order. Linear in places. */
+  /** Returns the namespaces of a mesh that contain objects, sorted. Linear in places. */
   listNamespaces(mesh: string): string[] {
     const found = new Set<string>();
     for (const place of this.byPlace.keys()) {

@@ -6,16 +6,16 @@ import type { ResourceKey } from '@causeway/resources';
  */
 export interface PolicyChangeSet {
   readonly rules: readonly { readonly kind: string; readonly frontend: ResourceKey; readonly group: FrontendGroup }[];
-  /** `consumer`: only the view of clients of this namespace has changed, which one of their policies created. */
+  /** `consumer`: only the view of clients of this namespace changed, which one of their policies created. */
   readonly backends: readonly { readonly kind: string; readonly service: ResourceKey; readonly consumer?: string }[];
-  /** Of a kind, all rules and backends of a mesh, in place of each of them: what stands on the Mesh itself changed. */
+  /** Kinds whose rules and backends of a whole mesh may have changed, instead of single ones: a policy on the Mesh changed. */
   readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
   readonly policies: readonly ResourceKey[];
 }
 
 export const NO_POLICY_CHANGES: PolicyChangeSet = { rules: [], backends: [], meshes: [], policies: [] };
 
-/** Collects what one change touches, or several done as one. */
+/** Collects the effects of one change, or of several done as one. */
 export class PolicyChangeSetBuilder {
   private readonly rules = new Map<string, PolicyChangeSet['rules'][number]>();
   private readonly backends = new Map<string, PolicyChangeSet['backends'][number]>();

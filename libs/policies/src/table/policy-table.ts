@@ -28,16 +28,16 @@ import { HierarchyContexts } from './hierarchy-contexts';
 import { TargetIndex } from './target-index';
 
 /**
- * All policies of a control plane over the routes of `routes`: their attachments, which meet on a path, and the
- * effective specs. Incremental; the state depends only on the current resources and routes, never on the order in which
- * they came. Callers report each change of the routes (`routesChanged`) and of objects that policies can target
+ * All policies of a control plane over the routes of `routes`: their attachments, the policies on each path, and the
+ * effective specs. Incremental; the state depends only on the current resources and routes, never on their order of
+ * arrival. Callers report each change of the routes (`routesChanged`) and of objects that policies can target
  * (`putObject`).
  */
 export class PolicyTable {
   readonly targetIndex: TargetIndex;
   private readonly stored = new Map<string, Map<string, StoredPolicy>>();
   private readonly kinds = new Map<string, KindTable>();
-  /** By the levels of kinds: kinds of the same levels have the same paths. */
+  /** By levels: kinds with the same levels have the same paths. */
   private readonly hierarchies = new Map<string, HierarchyContexts>();
   private readonly changes = new ChangeCollector(() => new PolicyChangeSetBuilder(), NO_POLICY_CHANGES);
 
@@ -45,17 +45,17 @@ export class PolicyTable {
     this.targetIndex = new TargetIndex(routes);
   }
 
-  /** The kinds that are defined, in no order. */
+  /** The defined kinds, unordered. */
   get definitions(): Iterable<PolicyDefinition> {
     return [...this.kinds.values()].map(({ definition }) => definition);
   }
 
-  /** The policies of a kind that is defined; undefined for others. */
+  /** Returns the policies of a defined kind; undefined for others. */
   kind(name: string): KindTable | undefined {
     return this.kinds.get(name);
   }
 
-  /** All kinds that are defined. */
+  /** Returns all defined kinds. */
   all(): Iterable<KindTable> {
     return this.kinds.values();
   }
@@ -75,15 +75,12 @@ export class PolicyTable {
     return listConsumers(this, frontend);
   }
 
-  /** Does several changes as one. Nothing may be read before it returns. */
+  /** Applies several changes as one. Nothing may be read before it returns. */
   batch(changes: () => void): PolicyChangeSet {
     return this.change(changes);
   }
 
-  /**
-   * Applies changes without reporting them. With `derive` it fills a new table: counts are computed there, one frontend
-   * a step.
-   */
+  /** Applies changes without reporting them. With `derive` it fills a new table, which counts one frontend per step. */
   fill(changes: () => void): void {
     this.filling = true;
     try {
@@ -94,7 +91,7 @@ export class PolicyTable {
   }
   private filling = false;
 
-  /** Counts what `fill` put in, one frontend or policy a step. Changes between two steps are applied as all others. */
+  /** Counts everything that `fill` added, one frontend or policy per step. Changes between two steps are applied as usual. */
   *derive(): Generator<undefined> {
     for (const contexts of this.hierarchies.values()) {
       for (const frontend of this.targetIndex.frontends()) {
@@ -106,7 +103,7 @@ export class PolicyTable {
   }
 
   /**
-   * Defines a kind, or defines it anew: its policies are read again. Linear in them; the first kind of its levels costs all frontends.
+   * Defines or redefines a kind: its policies are read again. Linear in the policies; the first kind with its levels costs all frontends.
    */
   setDefinition(definition: PolicyDefinition): PolicyChangeSet {
     return this.change((changeSet) => {
@@ -126,7 +123,7 @@ export class PolicyTable {
     });
   }
 
-  /** Whether a definition needs paths that no kind has yet: `setDefinition` then costs all frontends. */
+  /** Returns whether a definition needs paths that no kind has yet: `setDefinition` then costs all frontends. */
   isNewHierarchy(definition: PolicyDefinition): boolean {
     return !this.hierarchies.has(new HierarchyPaths(definition.levels).key);
   }
@@ -139,13 +136,13 @@ export class PolicyTable {
     });
   }
 
-  /** Forgets all policies of a kind, whether it is defined or not. */
+  /** Removes all policies of a kind, whether it is defined or not. */
   removePolicies(kind: string): PolicyChangeSet {
     this.stored.delete(kind);
     return this.change((changeSet) => this.kinds.get(kind)?.clear(changeSet));
   }
 
-  /** Keeps a policy in place of its older version. One whose kind is not defined waits for its definition. */
+  /** Stores a policy, replacing its older version. A policy of an undefined kind waits for the definition. */
   putPolicy(stored: StoredPolicy): PolicyChangeSet {
     const { id } = stored;
     getOrInsert(this.stored, id.kind, () => new Map<string, StoredPolicy>()).set(identityKey(id), stored);
@@ -163,7 +160,7 @@ export class PolicyTable {
     return this.change((changeSet) => this.kinds.get(id.kind)?.remove(key, changeSet));
   }
 
-  /** Keeps what policies can name: a service, Gateway or route that the table of routes has too, a Namespace, a Mesh. */
+  /** Stores an object that policies can target: a service, Gateway or route that the table of routes also has, a Namespace, a Mesh. */
   putObject(object: TargetObject): PolicyChangeSet {
     const before = this.targetIndex.objects.put(object);
     return this.look(object.id, before);
@@ -173,19 +170,19 @@ export class PolicyTable {
     return this.look(id, this.targetIndex.objects.remove(id));
   }
 
-  /** Keeps an external service, which the table of routes does not have, or forgets it. It is an object too. */
+  /** Stores or removes an external service, which the table of routes does not have. Call `putObject` for it too. */
   setExternal(id: Identity, service: Service | undefined): PolicyChangeSet {
     this.targetIndex.setExternal(id, service);
     return this.routesChanged({ groups: [], routes: [], frontends: [identityKey(id)] });
   }
 
-  /** The labels of a Namespace; undefined when it is gone. */
+  /** Sets the labels of a Namespace; undefined if it was deleted. */
   setNamespace(name: string, labels: Labels | undefined): PolicyChangeSet {
     const id = { kind: 'Namespace', mesh: '', zone: '', namespace: '', name };
     return labels ? this.putObject({ id, labels }) : this.removeObject(id);
   }
 
-  /** The grants of a namespace changed in the table of routes. */
+  /** Handles changed grants of a namespace in the table of routes. */
   grantsChanged(mesh: string, namespace: string): PolicyChangeSet {
     return this.change((changeSet) => {
       for (const kind of this.kinds.values()) kind.lookAcross(mesh, namespace, changeSet, this.filling);
@@ -195,7 +192,7 @@ export class PolicyTable {
   /** Applies a change set of the routes. Linear in its size. */
   routesChanged({ groups, routes, frontends }: ChangeSet): PolicyChangeSet {
     return this.change((changeSet) => {
-      // While the table is filled nothing is counted: `derive` does that, with what stands then.
+      // While the table is filled nothing is counted: `derive` does that later, from the state then.
       const whole = new Set(frontends);
       const parts = new Map<ResourceKey, Set<FrontendGroup>>();
       for (const { frontend, group } of groups) {
@@ -206,7 +203,7 @@ export class PolicyTable {
           const frontend = this.frontendAt(key);
           this.refresh(contexts, { key, frontend, groups: contexts.refreshAll(key, frontend) }, changeSet);
         }
-        // // Paths that end at a service do not depend on groups of routes.
+        // Paths that end at a service do not depend on groups of routes.
         if (contexts.hierarchyPaths.side !== 'route') continue;
         for (const [key, of] of parts) {
           const frontend = this.frontendAt(key);
@@ -254,7 +251,7 @@ export class PolicyTable {
   }
 }
 
-/** A frontend of which some groups changed; undefined where it is gone. */
+/** A frontend of which some groups changed; undefined if it was deleted. */
 interface Changed {
   readonly key: ResourceKey;
   readonly frontend: Frontend | undefined;

@@ -8,28 +8,28 @@ import { Objects, formatPlace, type KnownObject } from './objects';
 /** Index of objects that references of policies can target. */
 export class TargetIndex {
   readonly objects = new Objects();
-  /** External services, which routes do not know: backends only. */
+  /** External services, which routing does not know: backends only. */
   private readonly external = new Map<string, Frontend>();
 
   constructor(readonly routes: BindingTable) {}
 
-  /** A service or a Gateway. */
+  /** Returns a service or a Gateway. */
   frontend(id: Identity): Frontend | undefined {
     return this.routes.frontend(id) ?? this.external.get(identityKey(id));
   }
 
-  /** All services and Gateways. */
+  /** Yields all services and Gateways. */
   *frontends(): Generator<Frontend> {
     yield* this.routes.frontends();
     yield* this.external.values();
   }
 
-  /** Whether names find it: another service of its name may shadow it. */
+  /** Returns whether references by name find it: another service of the same name may shadow it. */
   isVisible(frontend: Frontend): boolean {
     return this.external.has(frontend.key) || this.routes.isVisible(frontend);
   }
 
-  /** Keeps an external service, or forgets it. */
+  /** Stores or removes an external service. */
   setExternal(id: Identity, service: Service | undefined): void {
     if (service) this.external.set(identityKey(id), serviceFrontend(service));
     else this.external.delete(identityKey(id));
@@ -109,7 +109,7 @@ function frontendNodes(
   });
 }
 
-/** True where a grant lets policies of this kind and namespace name the target (T004-09). */
+/** Returns whether a grant permits policies of this kind and namespace to target the object (T004-09). */
 export function isGranted(
   { group, bareKind, declared }: PolicyDefinition,
   ref: TargetRef,

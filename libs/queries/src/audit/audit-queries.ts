@@ -12,20 +12,20 @@ export interface AuditList {
 /** Query of the audit log by a user; empty texts match empty values. */
 export type AuditRequest = AuditQuery;
 
-/** The audit log for callers on any interface. Whether they may read it is the interface's question. */
+/** The audit log for callers on any interface. The interface checks whether they may read it. */
 export class AuditQueries {
   constructor(
     private readonly log: AuditLog,
     private readonly registry: Registry,
   ) {}
 
-  /** A page, newest first. Rejects with Unavailable when the database is away. */
+  /** Returns a page, newest first. Rejects with Unavailable if the database is down. */
   async page(request: AuditRequest): Promise<AuditList> {
     const page: AuditPage = await this.log.page(this.withPlace(request));
     return { items: page.entries.map(entryJson), next: page.next && encodeAuditCursor(page.next) };
   }
 
-  /** The name of the kind as entries have it. A kind of no mesh has the mesh '' in every entry: with it one resource is found by an index. */
+  /** Adds the mesh '' for kinds without a mesh, as all their entries have it: the database can then use an index. */
   private withPlace(request: AuditRequest): AuditQuery {
     const kind = request.kind === undefined ? undefined : this.registry.kind(request.kind);
     if (!kind) return request;
@@ -33,18 +33,18 @@ export class AuditQueries {
   }
 }
 
-/** A position as text for a URL or a page token. Opaque to users: only `decodeAuditCursor` reads it. */
+/** Encodes a position as text for a URL or a page token. Opaque to users: only `decodeAuditCursor` reads it. */
 function encodeAuditCursor({ at, number }: AuditPosition): string {
   return Buffer.from(`${at}.${number}`, 'utf8').toString('base64url');
 }
 
-/** The position in a cursor; undefined for text that `encodeAuditCursor` did not make. */
+/** Decodes a cursor; undefined for text that `encodeAuditCursor` did not create. */
 export function decodeAuditCursor(cursor: string): AuditPosition | undefined {
   const [, at, number] = /^(\d{1,16})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
   return at === undefined || number === undefined ? undefined : { at: Number(at), number: Number(number) };
 }
 
-/** An entry; what it does not have is left out. */
+/** Returns an entry as JSON, without absent fields. */
 function entryJson({ position, user, groups, recognizedBy, via, result, ...entry }: StoredEntry): AuditEntry {
   const { tokenId, verb, kind, mesh, zone, namespace, name, activity, address, userAgent, requestId, traceId } = entry;
   const { reason, generationBefore, generationAfter, revision } = entry;

@@ -3,12 +3,12 @@ import type { Clock } from '@causeway/runtime';
 import { BACKUP_VERSION, BackupWriter, type StoreExport } from '@causeway/store';
 import { ConcurrencyLimit } from '../concurrency-limit';
 
-/** One backup at a time: it holds a connection of the store, and keeps the database from cleaning up behind it. */
+/** One backup at a time: it holds a connection of the store, and keeps the database from vacuuming. */
 const BACKUPS = { running: 1, queued: 4 } as const;
 
 /**
  * Areas of metadata that contain secrets or depend on them: the sealed keys of the zone's certificate authority, and
- * records of tokens, whose signing keys are secrets.
+ * token records, whose signing keys are secrets.
  */
 const SECRET_AREAS = ['workload-authority', 'user-tokens', 'zone-tokens', 'dataplane-tokens'] as const;
 
@@ -17,14 +17,14 @@ export interface BackupSources {
   readonly registry: Registry;
   readonly clock: Pick<Clock, 'now'>;
   readonly program: { readonly version: string };
-  /** Absent where the store cannot be exported. */
+  /** Absent if the store cannot be exported. */
   readonly backup?: StoreExport | undefined;
 }
 
-/** Receives the text of a backup, in pieces of whole lines; resolves when there is room for more. */
+/** Receives a backup in chunks of whole lines; resolves when it can receive more. */
 export type BackupSink = (text: string) => Promise<void>;
 
-/** Backups of the store as of one revision (docs/reference/backup-format.md). Whether the caller may have one is the interface's question. */
+/** Backups of the store at one revision (docs/reference/backup-format.md). The interface checks whether the caller may have one. */
 export class BackupQueries {
   private readonly limit = new ConcurrencyLimit(BACKUPS);
 

@@ -17,7 +17,7 @@ import {
   type TargetSelection,
 } from './prometheus-targets';
 
-/** A document for programs that know nothing of meshes. Equal tags mean equal bodies. */
+/** A document for programs outside the mesh. Equal tags mean equal bodies. */
 export interface DiscoveryDocument {
   readonly body: string;
   readonly etag: string;
@@ -34,21 +34,20 @@ export interface DiscoverySources {
 }
 
 /**
- * Maximum number of targets, and of lines, of one document, and of characters. Above it the caller must narrow the
- * request.
+ * Maximum number of targets or lines of one document, and of characters. Above it the caller must narrow the request.
  */
 const MAX_ENTRIES = 50_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** Maximum number of cached documents. */
-const MAX_REMEMBERED = 8;
-/** Services that cost little each. */
+const MAX_CACHED = 8;
+/** Number of services processed in one slice. */
 const SLICE = 200;
 
 const KINDS = ['MeshService', 'Dataplane'] as const;
 
 /**
- * Services for programs without a proxy (docs/guides/without-proxy.md). A document that shows a caller everything it asks for is
- * remembered until the store has another revision.
+ * Discovery for programs without a proxy (docs/guides/without-proxy.md). A document in which the caller may see
+ * everything is cached until the store has another revision.
  */
 export class Discovery {
   private readonly remembered = new Map<string, DiscoveryDocument>();
@@ -56,8 +55,8 @@ export class Discovery {
   constructor(private readonly sources: DiscoverySources) {}
 
   /**
-   * The targets of Prometheus, in the form of `http_sd`: an entry for each instance of this zone that the caller may list, ready or not.
-   * Throws NotFound outside a zone and for an unknown mesh, AccessDenied for a mesh that is named, InvalidQuery where they are too many.
+   * Returns targets for Prometheus in the format of `http_sd`: an entry for each instance of this zone that the caller may list, ready or not.
+   * Throws NotFound outside a zone and for an unknown mesh, AccessDenied for a mesh that the request names, InvalidQuery if there are too many.
    */
   async prometheus(
     selection: TargetSelection,
@@ -139,7 +138,7 @@ export class Discovery {
     if (mesh !== undefined) requireMesh(meshes, mesh);
   }
 
-  /** `key`: what the document is remembered by; undefined for one of which the caller sees a part. */
+  /** `key`: the cache key; undefined for a document of which the caller sees only a part. */
   private async document(key: string | undefined, make: () => Promise<string>): Promise<DiscoveryDocument> {
     const revision = this.sources.readYourWrites.revision();
     const known = key === undefined ? undefined : this.remembered.get(key);
@@ -155,13 +154,13 @@ export class Discovery {
     this.remembered.delete(key);
     this.remembered.set(key, made);
     const [oldest] = this.remembered.keys();
-    if (this.remembered.size > MAX_REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+    if (this.remembered.size > MAX_CACHED && oldest !== undefined) this.remembered.delete(oldest);
   }
 }
 
 const SERVICE_KINDS = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'] as const;
 
-/** The entries of a document, in the order of their text, so that equal content is equal text. */
+/** The entries of a document, sorted by text, so that equal content has equal text. */
 class Entries {
   private readonly entries: string[] = [];
   private characters = 0;

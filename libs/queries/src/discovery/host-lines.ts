@@ -1,12 +1,12 @@
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
-/** Hostnames of one line: resolvers read lines into buffers of about 1,000 bytes. */
+/** Maximum length of a line: resolvers read lines into buffers of about 1,000 bytes. */
 const MAX_LINE_LENGTH = 900;
-/** Nothing else may stand in a line, whatever was stored. */
+/** Only such addresses are written to the file, whatever is stored. */
 const ADDRESS = /^[0-9a-f.:]{2,45}$/i;
 const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 
-/** The lines of /etc/hosts for a service: its virtual IP and its Available hostnames; none while it lacks one of them. */
+/** Yields the lines of /etc/hosts for a service: its virtual IP and its Available hostnames; none if it has no virtual IP or hostname. */
 export function* hostLines({ status }: Pick<Resource, 'status'>): Generator<string> {
   const vip = status?.['vip'];
   const ip = isJsonObject(vip) ? vip['ip'] : undefined;

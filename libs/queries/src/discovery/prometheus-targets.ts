@@ -6,7 +6,7 @@ interface DiscoveredInstance {
   readonly address: string;
   readonly port: number;
   readonly ready: boolean;
-  /** Whether it takes plain text; otherwise it takes mTLS of the mesh only. */
+  /** Whether it accepts plain text; otherwise only the mesh's mTLS. */
   readonly plaintext: boolean;
   /** Absent outside the mesh. */
   readonly dataplane?: { readonly id: Identity; readonly labels: Labels };
@@ -20,13 +20,13 @@ export interface DiscoveredPort {
   readonly instances: readonly DiscoveredInstance[];
 }
 
-/** Source of the instances of services: in a zone. */
+/** Source of the instances of services, in a zone. */
 export interface InstanceSource {
-  /** The instances of a service that need no proxy to be reached from this zone, port by port. */
+  /** Returns the instances of a service that can be reached from this zone without a proxy, by port. */
   instancesOf(service: Identity): readonly DiscoveredPort[];
 }
 
-/** Which targets are wanted; all conditions hold, undefined means any. */
+/** Conditions for targets; all must hold, undefined means any. */
 export interface TargetSelection {
   readonly mesh: string | undefined;
   readonly namespace: string | undefined;
@@ -42,12 +42,12 @@ export interface PrometheusTarget {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The service name and the port name under which agents' own metrics stand. */
+/** Service name and port name of the agents' own metrics. */
 const AGENT = { service: 'causeway-agent', port: 'metrics' } as const;
-/** Maximum number of labels of a Dataplane on a target. */
+/** Maximum number of a Dataplane's labels on a target. */
 const MAX_LABELS = 64;
 
-/** The targets of a service: one for each instance and port. `port`: a name or a number; undefined means all. */
+/** Yields the targets of a service: one per instance and port. `port`: a name or a number; undefined means all. */
 export function* serviceTargets(
   service: Identity,
   ports: readonly DiscoveredPort[],
@@ -72,7 +72,7 @@ export function* serviceTargets(
   }
 }
 
-/** The metrics of the agent of a Dataplane, where the Dataplane says by a label at which port they are. */
+/** Yields the target of a Dataplane's agent, if a label of the Dataplane names the port of its metrics. */
 export function* agentTarget(dataplane: Resource, { service, port }: TargetSelection): Generator<PrometheusTarget> {
   if (!Dataplane.is(dataplane) || (service ?? AGENT.service) !== AGENT.service) return;
   const at = labelValue(dataplane.labels, Label.metricsPort) ?? '';
@@ -89,12 +89,12 @@ export function* agentTarget(dataplane: Resource, { service, port }: TargetSelec
   };
 }
 
-/** The labels that every sample gets. */
+/** Returns the labels that every sample gets. */
 function ownLabels({ mesh, namespace, zone, name }: Identity, service: string, port: string): Record<string, string> {
   return { mesh, namespace, service, port, zone, instance: name };
 }
 
-/** Labels of the Dataplane, for relabelling only. */
+/** Returns labels of the Dataplane that are available for relabelling only. */
 function metaLabels(labels: Labels): Record<string, string> {
   const shown = Object.entries(labels).slice(0, MAX_LABELS);
   return Object.fromEntries(

@@ -14,10 +14,10 @@ import {
 
 /**
  * The claim table of this zone for readers (explain, lists, dry runs), on any replica. It costs nothing until the first
- * `table` call, which fills it in slices; from then on it follows the index until `close`.
+ * `table` call, which fills it in slices; then it follows the index until `close`.
  */
 export class ClaimsView {
-  /** The table that follows the index; complete only once `isWhole`. */
+  /** The table that follows the index; complete only if `isWhole`. */
   private current: ClaimTable | undefined;
   private isWhole = false;
   private readonly filling = new SingleFlight((signal) => this.fill(signal));
@@ -34,14 +34,14 @@ export class ClaimsView {
   }
 
   /**
-   * Resolves with the claims as of the index at that moment; read them at once, do not keep or change them. Filling goes
-   * on for as long as a caller waits for it. Rejects with the reason of the signal when that aborts first.
+   * Resolves with the claims as of the index at that moment; read them immediately, do not keep or change them. Filling
+   * continues while a caller waits for it. Rejects with the reason of the signal if that aborts first.
    */
   async table(signal: AbortSignal): Promise<ClaimTable> {
     for (;;) {
       if (this.current && this.isWhole) return this.current;
       const table = await this.filling.result(signal);
-      // Otherwise the index was reloaded meanwhile.
+      // Otherwise the index was reloaded during the fill.
       if (table === this.current || this.closed) return table;
     }
   }
@@ -59,7 +59,7 @@ export class ClaimsView {
     try {
       await inSlices(fillClaims(table, this.index, this.of), signal);
     } catch (error) {
-      // The next caller fills it again, and may have begun already.
+      // The next caller fills it again, and may have started already.
       if (this.current === table) this.forget();
       throw error;
     }
@@ -85,16 +85,16 @@ export class ClaimsView {
   }
 }
 
-/** What the global computes a zone's claims from. */
+/** Resources on the global from which a zone's claims are computed. */
 export interface HeldByGlobal {
   readonly index: IndexReader;
   readonly meshes?: ServedMeshes | undefined;
 }
 
 /**
- * The claim table of zone `zone`, computed on the global from the resources that it holds: those made in that zone, those
- * made on the global, and the MeshServices of all other enabled zones. Export rules and lost zones are ignored. Costs one
- * pass over all rows, which ends when `signal` aborts; for dry runs.
+ * Computes the claim table of zone `zone` on the global from its resources: those made in that zone, those made on the
+ * global, and the MeshServices of all other enabled zones. Export rules and lost zones are ignored. Costs one pass over
+ * all rows, which ends when `signal` aborts; for dry runs.
  */
 export async function claimsOfZone(held: HeldByGlobal, zone: string, signal: AbortSignal): Promise<ClaimTable> {
   const table = new ClaimTable(zone);
@@ -120,7 +120,7 @@ function* fillAsZone(table: ClaimTable, { index, meshes }: HeldByGlobal, zone: s
   }
 }
 
-/** For kinds that the global does not pass on: each zone has its own resources and the global's. */
+/** For kinds that the global does not relay: each zone has its own resources and the global's. */
 function belongsTo({ id }: Resource, zone: string): boolean {
   return id.zone === zone || id.zone === '';
 }

@@ -12,24 +12,24 @@ import {
 import { compareIdentities, compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SortedRuns } from '@causeway/runtime';
 
-/** A hostname that a generator would give one service. */
+/** A hostname that a generator would assign to one service. */
 type DryRunName = {
   readonly mesh: string;
   readonly hostname: string;
   readonly service: ServiceName;
   readonly status: 'Available' | 'NotAvailable';
-  /** Set when it would win a collision: the service that would lose the name, and the reason then in its status. */
+  /** Set if it would win a collision: the service that would lose the name, and the reason in its status afterwards. */
   readonly takesFrom?: { readonly service: ServiceName; readonly reason: string };
-  /** Set when it would lose a collision: the winner and the rule that decides. */
+  /** Set if it would lose a collision: the winner and the rule that decides. */
   readonly reason?: string;
 };
 
-/** What a generator would do if it were written now. */
+/** The effect of a generator if it were written now. */
 export type GeneratorDryRun = {
   readonly names: readonly DryRunName[];
-  /** Services that it selects and cannot name. */
+  /** Services that it selects but cannot name. */
   readonly unnamed: readonly { readonly service: ServiceName; readonly reason: string }[];
-  /** Names that the stored generator of this identity gives and the new one would not. */
+  /** Names that the stored generator of this identity assigns and the new one would not. */
   readonly dropped: readonly DroppedName[];
 };
 
@@ -40,10 +40,10 @@ type DroppedName = { readonly mesh: string; readonly hostname: string; readonly 
 export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
 
 /**
- * The names that a generator would give in the zone of `table`, and the collisions that it would win and lose (docs/design.md
- * §4; peers 42). A stored generator keeps its creation order, a new one is the youngest.
- * Names are ordered by mesh, hostname and service. Holds the event loop for no longer than a slice; rejects with the
- * reason of the signal when that aborts first.
+ * Computes the names that a generator would assign in the zone of `table`, and the collisions that it would win and
+ * lose (docs/design.md §4; peers 42). A stored generator keeps its creation order, a new one is the youngest. Sorted by
+ * mesh, hostname and service. Blocks the event loop for at most a slice; rejects with the reason of the signal if that
+ * aborts first.
  */
 export async function dryRunGenerator(
   table: ClaimTable,
@@ -66,7 +66,7 @@ export async function dryRunGenerator(
     }
     const sorted = new SortedRuns(compareNames);
     for (const claims of own.values()) {
-      for (const name of contested(table, rule, claims)) sorted.add(name);
+      for (const name of findOutcome(table, rule, claims)) sorted.add(name);
       yield;
     }
     for (const name of sorted) yield names.push(name);
@@ -76,10 +76,10 @@ export async function dryRunGenerator(
   return { names, unnamed, dropped };
 }
 
-/** A service that a rule selects, as templates see it. */
+/** A service that a rule selects, in the form that templates use. */
 type RenderedService = ClaimView['service'] & Parameters<typeof renderTemplate>[1];
 
-/** The claim that the rule makes for a service, or why it makes none. */
+/** Returns the rule's claim for a service, or why there is none. */
 function toClaim(
   service: RenderedService,
   rule: ParsedGenerator,
@@ -104,8 +104,8 @@ function storedRule(table: ClaimTable, id: Identity): ParsedGenerator | undefine
   return undefined;
 }
 
-/** The outcome of the claims that the rule makes on one hostname. */
-function contested(table: ClaimTable, rule: ParsedGenerator, own: readonly ClaimView[]): DryRunName[] {
+/** Returns the outcome of the rule's claims on one hostname. */
+function findOutcome(table: ClaimTable, rule: ParsedGenerator, own: readonly ClaimView[]): DryRunName[] {
   const { mesh } = own[0]?.service.id ?? { mesh: '' };
   const hostname = own[0]?.hostname ?? '';
   const others = table
@@ -126,7 +126,7 @@ function contested(table: ClaimTable, rule: ParsedGenerator, own: readonly Claim
   });
 }
 
-/** The names that each service in turn would lose; most often none. */
+/** Yields the names that each service would lose; usually none. */
 function* droppedNames(
   table: ClaimTable,
   known: ParsedGenerator,

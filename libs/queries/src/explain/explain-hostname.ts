@@ -10,7 +10,7 @@ export type HostnameRef = {
   readonly hostname: string;
 };
 
-/** Explains one hostname. For a name without claims the hints say which generators could give it. Rejects only when `signal` aborts. */
+/** Explains one hostname. For a name without claims the hints list generators that could assign it. Rejects only when `signal` aborts. */
 export async function explainHostname(
   table: ClaimTable,
   { mesh, hostname }: HostnameRef,
@@ -24,21 +24,21 @@ export async function explainHostname(
   return { ...question, claims, hints: await hintsFor(table, { mesh, hostname: name }, signal) };
 }
 
-/** A page of the hostnames that contain a text, in alphabetical order. */
+/** Selects a page of the hostnames that contain a text, sorted. */
 export interface HostnamePage extends PageRange {
   readonly containing?: string;
-  /** The zone whose view is asked for; absent on the global: as each zone reported its own services. */
+  /** The zone whose view is requested; absent on the global: as each zone reported its own services. */
   readonly zone?: string;
 }
 
-/** The claimed hostnames of a mesh, with all claims (docs/design.md §4). Holds the event loop for no longer than a slice. */
+/** Lists the claimed hostnames of a mesh, with all claims (docs/design.md §4). Blocks the event loop for at most a slice. */
 export async function listHostnames(
   table: ClaimTable,
   mesh: string,
   { containing = '', ...part }: HostnamePage,
   signal: AbortSignal,
 ): Promise<SortedPage<HostnameEntry>> {
-  const wanted = chosen(table.hostnames(mesh), (name) => name.includes(containing));
+  const wanted = filterNames(table.hostnames(mesh), (name) => name.includes(containing));
   const names = await sortedPage(wanted, compareText, part, signal);
   const items = names.items.flatMap((hostname) => {
     const claims = explainClaims(table.claimsOn(mesh, hostname));
@@ -48,12 +48,12 @@ export async function listHostnames(
   return { total: names.total, items };
 }
 
-/** The wanted names, undefined in place of each other name, so that the caller can give the event loop back in between. */
-function* chosen(names: Iterable<string>, isWanted: (name: string) => boolean): Generator<string | undefined> {
+/** Yields the wanted names, and undefined for each other name, so that the caller can yield the event loop in between. */
+function* filterNames(names: Iterable<string>, isWanted: (name: string) => boolean): Generator<string | undefined> {
   for (const name of names) yield isWanted(name) ? name : undefined;
 }
 
-/** A hostname in the form in which it is stored: lower case, without the dot at its end. */
+/** Returns a hostname in stored form: lower case, without a dot at its end. */
 function normalizeHostname(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }
@@ -67,7 +67,7 @@ async function hintsFor(
     return [`Mesh "${mesh}" is not known in this zone; services of a missing mesh are not named`];
   const generators = [...table.generators()].flatMap((rule) => generatorHint(rule, hostname));
   const first = hostname.split('.')[0] ?? '';
-  const alike = chosen(table.hostnames(mesh), (name) => name.startsWith(`${first}.`));
+  const alike = filterNames(table.hostnames(mesh), (name) => name.startsWith(`${first}.`));
   const { items: similar } = await sortedPage(alike, compareText, { offset: 0, size: 5 }, signal);
   const others = similar.length === 0 ? [] : [`names that begin like it: ${similar.join(', ')}`];
   if (generators.length > 0) return [...generators, ...others];

@@ -29,7 +29,7 @@ class StrongerClaims {
     if (this.first.length < 100) this.first.push(claim);
   }
 
-  /** Claims of other services than `claim`'s: the first three, their number, and whether a generator made here is among them. */
+  /** Returns the claims of services other than `claim`'s: the first three, their number, and whether a generator made here is among their sources. */
   of(claim: ClaimView): { readonly named: readonly ClaimView[]; readonly count: number; readonly local: boolean } {
     const own = this.byService.get(claim.service) ?? { all: 0, madeHere: 0 };
     const named = this.first.filter((other) => other.service !== claim.service).slice(0, 3);
@@ -46,7 +46,7 @@ function explainClaim(claim: ClaimView, i: number, winner: ClaimView, stronger: 
   return { ...line, status: 'NotAvailable', rule, reason: clashReason(winner, claim), change };
 }
 
-/** Status and reason of a claim that has the name. */
+/** Returns status and reason of a claim that has the name. */
 function toStanding({ unreachable }: ClaimView): Pick<HostnameClaim, 'status' | 'reason'> {
   return unreachable === undefined ? { status: 'Available' } : { status: 'NotAvailable', reason: unreachable };
 }

@@ -8,19 +8,19 @@ import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-
 import { explainHostname, listHostnames, type HostnamePage, type HostnameRef } from './explain-hostname';
 import { listReported, reportedEntry, withReports } from './reported-hostnames';
 
-/** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */
+/** The zone whose view is requested: required on the global; in a zone its own name, or absent. */
 interface ZoneOfView {
   readonly zone?: string;
 }
 
-/** A hostname, and the zone whose view of it is asked for. */
+/** A hostname, and the zone whose view of it is requested. */
 export type ZonedHostnameRef = HostnameRef & ZoneOfView;
 
 /**
- * Explains hostnames on both kinds of control plane (docs/design.md §4): a zone from its own claims, the global from the
- * claims that the named zone would have of what the global holds. Every method rejects with Invalid when the global is given no zone or a zone is given another one,
- * with NotFound when the zone does not exist, and with the reason of the signal when that aborts: nothing is computed
- * that nobody waits for.
+ * Explains hostnames on both kinds of control plane (docs/design.md §4): a zone from its own claims, the global from
+ * the claims that the zone would have from the global's resources. Every method rejects with Invalid if the global is
+ * given no zone or a zone is given another one, with NotFound if the zone does not exist, and with the reason of the
+ * signal if that aborts.
  */
 export class HostnameExplainer {
   /** The claims of this zone; undefined on the global. */
@@ -36,7 +36,7 @@ export class HostnameExplainer {
     this.claims = cp.role === 'zone' ? new ClaimsView(index, cp, meshes) : undefined;
   }
 
-  /** Which services claim a hostname, which has it, and why. */
+  /** Explains which services claim a hostname, which has it, and why. */
   async explain({ zone, ...question }: ZonedHostnameRef, signal: AbortSignal): Promise<HostnameExplanation> {
     const zoneOf = this.viewed(zone);
     if (this.claims) return this.ofMesh(await explainHostname(await this.claims.table(signal), question, signal));
@@ -44,7 +44,7 @@ export class HostnameExplainer {
     return this.ofMesh(withReports(this.index, await explainHostname(table, question, signal)));
   }
 
-  /** The explanation; where the mesh is another controller's, the hint says that (row T000-07). */
+  /** Returns the explanation; if another controller owns the mesh, with a hint (row T000-07). */
   private ofMesh(explained: HostnameExplanation): HostnameExplanation {
     const { mesh } = explained;
     const { claim, resource } = this.held.meshes?.state(mesh) ?? {};
@@ -55,8 +55,8 @@ export class HostnameExplainer {
   }
 
   /**
-   * The hostnames that services claim in a mesh: on a zone by its own claims; on the global as the zones reported them, or
-   * with `page.zone` by the claims that the zone would have.
+   * Lists the hostnames that services claim in a mesh: in a zone by its own claims; on the global as the zones reported
+   * them, or with `page.zone` by the claims that the zone would have.
    */
   async list(mesh: string, page: HostnamePage, signal: AbortSignal): Promise<SortedPage<HostnameEntry>> {
     if (!this.claims && page.zone === undefined) return listReported(this.index, mesh, page, signal);
@@ -66,7 +66,7 @@ export class HostnameExplainer {
     return { ...found, items: found.items.map((entry) => reportedEntry(this.index, zone, entry)) };
   }
 
-  /** What a generator would do, on the global in the named zone. Writes nothing. */
+  /** Computes a generator's effect, on the global for the named zone. Writes nothing. */
   async dryRun(source: DryRunSource, zone: string | undefined, signal: AbortSignal): Promise<GeneratorDryRun> {
     const viewed = this.viewed(zone);
     const table = await (this.claims?.table(signal) ?? claimsOfZone(this.held, viewed, signal));

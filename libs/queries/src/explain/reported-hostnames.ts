@@ -13,8 +13,8 @@ import { NAMED_KINDS } from '@causeway/controllers';
 import type { HostnamePage } from './explain-hostname';
 
 /**
- * What the global computed for a zone, beside what that zone reported of its own services (it reports no status of copies,
- * docs/design.md §4, §5): a claim that the zone decided otherwise has the zone's status and reason, and no rule.
+ * Corrects hostnames that the global computed for a zone by the zone's reports about its own services (it reports no status of
+ * copies, docs/design.md §4, §5): a claim that the zone decided differently gets the zone's status and reason, and no rule.
  */
 export function withReports(index: IndexReader, computed: HostnameExplanation): HostnameExplanation {
   const { zone } = computed;
@@ -24,7 +24,7 @@ export function withReports(index: IndexReader, computed: HostnameExplanation): 
   return { ...explanation, ...(winner ? { winner } : {}), claims, note };
 }
 
-/** The claims on one hostname that the global computed for a zone, corrected as `withReports` does. */
+/** Returns the claims on one hostname that the global computed for a zone, corrected as `withReports` does. */
 export function reportedEntry(index: IndexReader, zone: string, computed: HostnameEntry): HostnameEntry {
   const { hostname } = computed;
   const claims = computed.claims.map((claim) =>
@@ -46,8 +46,8 @@ function asReported(index: IndexReader, hostname: string, claim: HostnameClaim):
 }
 
 /**
- * The hostnames of a mesh with all claims that the zones reported of their own services. An entry has no winner, since
- * each zone decides for itself. Holds the event loop for no longer than a slice.
+ * Lists the hostnames of a mesh with all claims that the zones reported of their own services. An entry has no winner,
+ * since each zone decides for itself. Blocks the event loop for at most a slice.
  */
 export async function listReported(
   index: IndexReader,
@@ -77,12 +77,12 @@ export async function listReported(
   };
 }
 
-/** Available first, then by service. */
+/** Sorts Available claims first, then by service. */
 function compareReported(a: HostnameClaim, b: HostnameClaim): number {
   return compareText(a.status, b.status) || compareIdentities(a.service, b.service);
 }
 
-/** The claims in the status of a service, by hostname; addresses without a hostname are left out. */
+/** Returns the claims in the status of a service, by hostname; addresses without a hostname are skipped. */
 function readClaims({ id, status }: Resource): (readonly [string, HostnameClaim])[] {
   const addresses: JsonValue | undefined = status?.['addresses'];
   if (!isJsonArray(addresses)) return [];

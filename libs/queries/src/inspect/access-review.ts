@@ -11,9 +11,9 @@ import {
 } from '@causeway/access';
 import { FieldPath, Invalid, type Registry } from '@causeway/resources';
 
-/** Question whether a caller may do something. */
+/** Asks whether a user may perform an action. */
 export interface AccessQuestion {
-  /** Absent, as `groups`: the caller itself. */
+  /** Absent, like `groups`: the caller itself. */
   readonly user?: string | undefined;
   /** Groups of the user besides `causeway:authenticated`. */
   readonly groups: readonly string[];
@@ -26,14 +26,14 @@ export interface AccessQuestion {
   readonly namespace?: string | undefined;
 }
 
-/** Yes or no, and by which binding: `GET /_access` and `causeway auth can-i`. */
+/** Answers whether an action is allowed, and by which binding: `GET /_access` and `causeway auth can-i`. */
 export class AccessReviews {
   constructor(
     private readonly registry: Registry,
     private readonly policy: Pick<AccessPolicy, 'decide' | 'listRoles'>,
   ) {}
 
-  /** Throws AccessDenied to a caller who asks about others and may not `get` AccessReview, Invalid for no kind. */
+  /** Throws AccessDenied for a caller who asks about others and may not `get` AccessReview, Invalid for an unknown kind. */
   review(caller: Caller, { verb, kind, mesh, namespace, ...who }: AccessQuestion): AccessDecision {
     const subject = this.subjectOf(caller, who);
     const name = this.registry.noun(kind)?.name ?? this.registry.kind(kind)?.name ?? activityNamed(kind);
@@ -42,7 +42,7 @@ export class AccessReviews {
     return this.policy.decide(subject, verb, { kind: name, mesh, namespace });
   }
 
-  /** The roles of the caller, and the bindings that give them. */
+  /** Returns the roles of the caller, and the bindings that grant them. */
   rolesOf(caller: Caller): readonly HeldRole[] {
     return this.policy.listRoles(caller);
   }
@@ -51,7 +51,7 @@ export class AccessReviews {
     if (user === undefined && groups.length === 0) return caller;
     const { allowed, reason } = this.policy.decide(caller, 'get', { kind: 'AccessReview' });
     if (!allowed) throw new AccessDenied(caller, reason);
-    // Nobody can be recognised by this name: it stands for calls without credentials.
+    // Nobody can authenticate with this name: it stands for calls without credentials.
     if (user === anonymous.user) return { ...anonymous, groups: [...anonymous.groups, ...groups] };
     return { user: user ?? '', groups: [...groups, AUTHENTICATED], by: 'user-token' };
   }

@@ -24,13 +24,13 @@ import type { IndexReader } from '@causeway/store';
 import { routeKinds } from '@causeway/routing';
 import { inboundViolation } from '@causeway/sync';
 
-/** One check of the control plane. Each step of the iterable checks one item; undefined where nothing is wrong. */
+/** One check of the control plane. Each step of the iterable checks one item; it yields undefined if nothing is wrong. */
 export interface DoctorCheck {
   readonly name: DoctorCheckName;
   findings(): Iterable<Finding | undefined>;
 }
 
-/** A Zone and its insight: what is known of it beside the log. */
+/** A Zone and its insight. */
 export interface ZoneWithInsight {
   readonly zone: Resource;
   readonly insight: JsonObject;
@@ -43,11 +43,11 @@ export interface DoctorInput {
   readonly index: IndexReader;
   readonly meshes: Meshes;
   readonly zones: readonly ZoneWithInsight[];
-  /** Present if a mass end of leases is being held back (docs/reference/leases.md). */
+  /** Present while a mass expiry of leases is being held back (docs/reference/leases.md). */
   readonly leaseHold?: ReaperHold | undefined;
 }
 
-/** The status of a condition that says that something is wrong, by the type of the condition. */
+/** The status of a condition that reports a problem, by the type of the condition. */
 const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonly advice: string }>> = {
   Held: { status: 'True', advice: 'confirm the new incarnation of its zone, or wait: causeway zones' },
   Accepted: { status: 'False', advice: 'mend what parametersRef names; until then the Mesh has the default settings' },
@@ -82,7 +82,7 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
   'causeway.io/NameTaken': { status: 'True', advice: 'delete what the message names, or give the source another name' },
 };
 
-/** The checks of what is stored, in the order of the report. */
+/** Returns the checks of stored resources, in the order of the report. */
 export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
   return [
     { name: 'rules', findings: () => checkRules(input) },
@@ -94,16 +94,16 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'rejections', findings: () => rejections(input) },
     { name: 'lost', findings: () => zoneFacts(input, lostZone) },
     { name: 'quarantine', findings: () => quarantined(input) },
-    { name: 'mesh', findings: () => [expectedMesh(input)] },
-    { name: 'leases', findings: () => [heldLeases(input)] },
-    { name: 'names', findings: () => keptNames(input) },
-    { name: 'enrolments', findings: () => doubtfulEnrolments(input) },
+    { name: 'mesh', findings: () => [checkExpectedMesh(input)] },
+    { name: 'leases', findings: () => [checkHeldLeases(input)] },
+    { name: 'names', findings: () => checkKeptNames(input) },
+    { name: 'enrolments', findings: () => checkEnrolments(input) },
     { name: 'identities', findings: () => identities(input) },
   ];
 }
 
 /** Checks the Mesh that is created at the start (rows T000-20, T000-22). */
-function expectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
+function checkExpectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
   const { expectedName: name } = meshes.owner;
   const mismatch = meshes.mismatch();
   if (mismatch) {
@@ -115,8 +115,8 @@ function expectedMesh({ cp, meshes }: DoctorInput): Finding | undefined {
   return { what: `there is no Mesh "${name}"`, advice: 'make it, or restart: each new leader makes it' };
 }
 
-/** Agents that are gone at once, whose Dataplanes are kept. */
-function heldLeases({ leaseHold }: DoctorInput): Finding | undefined {
+/** Reports that many agents disappeared at once and their Dataplanes are kept. */
+function checkHeldLeases({ leaseHold }: DoctorInput): Finding | undefined {
   if (!leaseHold) return undefined;
   const { since, expired, total } = leaseHold;
   const what = `${expired} of ${total} leases have expired, and none of them ends since ${new Date(since).toISOString()}`;
@@ -125,7 +125,7 @@ function heldLeases({ leaseHold }: DoctorInput): Finding | undefined {
 }
 
 /** Reports which App Mesh names were preserved when suffixes were introduced; conditions report the others. */
-function* keptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
+function* checkKeptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const naming of index.ofKind(MeshNaming.name)) {
     const isKept = isMadeHere(naming, cp) && labelValue(naming.labels, Label.madeWith) === KEPT_AT_UPGRADE;
     if (!isKept) yield undefined;
@@ -137,8 +137,8 @@ function* keptNames({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   }
 }
 
-/** Machines that go on with a credential of before enrolments, and those that came back by their certificate after an import. */
-function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
+/** Reports hosts that still use a credential from before enrolments, and hosts that came back with their certificate after an import. */
+function* checkEnrolments({ cp, index }: DoctorInput): Iterable<Finding | undefined> {
   for (const enrolment of index.ofKind(Enrolment.name)) {
     if (!Enrolment.is(enrolment) || !isMadeHere(enrolment, cp)) {
       yield undefined;
@@ -159,12 +159,12 @@ function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<Finding | und
 }
 
 function* identities(input: DoctorInput): Iterable<Finding | undefined> {
-  yield* sharedIds(input);
-  yield* formerIds(input);
+  yield* checkSharedIds(input);
+  yield* checkFormerIds(input);
 }
 
 /** Reports SPIFFE ids that workloads of several namespaces share, in every zone that reports them. */
-function* sharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
+function* checkSharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
   for (const state of index.ofKind(IdentityPathState.name)) {
     const { mesh, zone } = state.id;
     for (const { id, namespaces } of (IdentityPathState.is(state) && state.spec.shared) || []) {
@@ -176,15 +176,15 @@ function* sharedIds({ index }: DoctorInput): Iterable<Finding | undefined> {
   }
 }
 
-/** Settings that name a SPIFFE id which workloads in namespaces have only until the form of ids has changed. */
-function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
+/** Reports settings with a SPIFFE id that workloads in namespaces have only until the change of the id format is complete. */
+function* checkFormerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   const changing = new Map<string, readonly ChangingIds[]>();
   const here = cp.role === 'zone' ? cp.zone : '';
   for (const policy of index.ofKind(AccessPolicy.kind)) {
     const { mesh } = policy.id;
     const ids = changing.get(mesh) ?? findChangingIds(index, mesh, here);
     changing.set(mesh, ids);
-    const named = ids.length === 0 ? [] : idsNamedBy(policy.spec).filter((id) => namespacedIds(id, ids).length > 0);
+    const named = ids.length === 0 ? [] : listNamedIds(policy.spec).filter((id) => namespacedIds(id, ids).length > 0);
     const [first, ...others] = named;
     if (first === undefined) yield undefined;
     else {
@@ -195,13 +195,13 @@ function* formerIds({ index, cp }: DoctorInput): Iterable<Finding | undefined> {
   }
 }
 
-/** The SPIFFE ids that an AccessPolicy names anywhere, each once. */
-function idsNamedBy(value: JsonValue | undefined): readonly string[] {
-  if (isJsonArray(value)) return [...new Set(value.flatMap(idsNamedBy))];
+/** Returns the SPIFFE ids that an AccessPolicy names anywhere, each once. */
+function listNamedIds(value: JsonValue | undefined): readonly string[] {
+  if (isJsonArray(value)) return [...new Set(value.flatMap(listNamedIds))];
   if (!isJsonObject(value)) return [];
   const { spiffeId } = value;
   const own = isJsonObject(spiffeId) && typeof spiffeId['value'] === 'string' ? [spiffeId['value']] : [];
-  return [...new Set([...own, ...Object.values(value).flatMap(idsNamedBy)])];
+  return [...new Set([...own, ...Object.values(value).flatMap(listNamedIds)])];
 }
 
 function* checkRules({ registry, index }: DoctorInput): Iterable<Finding | undefined> {
@@ -212,7 +212,7 @@ function* checkRules({ registry, index }: DoctorInput): Iterable<Finding | undef
 
 function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
   const { id, origin } = resource;
-  // The rules of a kind are not run on a resource beyond the bounds of the kind: they could take very long.
+  // A kind's rules are not run on a resource that exceeds the kind's bounds: they could take very long.
   const fault = inboundViolation(kind, { ...resource, revision: origin.revision });
   const judged = fault === undefined ? kind.check(resource.spec, FieldPath.at('spec')) : undefined;
   const broken = [...kind.checkName(id.name, FieldPath.at('name')), ...(judged?.first ?? [])];
@@ -220,7 +220,7 @@ function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
   const reason = fault ?? (first && `${first.field}: ${first.reason}`);
   if (reason === undefined) return undefined;
   const others = fault === undefined ? broken.length + (judged ? judged.total - judged.first.length : 0) - 1 : 0;
-  // A reason may repeat the value of a secret.
+  // A reason may quote the value of a secret.
   const what = kind.confidential ? 'it breaks a rule of its kind' : reason;
   const more = others > 0 ? ` (and ${others} more)` : '';
   const there = id.zone === '' ? 'change it' : `change it in zone ${id.zone}, or: ${quarantineCommand(id)}`;
@@ -230,7 +230,7 @@ function brokenRule(kind: Kind, resource: Resource): Finding | undefined {
 /** Kinds with references by group and kind. */
 const REFERRING: readonly string[] = [...routeKinds, 'ReferenceGrant'];
 
-/** Stored references to kinds of other projects: they lead nowhere. */
+/** Reports stored references to kinds of other projects: they resolve to nothing. */
 function* checkReferences({ index }: DoctorInput): Iterable<Finding | undefined> {
   for (const kind of REFERRING) {
     for (const resource of index.ofKind(kind)) {
@@ -345,7 +345,7 @@ function flag(name: string, value: unknown): string {
   return typeof value !== 'string' || value === 'default' ? '' : ` --${name} ${value}`;
 }
 
-/** Maximum length of the text of a finding. */
+/** Maximum length of the text of a finding, characters. */
 const MAX_MESSAGE_LENGTH = 500;
 
 function found({ id }: Resource, what: string, advice: string): Finding {

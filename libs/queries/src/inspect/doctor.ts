@@ -10,10 +10,10 @@ import { readInsights, type Insights } from './insights';
 import { leaderChecks } from './leader-checks';
 import { tokenChecks } from './token-checks';
 
-/** Findings of one check that a report lists. */
-const LISTED = 100;
+/** Maximum number of findings of one check in a report. */
+const MAX_LISTED = 100;
 
-/** Resources in a slice, fewer than usual: checking a large resource takes longer than the usual step. */
+/** Resources per slice, fewer than usual: checking a large resource takes longer than the usual step. */
 const SLICE = 100;
 
 type CheckReport = Diagnosis['checks'][number];
@@ -27,7 +27,7 @@ export interface DoctorSources {
   readonly store: Pick<ResourceStore, 'readMetadata'>;
   readonly insights: Insights;
   readonly clock: Pick<Clock, 'now'>;
-  /** Lists the tokens on record, where this control plane issues them. */
+  /** Lists the recorded tokens, if this control plane issues them. */
   readonly userTokens?: TokenList | undefined;
   readonly zoneTokens?: TokenList | undefined;
 }
@@ -36,7 +36,7 @@ interface TokenList {
   list(): Promise<readonly ListedToken[]>;
 }
 
-/** Checks the control plane and everything stored for what is wrong. A caller during a run gets the report of that run. */
+/** Checks the control plane and all stored resources for problems. A caller during a run gets the report of that run. */
 export class Doctor {
   private readonly flight = new SingleFlight((signal) => this.run(signal));
 
@@ -52,7 +52,7 @@ export class Doctor {
     const checks: CheckReport[] = [];
     const zones = await this.zones(signal);
     const tokens = { user: (await userTokens?.list()) ?? [], zone: (await zoneTokens?.list()) ?? [] };
-    // Without its store a control plane still tells what is wrong with the rest.
+    // Without its store a control plane can still report problems of the rest.
     const hold = await leaseHold(store).catch(() => undefined);
     const input = { registry, cp, index, meshes, zones, leaseHold: hold };
     const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
@@ -68,14 +68,14 @@ export class Doctor {
   }
 }
 
-/** Runs a check in slices: users decide how much there is to check. */
+/** Runs a check in slices: the number of items depends on users. */
 async function runCheck(check: DoctorCheck, signal: AbortSignal): Promise<CheckReport> {
   const findings: Finding[] = [];
   let total = 0;
   const steps = function* (): Iterable<undefined> {
     for (const finding of check.findings()) {
       if (finding) total += 1;
-      if (finding && findings.length < LISTED) findings.push(finding);
+      if (finding && findings.length < MAX_LISTED) findings.push(finding);
       yield undefined;
     }
   };

@@ -30,7 +30,7 @@ export interface HostnameQueriesSources {
   readonly readYourWrites: ReadYourWrites;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
-  /** Bounds the queries that may look at very much. */
+  /** Limits queries that may scan very much. */
   readonly expensive: ConcurrencyLimit;
 }
 
@@ -45,18 +45,18 @@ export interface HostnameOfService {
   readonly zones: readonly { readonly name: string }[];
 }
 
-/** Which part of the table of hostnames of a mesh to read, and the revision that it must show at least. */
+/** The requested part of the table of hostnames of a mesh, and its minimum revision. */
 export interface HostnameTableRequest {
   readonly mesh: string;
   readonly page: HostnamePage;
   readonly minRevision?: number | undefined;
 }
 
-/** Queries about hostnames: which exist, which a service has, who claims one, what DNS answers. */
+/** Queries about hostnames: which exist, which a service has, which services claim one, and the DNS answer. */
 export class HostnameQueries {
   constructor(private readonly sources: HostnameQueriesSources) {}
 
-  /** The table of all hostnames of a mesh; denied claims show their reason. */
+  /** Returns the table of all hostnames of a mesh; denied claims show their reason. */
   async table({ mesh, page, minRevision }: HostnameTableRequest, signal: AbortSignal): Promise<HostnameTable> {
     const { insights, meshes, expensive, readYourWrites } = this.sources;
     await readYourWrites.wait(minRevision);
@@ -67,7 +67,7 @@ export class HostnameQueries {
     return { ...rows, revision: readYourWrites.revision() };
   }
 
-  /** The hostnames that a service has (docs/reference/kuma-rest.md §1.5). Rejects as ResourceQueries.get does. */
+  /** Returns the hostnames of a service (docs/reference/kuma-rest.md §1.5). Rejects as ResourceQueries.get does. */
   async ofService(
     service: NameQuery,
     rights: CallerRights,
@@ -75,7 +75,7 @@ export class HostnameQueries {
   ): Promise<readonly HostnameOfService[]> {
     this.checkHasHostnames(service.kind);
     const resource = await this.sources.resources.get(service, rights, minRevision);
-    // On the global a status is what the zone of origin reported of itself.
+    // On the global, a status is what the zone of origin reported.
     const zone = ownZone(this.sources.cp) || resource.id.zone;
     const zones = zone === '' ? [] : [{ name: zone }];
     return [...availableHostnames(resource)].sort(compareText).map((hostname) => ({ hostname, zones }));
@@ -93,7 +93,7 @@ export class HostnameQueries {
 
   /**
    * Returns the claims on a hostname, and which of them wins by which rule (docs/design.md §4). A caller who may not
-   * list all services of the mesh gets the claims of those that it may read, and learns that there are others. Throws
+   * list all services of the mesh gets the claims of those that it may read, and a note that there are others. Throws
    * AccessDenied if it may read none.
    */
   async explain(
@@ -106,7 +106,7 @@ export class HostnameQueries {
     return mayListAll(rights, question.mesh) ? explained : readableClaims(explained, rights, question.mesh);
   }
 
-  /** As `explain`, with what the caller may not read: not to be shown. */
+  /** As `explain`, including services that the caller may not read: not for display. */
   async explainAll(
     question: ZonedHostnameRef,
     rights: CallerRights,
@@ -162,7 +162,7 @@ function readableClaims(explained: HostnameExplanation, rights: CallerRights, me
   };
 }
 
-/** The hostnames that the status of a service shows as Available, each once. */
+/** Returns the hostnames that the status of a service shows as Available, each once. */
 function availableHostnames({ status }: Resource): ReadonlySet<string> {
   const addresses = status?.['addresses'];
   if (!isJsonArray(addresses)) return new Set();

@@ -11,7 +11,7 @@ import { checkListAll, type HostnameQueries } from './hostname-queries';
 /** Maximum number of endpoints of one answer. */
 const MAX_ENDPOINTS = 1_000;
 
-/** From a hostname to the service that has it, its virtual IPs and its instances. */
+/** Resolves a hostname to the service that has it, its virtual IPs and its instances. */
 export class HostnameResolution {
   constructor(
     private readonly index: IndexReader,
@@ -39,7 +39,7 @@ export class HostnameResolution {
       hostname,
       zone,
       service: { ...service.id },
-      // On the global a status is what the zone of origin reported of itself.
+      // On the global, a status is what the zone of origin reported.
       virtualIps: service.id.zone === zone || this.isOwnView(zone) ? listVirtualIps(service) : [],
       ports: listPorts(service),
       endpoints: rights.may('list', { ...toAccessTarget(service.id), kind: Dataplane.name })
@@ -69,12 +69,12 @@ export class HostnameResolution {
   }
 }
 
-/** The service that has a hostname, of an explanation of who claims it. */
+/** Returns the service that has a hostname, from an explanation of the claims on it. */
 export function findWinner(index: IndexReader, winner: HostnameClaim | undefined): Resource | undefined {
   return winner?.status === 'Available' ? index.get(winner.service) : undefined;
 }
 
-/** The inbounds of a Dataplane that a port of the service leads to. */
+/** Returns the inbounds of a Dataplane that a port of the service targets. */
 function endpointsOfDataplane(service: Resource, dataplane: Resource): ResolvedHostname['endpoints'] {
   if (!MeshService.is(service) || !Dataplane.is(dataplane)) return [];
   const { address, inbound = [] } = dataplane.spec.networking;
@@ -91,7 +91,7 @@ function endpointsOfDataplane(service: Resource, dataplane: Resource): ResolvedH
   );
 }
 
-/** The addresses of a service, as its status says them. */
+/** Returns the addresses in a service's status. */
 export function listVirtualIps({ status }: Resource): readonly string[] {
   const vips = status?.['vips'];
   const single = isJsonObject(status?.['vip']) ? [status['vip']] : [];

@@ -5,7 +5,7 @@ import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import { splitIntoBatches, type SortedPage } from '@causeway/runtime';
 import type { LeadershipInsight } from './leader-checks';
 
-/** A question to the zone's DNS server; `type` is A where absent. */
+/** A query to the zone's DNS server; `type` defaults to A. */
 export interface DnsQuestion {
   readonly name: string;
   readonly type?: string;
@@ -15,13 +15,13 @@ export interface DnsQuestion {
 export interface DraftedResource {
   readonly id: Identity;
   readonly spec: JsonObject;
-  /** The zone in which the consequences are asked for; required on the global. */
+  /** The zone for which consequences are computed; required on the global. */
   readonly seenFrom?: string;
 }
 
 /**
- * Facts that other libs know and queries only return; what is absent is not known on this control plane. A function that
- * may look at very much takes the signal of the query: it runs in slices and rejects soon after the signal aborts.
+ * Facts from other libs that queries only return; absent ones are unknown on this control plane. A function that may
+ * scan very much takes the signal of the query: it runs in slices and rejects soon after the signal aborts.
  */
 export interface Insights {
   /** Returns the claims on a hostname, and which of them wins by which rule. Throws DomainErrors. */
@@ -29,31 +29,29 @@ export interface Insights {
     question: ZonedHostnameRef,
     signal: AbortSignal,
   ) => HostnameExplanation | Promise<HostnameExplanation>;
-  /** The hostnames of a mesh, sorted, with their claims. */
+  /** Lists the hostnames of a mesh, sorted, with their claims. */
   readonly hostnames?: (mesh: string, page: HostnamePage, signal: AbortSignal) => Promise<SortedPage<HostnameEntry>>;
   /** Returns the consequences of a write, for a dry run; undefined if there is nothing to show. */
   readonly consequences?: (
     draft: DraftedResource,
     signal: AbortSignal,
   ) => JsonObject | undefined | Promise<JsonObject | undefined>;
-  /** Returns warnings for a user who deletes a resource, or asks by a dry run. */
+  /** Returns warnings for a user who deletes a resource, or tries it in a dry run. */
   readonly deletionWarnings?: (id: Identity) => readonly string[];
-  /** Stored keys and certificates that cannot be used, with the reason, never with a value. */
+  /** Returns unusable stored keys and certificates, with the reason, never with a value. */
   readonly keyFaults?: () => readonly string[];
   /** Returns the leader, as this replica sees it. */
   readonly leadership?: () => LeadershipInsight | undefined;
   /** Returns the zone's DNS answer, and the reason. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
-  /**
-   * Returns facts about a Zone or Dataplane beside the log: sessions, versions, lag; undefined if nothing was reported.
-   */
+  /** Returns reported facts about a Zone or Dataplane: sessions, versions, lag; undefined if there are none. */
   readonly insightOf?: (resource: Resource) => JsonObject | undefined | Promise<JsonObject | undefined>;
 }
 
-/** Resources whose insights are read at the same time: each may take reads of the store. */
+/** Number of resources whose insights are read concurrently: each may need reads of the store. */
 const READ_BATCH = 10;
 
-/** The insights of resources in their order; rejects with the signal's reason when the signal aborts before the end. */
+/** Returns the insights of resources in their order; rejects with the signal's reason when the signal aborts before the end. */
 export async function readInsights(
   { insightOf }: Insights,
   resources: readonly Resource[],

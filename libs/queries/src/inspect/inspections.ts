@@ -13,7 +13,7 @@ export interface InspectionsSources {
   readonly index: IndexReader;
   readonly resources: ResourceQueries;
   readonly insights: Insights;
-  /** Bounds the queries that may look at very much. */
+  /** Limits queries that may scan very much. */
   readonly expensive: ConcurrencyLimit;
 }
 
@@ -35,22 +35,22 @@ export interface SelectedDataplane {
 export class Inspections {
   constructor(private readonly sources: InspectionsSources) {}
 
-  /** A page of overviews of Zones or Dataplanes; rejects as ResourceQueries.list does. */
+  /** Returns a page of overviews of Zones or Dataplanes; rejects as ResourceQueries.list does. */
   async overviews(kind: Kind, request: ListRequest, signal: () => AbortSignal): Promise<OverviewPage> {
     const page = await this.sources.resources.list(request, signal);
     const insights = await readInsights(this.sources.insights, page.resources, signal());
     return { ...page, overviews: page.resources.map((resource, i) => overviewOf(kind, resource, insights[i])) };
   }
 
-  /** One overview; its insight is an empty object where none is known. Rejects as ResourceQueries.get does. */
+  /** Returns one overview; an unknown insight is an empty object. Rejects as ResourceQueries.get does. */
   async overview(name: NameQuery, rights: CallerRights, minRevision?: number): Promise<JsonObject> {
     const resource = await this.sources.resources.get(name, rights, minRevision);
     return overviewOf(name.kind, resource, (await this.sources.insights.insightOf?.(resource)) ?? {});
   }
 
   /**
-   * The Dataplanes that a MeshService selects, by name. Rejects as ResourceQueries.get does, and with AccessDenied where the
-   * caller may not list the Dataplanes of the service's namespace.
+   * Returns the Dataplanes that a MeshService selects, by name. Rejects as ResourceQueries.get does, and with
+   * AccessDenied if the caller may not list the Dataplanes of the service's namespace.
    */
   async dataplanesOf(
     service: NameQuery,

@@ -10,8 +10,8 @@ export interface LeadershipInsight {
   readonly leaseMs: number;
 }
 
-/** A change of the leader takes less than so many leases, also while Redis is away. */
-const LEADERLESS_LEASES = 2;
+/** Maximum duration of a change of the leader, in leases, also without Redis. */
+const MAX_LEADERLESS_LEASES = 2;
 
 /** Returns the checks that there is a leader, and that Redis, if configured, is its witness (docs/design.md §3). */
 export function leaderChecks(leadership: LeadershipInsight | undefined): readonly DoctorCheck[] {
@@ -23,7 +23,7 @@ export function leaderChecks(leadership: LeadershipInsight | undefined): readonl
 function nobody(leadership: LeadershipInsight): Finding | undefined {
   const { status, lockKey, leaseMs } = leadership;
   const { leaderless = 0, refused } = status;
-  if (leaderless <= LEADERLESS_LEASES * leaseMs) return undefined;
+  if (leaderless <= MAX_LEADERLESS_LEASES * leaseMs) return undefined;
   const what = `no replica leads since ${seconds(leaderless)}`;
   if (refused === undefined)
     return {

@@ -11,7 +11,7 @@ export class LeaseQueries {
     private readonly store: Pick<ResourceStore, 'readMetadata' | 'write'>,
   ) {}
 
-  /** A page of the leases by mesh and name, and whether a mass end is held. Throws NotFound where no agents attach, Unavailable. */
+  /** Returns a page of the leases by mesh and name, and whether a mass expiry is held back. Throws NotFound if no agents attach, Unavailable. */
   async page({ offset, size }: PageRange): Promise<SortedPage<AgentLease> & { readonly hold: LeaseHold | undefined }> {
     const { total, leases } = await this.here().page(offset, size);
     const hold = await leaseHold(this.store);
@@ -22,7 +22,7 @@ export class LeaseQueries {
     };
   }
 
-  /** Lets the leader end what has expired, although it is much. Throws NotFound, Unavailable. */
+  /** Lets the leader end all expired leases of a mass expiry. Throws NotFound, Unavailable. */
   release(by: string): Promise<{ readonly released: number }> {
     return releaseLeases({ leases: this.here(), store: this.store }, by);
   }

@@ -7,14 +7,14 @@ import { xdsTypeName, type ProxyFault as StoredFault } from '@causeway/store';
 
 /** Source of the proxies of a zone. */
 export interface ProxySource {
-  /** Those of all replicas, in no order. */
+  /** Returns the proxies of all replicas, unordered. */
   all(): Iterable<KnownProxy>;
 }
 
-/** Which proxies are wanted. */
+/** Conditions for proxies. */
 export interface ProxySelection {
   readonly mesh?: string | undefined;
-  /** Only those whose Dataplane's or ingress's name contains it. */
+  /** Only proxies whose Dataplane or ingress has this text in its name. */
   readonly name?: string | undefined;
   readonly connected?: boolean | undefined;
 }
@@ -27,14 +27,14 @@ export interface ProxyName {
 }
 
 const DEFAULT_NAMESPACE = 'default';
-/** The mesh of proxies that serve all meshes; no mesh is called so. */
+/** The mesh of proxies that serve all meshes; no mesh can have this name. */
 const NO_MESH = '-';
 
 /** The proxies of a zone for callers on any interface; each caller sees those whose Dataplanes it may list. */
 export class ProxyQueries {
   constructor(private readonly source: ProxySource | undefined) {}
 
-  /** A page of the proxies, by mesh and name. Throws NotFound where none are served, AccessDenied for a mesh that is named. */
+  /** Returns a page of the proxies, by mesh and name. Throws NotFound if no proxies are served, AccessDenied for a mesh that the request names. */
   page(
     { mesh, name = '', connected }: ProxySelection,
     range: PageRange,
@@ -55,7 +55,7 @@ export class ProxyQueries {
     }));
   }
 
-  /** One proxy. Throws NotFound, AccessDenied. */
+  /** Returns one proxy. Throws NotFound, AccessDenied. */
   one({ mesh, name, namespace = DEFAULT_NAMESPACE }: ProxyName, rights: CallerRights): Proxy {
     const isOfZone = mesh === NO_MESH;
     if (!isOfZone) rights.check('get', { kind: 'Dataplane', mesh, namespace });
@@ -91,7 +91,7 @@ function byName(a: KnownProxy, b: KnownProxy): number {
   return compareText(meshOf(a), meshOf(b)) || compareText(nameOf(a), nameOf(b)) || compareText(a.proxy, b.proxy);
 }
 
-/** A proxy as interfaces show it; times in RFC 3339. */
+/** Returns a proxy in the form of the interfaces; times in RFC 3339. */
 function proxyJson(proxy: KnownProxy): Proxy {
   const { facts, connected, instance, lastSeen, revision } = proxy;
   const { kind, owner, node, address, userAgent, form, since, streams, types, certificate, authorities } = facts;
@@ -142,7 +142,7 @@ function time(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Which statistics of Kuma's insight a type is counted in. */
+/** The statistics field of Kuma's insight that counts each resource type. */
 const KUMA_TYPES: Readonly<Record<string, string>> = {
   Cluster: 'cds',
   ClusterLoadAssignment: 'eds',
@@ -150,7 +150,7 @@ const KUMA_TYPES: Readonly<Record<string, string>> = {
   RouteConfiguration: 'rds',
 };
 
-/** A proxy in the form of Kuma's DataplaneInsight (docs/reference/kuma-rest.md §1.5), with its latest subscription. */
+/** Returns a proxy in the form of Kuma's DataplaneInsight (docs/reference/kuma-rest.md §1.5), with its latest subscription. */
 export function dataplaneInsight({ proxy, facts, connected, instance, lastSeen }: KnownProxy): JsonObject {
   const { since, types, certificate, userAgent } = facts;
   const counted = types.map(({ type, responses: { sent, acked, rejected } }) => ({

@@ -15,9 +15,9 @@ import type { IndexReader } from '@causeway/store';
 /** Facts about the program that serves the queries. */
 export interface ProgramFacts {
   readonly version: string;
-  /** This replica. */
+  /** Name of this replica. */
   readonly instanceId: string;
-  /** The configuration, secrets already replaced. */
+  /** The configuration, with secrets redacted. */
   readonly config: JsonObject;
 }
 
@@ -67,7 +67,7 @@ export class ServerFacts {
       path: kind.plural,
       shortName: kind.shortName,
       singularDisplayName: spaced,
-      pluralDisplayName: pluralOf(spaced),
+      pluralDisplayName: toPlural(spaced),
       readOnly: !isWritable(kind, this.sources.cp),
       writtenOn: kind.sync.writtenOn,
       includeInFederation: kind.sync.down !== 'nothing',
@@ -79,7 +79,7 @@ export class ServerFacts {
 const SECRET_NAME = /(password|passwd|secret|token|private_?key|credential)(?!_?(file|ttl|type))/i;
 
 /**
- * A configuration without secrets: values under names of secrets, and passwords inside URLs, become `*****`. Programs
+ * Returns a configuration without secrets: values under secret names, and passwords in URLs, become `*****`. Programs
  * redact the secrets they know; this catches the others.
  */
 export function redactSecrets(value: JsonValue | undefined, name = ''): JsonValue {
@@ -94,8 +94,8 @@ function redacted(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactSecrets(item, key)]));
 }
 
-/** As Kuma's own lists are called: Meshes, Policies, Routes. */
-function pluralOf(word: string): string {
+/** Returns the plural that Kuma uses for its lists: Meshes, Policies, Routes. */
+function toPlural(word: string): string {
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
   return /(s|sh|ch|x)$/.test(word) ? `${word}es` : `${word}s`;
 }

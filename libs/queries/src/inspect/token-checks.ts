@@ -4,19 +4,19 @@ import type { DoctorCheck } from './doctor-checks';
 
 /** Inputs of the checks of tokens and keys. */
 export interface TokenCheckInput {
-  /** Tokens on record, by what they are for. */
+  /** Recorded tokens, by their use. */
   readonly tokens: Readonly<Record<'user' | 'zone', readonly ListedToken[]>>;
-  /** Stored keys and certificates that cannot be used. */
+  /** Unusable stored keys and certificates. */
   readonly keyFaults: readonly string[];
   /** ms since 1970. */
   readonly now: number;
 }
 
-/** A token ends soon when this much is left, ms, or this part of its life, whichever is less. */
-const SOON = 7 * 24 * 3_600_000;
+/** A token expires soon if less than this is left, ms, or less than this part of its validity, whichever is shorter. */
+const EXPIRY_WARNING = 7 * 24 * 3_600_000;
 const SOON_PART = 1 / 10;
 
-/** Checks of tokens that end soon, and of keys that sign and verify them. */
+/** Checks for tokens that expire soon, and for keys that sign and verify them. */
 export function tokenChecks({ tokens, keyFaults, now }: TokenCheckInput): readonly DoctorCheck[] {
   return [
     {
@@ -36,7 +36,7 @@ export function tokenChecks({ tokens, keyFaults, now }: TokenCheckInput): readon
   ];
 }
 
-/** Tokens that end soon and whose holder has no later one; `holder` is the fact that names it. */
+/** Yields tokens that expire soon if their holder has no later one; `holder` is the fact that names the holder. */
 function* ending(
   tokens: readonly ListedToken[],
   holder: 'name' | 'zone',
@@ -51,7 +51,7 @@ function* ending(
     if (token.expiresAt >= (last.get(name)?.expiresAt ?? 0)) last.set(name, token);
   }
   for (const [name, { id, issuedAt, expiresAt }] of last) {
-    const isSoon = expiresAt - now <= Math.min(SOON, (expiresAt - issuedAt) * SOON_PART);
+    const isSoon = expiresAt - now <= Math.min(EXPIRY_WARNING, (expiresAt - issuedAt) * SOON_PART);
     const command = holder === 'name' ? 'user' : 'zone';
     yield isSoon
       ? {

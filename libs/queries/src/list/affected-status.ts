@@ -9,21 +9,21 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
-/** Status of a resource that policies affect, besides what is stored. The same object while it is unchanged. */
+/** Status of a resource that policies affect, in addition to the stored status. The same object while it is unchanged. */
 export interface AffectedOverlay {
-  /** Of the resource as a whole. */
+  /** Conditions of the resource as a whole. */
   readonly conditions: readonly JsonObject[];
-  /** The field of the status with its sections, and their conditions by name. */
+  /** The status field that lists sections, and their conditions by name. */
   readonly sections?: {
     readonly field: SectionField;
     readonly byName: Readonly<Record<string, readonly JsonObject[]>>;
   };
-  /** For kinds without conditions: Namespaces. */
+  /** For kinds without conditions, such as Namespaces. */
   readonly annotations?: JsonObject;
 }
 type SectionField = 'ports' | 'rules' | 'listeners';
 
-/** The policies of a process, as the overlay reads them. */
+/** The policies of a process, for the overlay. */
 export interface AffectingSource {
   readonly table: PolicyTable;
   readonly hasLoaded: boolean;
@@ -37,7 +37,7 @@ export interface AffectedStatusOptions {
   readonly controllerName: string;
 }
 
-/** Maximum number of policies that a reason and a message name (T004-54). */
+/** Maximum number of policies in a reason and message (T004-54). */
 const MAX_NAMED = 8;
 
 interface Known {
@@ -91,14 +91,14 @@ export class AffectedStatus {
     return { conditions, sections: { field: sectionField(resource.id.kind), byName } };
   }
 
-  /** A second kind of one name is affected in the name of its own group. */
+  /** A second kind of the same name uses the name of its own group. */
   private typeOf(kind: string): string {
     const { bareKind, group } = this.options.policies.table.kind(kind)?.definition ?? {};
     if (bareKind !== undefined && bareKind !== kind) return `${group}/${bareKind}Affected`;
     return `${this.options.controllerName.split('/')[0] ?? ''}/${kind}Affected`;
   }
 
-  /** Returns the condition, dated by the oldest of the policies: it is never written. */
+  /** Returns the condition. It is never stored, so its date is that of the oldest policy. */
   private condition({ kind, policies }: AffectedBy, { generation, createdAt }: Resource): JsonObject {
     const { index } = this.options;
     const names = policies.map(({ id }: Policy) => `${id.namespace}/${id.name}`);
@@ -125,7 +125,7 @@ export function affectedStatus(
   return { affected, stop: affected?.follow() ?? (() => undefined) };
 }
 
-/** A document with what affects its resource. `document` is not changed. */
+/** Returns a document with the overlay of its resource. `document` is not changed. */
 export function withAffected(document: JsonObject, overlay: AffectedOverlay | undefined): JsonObject {
   if (!overlay) return document;
   const { conditions, sections, annotations } = overlay;
@@ -146,7 +146,7 @@ function withAnnotations(document: JsonObject, annotations: JsonObject): JsonObj
   return { ...document, annotations };
 }
 
-/** Listeners are a list by name, as the Gateway API has them; ports and rules a map. */
+/** Listeners are a list by name, as in the Gateway API; ports and rules are a map. */
 function withSections(
   before: JsonValue | undefined,
   { field, byName }: NonNullable<AffectedOverlay['sections']>,
@@ -175,7 +175,7 @@ function sectionField(kind: string): SectionField {
   return kind.endsWith('Route') ? 'rules' : 'ports';
 }
 
-/** A port by its name, where it has one. */
+/** Returns the name of a port, if it has one. */
 function sectionName({ spec, id }: Resource, section: string): string {
   const ports = id.kind === 'Gateway' || id.kind.endsWith('Route') ? undefined : spec['ports'];
   const port = isJsonArray(ports)

@@ -6,7 +6,7 @@ export type LabelRequirement =
   | { readonly type: 'in' | 'not-in'; readonly key: string; readonly values: ReadonlySet<string> }
   | { readonly type: 'exists' | 'absent'; readonly key: string };
 
-/** The result of parsing a selector; `reason` says what a user has to change. */
+/** The result of parsing a selector; `reason` tells a user how to correct it. */
 export type ParsedSelector =
   | { readonly ok: true; readonly requirements: readonly LabelRequirement[] }
   | { readonly ok: false; readonly reason: string };
@@ -28,7 +28,7 @@ export function parseLabelSelector(text: string): ParsedSelector {
   return { ok: true, requirements };
 }
 
-/** True when the labels of the resource, implied labels included (docs/design.md §1), meet every requirement. */
+/** Returns whether the labels of the resource, implied labels included (docs/design.md §1), meet every requirement. */
 export function matchesLabels(resource: Resource, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => {
     const value = effectiveLabel(resource, requirement.key);

@@ -6,10 +6,10 @@ import { matchesLabels, type LabelRequirement } from './label-selector';
 import type { PageRequest, SortKey } from './page';
 import { compareSortKeys, type ListEntry, type SortedIndex } from './sorted-index';
 
-/** Resources that a search looks at in one turn of the event loop. */
-const SCANNED_IN_A_TURN = 5_000;
+/** Maximum number of resources that a search reads in one turn of the event loop. */
+const MAX_SCANNED_PER_TURN = 5_000;
 
-/** Which resources of a kind a list or watch returns; all conditions hold, undefined means any. */
+/** Conditions for the resources of a list or watch; all must hold, undefined means any. */
 export interface Selection {
   /** Text that the name contains. */
   readonly name: string | undefined;
@@ -46,7 +46,7 @@ export interface ListChunk {
   readonly last: SortKey | undefined;
 }
 
-/** True when the selection includes `resource`. */
+/** Returns whether the selection includes `resource`. */
 export function isSelected(resource: Resource, { name, namespace, zone, labels }: Selection): boolean {
   const { id } = resource;
   return (
@@ -64,7 +64,7 @@ export class Lister {
     private readonly sorted: SortedIndex,
   ) {}
 
-  /** One page of `scope`. A long search runs in slices and rejects with the signal's reason when the signal aborts. */
+  /** Returns one page of `scope`. A long search runs in slices and rejects with the signal's reason when the signal aborts. */
   async page(scope: ListScope, { size, start }: PageRequest, signal: () => AbortSignal): Promise<ListPage> {
     const entries = await this.entries(scope, signal);
     const from = start.type === 'offset' ? start.offset : start.key ? firstAfter(entries, start.key) : 0;
@@ -72,7 +72,7 @@ export class Lister {
     return { total: entries.length, resources, more: from + size < entries.length };
   }
 
-  /** The next resources of `scope` after a sort key; looks at no more than `limit` resources. */
+  /** Returns the next resources of `scope` after a sort key; reads at most `limit` resources. */
   next(scope: ListScope, after: SortKey | undefined, limit: number): ListChunk {
     const { kind, mesh, selection } = scope;
     const all = this.sorted.of(kind);
@@ -84,8 +84,8 @@ export class Lister {
   }
 
   /**
-   * All resources of a mesh, or of all, as the index has them in this turn of the event loop. Call `ready` first. Costs a
-   * reference for each; `isSelected` is left to the caller, who can give the event loop back in between.
+   * Returns all resources of a mesh, or of all meshes, as of this turn of the event loop. Call `ready` first. Costs a
+   * reference per resource; the caller applies `isSelected`, and can yield the event loop in between.
    */
   snapshot({ kind, mesh }: Pick<ListScope, 'kind' | 'mesh'>): readonly Resource[] {
     return this.inMesh(kind, mesh).flatMap((entry) => this.index.byIdentityKey(entry.key) ?? []);
@@ -104,12 +104,12 @@ export class Lister {
     const inMesh = this.inMesh(kind, mesh);
     if (selectsAll(selection)) return inMesh;
     const selected: ListEntry[] = [];
-    for (let from = 0; from < inMesh.length; from += SCANNED_IN_A_TURN) {
+    for (let from = 0; from < inMesh.length; from += MAX_SCANNED_PER_TURN) {
       if (from > 0) {
         await yieldToEventLoop();
         signal().throwIfAborted();
       }
-      for (const entry of inMesh.slice(from, from + SCANNED_IN_A_TURN)) {
+      for (const entry of inMesh.slice(from, from + MAX_SCANNED_PER_TURN)) {
         const resource = this.index.byIdentityKey(entry.key);
         if (resource && isSelected(resource, selection)) selected.push(entry);
       }
@@ -128,19 +128,19 @@ function selectsAll({ name, namespace, zone, labels }: Selection): boolean {
 }
 
 function firstOfMesh(entries: readonly ListEntry[], mesh: string): number {
-  return firstWhere(entries, (entry) => entry.id.mesh >= mesh);
+  return findFirst(entries, (entry) => entry.id.mesh >= mesh);
 }
 
 function firstAfterMesh(entries: readonly ListEntry[], mesh: string): number {
-  return firstWhere(entries, (entry) => entry.id.mesh > mesh);
+  return findFirst(entries, (entry) => entry.id.mesh > mesh);
 }
 
 function firstAfter(entries: readonly ListEntry[], key: SortKey): number {
-  return firstWhere(entries, (entry) => compareSortKeys(entry.id, key) > 0);
+  return findFirst(entries, (entry) => compareSortKeys(entry.id, key) > 0);
 }
 
-/** Binary search for the first position at which `isPast` holds; it must hold for all positions behind it. */
-function firstWhere(entries: readonly ListEntry[], isPast: (entry: ListEntry) => boolean): number {
+/** Finds by binary search the first position at which `isPast` holds; it must hold for all later positions. */
+function findFirst(entries: readonly ListEntry[], isPast: (entry: ListEntry) => boolean): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

@@ -12,12 +12,12 @@ export interface PageRequest {
     | { readonly type: 'after'; readonly key: SortKey | undefined };
 }
 
-/** A sort key as text for a URL or a page token. Opaque to users: only `decodeCursor` reads it. */
+/** Encodes a sort key as text for a URL or a page token. Opaque to users: only `decodeCursor` reads it. */
 export function encodeCursor({ mesh, name, zone, namespace }: SortKey): string {
   return Buffer.from(JSON.stringify([mesh, name, zone, namespace]), 'utf8').toString('base64url');
 }
 
-/** The sort key in a cursor; undefined for text that `encodeCursor` did not make. */
+/** Decodes a cursor; undefined for text that `encodeCursor` did not create. */
 export function decodeCursor(cursor: string): SortKey | undefined {
   try {
     const fields: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));

@@ -10,8 +10,8 @@ export interface WaitLimit {
 }
 
 /**
- * Lets a read wait until the index contains what the read must show: the revision that the client names, and every
- * write made through this process, so that one replica always shows its own writes (docs/design.md §2).
+ * Lets a read wait until the index contains the revision that the client names and every write made through this
+ * process, so that one replica always shows its own writes (docs/design.md §2).
  */
 export class ReadYourWrites {
   private newestWrite = 0;
@@ -27,12 +27,12 @@ export class ReadYourWrites {
     return followIndex(this.index, { reload: () => (this.newestWrite = 0), apply: () => undefined });
   }
 
-  /** Notes the revision of a write made through this process. */
+  /** Records the revision of a write made through this process. */
   recordWrite(revision: number): void {
     this.newestWrite = Math.max(this.newestWrite, revision);
   }
 
-  /** The revision that reads show now. Throws Unavailable before the index is loaded. */
+  /** Returns the revision that reads show now. Throws Unavailable before the index is loaded. */
   revision(): number {
     const point = this.index.point;
     if (!point) throw new Unavailable('This control plane is still reading its store; try again.');

@@ -3,12 +3,12 @@ import { undeclaredKind } from '@causeway/kinds';
 import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
 import { withAffected, type AffectedOverlay, type AffectedStatus } from './affected-status';
 
-/** Longer texts are not cached: large resources would take their memory twice. */
+/** Longer texts are not cached: they would double the memory of large resources. */
 const MAX_CACHED_LENGTH = 64 * 1024;
 
 /**
- * Resources as JSON text. A Resource object never changes, so the text that lists and watches show is encoded once and
- * cached as long as the object lives; a list of thousands is then a join of strings.
+ * Encodes resources as JSON text. A Resource object never changes, so the text for lists and watches is encoded once
+ * and cached as long as the object lives; a list of thousands is then a join of strings.
  */
 export class ResourceJson {
   private readonly cache = new WeakMap<
@@ -16,7 +16,7 @@ export class ResourceJson {
     { readonly text: string; readonly overlay: AffectedOverlay | undefined }
   >();
 
-  /** `affected` knows what of the resources policies affect; without it nothing is shown of that. */
+  /** `affected` returns the overlay of policies; without it none is shown. */
   constructor(
     private readonly registry: Registry,
     private readonly affected?: Pick<AffectedStatus, 'of'>,
@@ -27,7 +27,7 @@ export class ResourceJson {
     return this.affected?.of(resource);
   }
 
-  /** As lists and watches show a resource: without the values of confidential kinds (docs/design.md §6). */
+  /** Encodes a resource for lists and watches: without the values of confidential kinds (docs/design.md §6). */
   listed(resource: Resource, format: DocumentFormat = {}): string {
     if (format.form === 'k8s') return this.encode(resource, { ...format, redacted: true });
     const cached = this.cache.get(resource);
@@ -38,13 +38,13 @@ export class ResourceJson {
     return text;
   }
 
-  /** As a read of one resource shows it. */
+  /** Encodes a resource for a read of one resource. */
   encode(resource: Resource, format: DocumentFormat = {}): string {
     return JSON.stringify(this.document(resource, format));
   }
 
   private document(resource: Resource, format: DocumentFormat): JsonObject {
-    // A watch may show the last resources of a kind whose definition has gone.
+    // A watch may send the last resources of a kind whose definition was deleted.
     const kind = this.registry.kind(resource.id.kind) ?? undeclaredKind(resource.id.kind);
     const document = withAffected(toDocument(kind, resource, format), this.overlayOf(resource));
     return isJsonObject(document['status']) ? { ...document, status: withConnected(document['status']) } : document;
@@ -52,7 +52,7 @@ export class ResourceJson {
 }
 
 /**
- * Fills in `connected` on reads (docs/design.md §1). A value that another zone reported of its service stays; no data
+ * Adds `connected` on reads (docs/design.md §1). A value that another zone reported for its service stays; no data
  * plane connects to this control plane, so `connected` of its own services is 0.
  */
 function withConnected(status: JsonObject): JsonObject {

@@ -10,10 +10,10 @@ import type { ReadYourWrites } from './read-your-writes';
 import { isSelected, type Lister, type ListPage, type ListScope, type Selection } from './lister';
 import type { PageRequest } from './page';
 
-/** Resources that a snapshot looks at in one turn of the event loop. */
+/** Number of resources that a snapshot reads in one turn of the event loop. */
 const BATCH_SIZE = 1_000;
 
-/** Which page of which list to read, and the revision that it must show at least. */
+/** The requested page of a list, and its minimum revision. */
 export interface ListRequest {
   readonly scope: ListScope;
   readonly page: PageRequest;
@@ -25,10 +25,10 @@ export interface ListResult extends ListPage {
   readonly revision: number;
 }
 
-/** A whole list at one point of the store; it does not change while it is read. */
+/** A complete list at one revision of the store; it does not change while it is read. */
 export interface ListSnapshot {
   readonly point: StorePoint;
-  /** Selected while it is read: nothing is copied for a reader who leaves early. */
+  /** Filtered while it is read: nothing is copied for a reader who stops early. */
   readonly resources: AsyncIterable<Resource>;
 }
 
@@ -46,7 +46,7 @@ export interface ResourceQueriesSources {
 export class ResourceQueries {
   constructor(private readonly sources: ResourceQueriesSources) {}
 
-  /** One page of a list. Rejects with NotFound for a missing mesh and as ReadYourWrites.wait does. */
+  /** Returns one page of a list. Rejects with NotFound for a missing mesh and as ReadYourWrites.wait does. */
   async list({ scope, page, minRevision }: ListRequest, signal: () => AbortSignal): Promise<ListResult> {
     const { meshes, lister, readYourWrites } = this.sources;
     await readYourWrites.wait(minRevision);
@@ -56,8 +56,8 @@ export class ResourceQueries {
   }
 
   /**
-   * A whole list as it is at one revision, however long its reader takes. Rejects with NotFound for a missing mesh and as
-   * ReadYourWrites.wait does.
+   * Returns a complete list at one revision, however long its reader takes. Rejects with NotFound for a missing mesh
+   * and as ReadYourWrites.wait does.
    */
   async snapshot(scope: ListScope, minRevision: number | undefined, signal: AbortSignal): Promise<ListSnapshot> {
     const { index, meshes, lister, readYourWrites } = this.sources;
@@ -66,19 +66,19 @@ export class ResourceQueries {
     await lister.ready(scope.kind, () => signal);
     const held = lister.snapshot(scope);
     const point = { incarnation: index.point?.incarnation ?? '', revision: readYourWrites.revision() };
-    return { point, resources: selectedOf(held, scope.selection) };
+    return { point, resources: filterSelected(held, scope.selection) };
   }
 
   /**
-   * One resource by its plain name or its name on the KDS wire. Rejects with AccessDenied where the caller may not get
-   * what the name means, whether it exists or not; with NotFound, also for a missing mesh.
+   * Returns one resource by its plain name or its name on the KDS wire. Rejects with AccessDenied if the caller may not
+   * get it, whether it exists or not; with NotFound, also for a missing mesh.
    */
   async get(name: NameQuery, rights: CallerRights, minRevision?: number): Promise<Resource> {
     await this.sources.readYourWrites.wait(minRevision);
     return this.find(name, rights);
   }
 
-  /** The resource that a KRI identifies. Rejects with InvalidQuery for text that is no KRI, and as `get` does. */
+  /** Returns the resource that a KRI identifies. Rejects with InvalidQuery for text that is no KRI, and as `get` does. */
   async byKri(kri: string, rights: CallerRights): Promise<Resource> {
     const name = this.parseKri(kri);
     await this.sources.readYourWrites.wait();
@@ -105,8 +105,8 @@ export class ResourceQueries {
   }
 }
 
-/** The selected ones of `resources`, in slices of the event loop. */
-async function* selectedOf(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
+/** Yields the selected resources, in slices of the event loop. */
+async function* filterSelected(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
   for (const batch of splitIntoBatches(resources, BATCH_SIZE)) {
     for (const resource of batch) if (isSelected(resource, selection)) yield resource;
     await yieldToEventLoop();

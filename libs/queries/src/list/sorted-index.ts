@@ -9,7 +9,7 @@ export interface ListEntry {
   readonly id: Identity;
 }
 
-/** The order of lists: mesh, name, zone, namespace, each by code unit. */
+/** Compares in the order of lists: mesh, name, zone, namespace, each by code unit. */
 export function compareSortKeys(a: SortKey, b: SortKey): number {
   return (
     compareText(a.mesh, b.mesh) ||
@@ -19,13 +19,13 @@ export function compareSortKeys(a: SortKey, b: SortKey): number {
   );
 }
 
-/** A larger delta is not merged in one piece; the kind is sorted again in slices. */
+/** Maximum size of a delta that is merged; for a larger one the kind is sorted again in slices. */
 const MAX_UNMERGED = 5_000;
 
 /** Resources created and deleted since the entries were sorted. */
 class Delta {
   readonly added = new Map<string, ListEntry>();
-  /** Keys of sorted entries that are deleted, or replaced by one in `added`. */
+  /** Keys of sorted entries that were deleted, or replaced by one in `added`. */
   readonly replaced = new Set<string>();
 
   note(entry: ListEntry, exists: boolean): void {
@@ -42,7 +42,7 @@ interface SortedEntries {
 
 /**
  * The resources of each kind in list order. Sorting 100,000 on each request would cost more than the response, so a
- * kind is sorted on first use, in slices, and later merged with what was created and deleted since.
+ * kind is sorted on first use, in slices, and later merged with the created and deleted resources.
  */
 export class SortedIndex implements IndexedState {
   private readonly sorted = new Map<string, SortedEntries>();
@@ -58,8 +58,8 @@ export class SortedIndex implements IndexedState {
   }
 
   /**
-   * Resolves when `of` costs little; call it in the same turn of the event loop. Long sorts run in slices for as long as
-   * a caller waits. Rejects with the signal's reason when the signal aborts before.
+   * Resolves when `of` is cheap; call it in the same turn of the event loop. Long sorts run in slices while a caller
+   * waits. Rejects with the signal's reason when the signal aborts before.
    */
   async ready(kind: string, signal: () => AbortSignal): Promise<void> {
     for (let sorted = this.sorted.get(kind); !sorted || sorted.delta.added.size > MAX_UNMERGED;) {
@@ -68,7 +68,7 @@ export class SortedIndex implements IndexedState {
     }
   }
 
-  /** All entries of a kind, sorted; sorts in one piece when `ready` was not awaited. */
+  /** Returns all entries of a kind, sorted; sorts in one piece if `ready` was not awaited. */
   of(kind: string): readonly ListEntry[] {
     const sorted = this.sorted.get(kind);
     if (sorted?.delta.replaced.size === 0) return sorted.entries;

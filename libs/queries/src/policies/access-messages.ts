@@ -1,4 +1,4 @@
-/** Formats the decision about a call in one line; the answer beside it has the names as fields. */
+/** Formats the decision about a call in one line; the response also has the names as fields. */
 export function accessMessage({
   verdict,
   by,
@@ -8,7 +8,7 @@ export function accessMessage({
   readonly verdict: string;
   readonly by: string;
   readonly policies: readonly string[];
-  /** Whether rules name requests where the proxy sees connections only. */
+  /** Whether rules match requests although the proxy sees only connections. */
   readonly seesBytes: boolean;
 }): string {
   const because = reason(by, policies.join(', '), verdict === 'allowed');

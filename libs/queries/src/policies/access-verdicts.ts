@@ -12,9 +12,9 @@ import type { RequestQuestion } from '../request-question';
 import { accessMessage } from './access-messages';
 import type { Backend } from './request-backends';
 
-/** An instance of a service, and what its proxy decides by who may call it. */
+/** An instance of a service, and the access decision inputs of its proxy. */
 interface AccessInstance extends InboundAccess {
-  /** Of each of `rules`: the ports of services whose AccessPolicies they are. */
+  /** For each of `rules`: the ports of services whose AccessPolicies they are. */
   readonly behind: readonly (readonly Omit<Backend, 'request'>[])[];
   /** Why it cannot be evaluated. */
   readonly unjudged?: string;
@@ -22,13 +22,13 @@ interface AccessInstance extends InboundAccess {
 
 /** Source of access rules: in a zone, for its own Dataplanes and services. */
 export interface AccessFacts {
-  /** The SPIFFE ids that a Dataplane shows; none where it has no identity, undefined where it is not there. */
+  /** Returns the SPIFFE ids that a Dataplane presents; none without an identity, undefined if it does not exist. */
   idsOf(dataplane: Identity): readonly string[] | undefined;
-  /** The instances behind a port of a service; `pending` while it is not known who may call them. */
+  /** Returns the instances of a port of a service; `pending` while their access rules are not known. */
   instancesOf(of: { readonly service: Identity; readonly port: number }): readonly AccessInstance[] | 'pending';
 }
 
-/** Caller of a question, as far as it is given. */
+/** Caller in a question, as far as it is given. */
 export type AskedCaller =
   | { readonly ids: readonly string[] }
   /** Why it cannot be decided. */
@@ -40,15 +40,15 @@ type Said = Pick<AccessVerdict, 'verdict' | 'caller' | 'policies'> & {
 };
 
 interface AccessSources {
-  /** Zone whose view it is. */
+  /** Zone whose view is requested. */
   readonly zone: string;
   readonly facts: AccessFacts;
   readonly table: Pick<PolicyTable, 'effectiveOfBackend'>;
 }
 
 /**
- * Evaluates access. It is decided before the instances of a service, so the result is that of their proxies: once for
- * each backend, or once for instances that decide alike. Linear in the instances that `facts` returns.
+ * Evaluates access per backend. Access is decided before an instance is selected, so the result is that of the instances'
+ * proxies: one per backend, or one per group of instances that decide alike. Linear in the instances that `facts` returns.
  */
 export function evaluateAccess(
   { service, port, request }: Backend,
@@ -65,7 +65,7 @@ export function evaluateAccess(
   if (instances.length === 0) return [unknown('it has no instances that could let a caller in')];
   const groups = new Map<string, { readonly said: Said | string; count: number }>();
   for (const instance of instances) {
-    const said = saidBy(instance, caller, request, table);
+    const said = evaluateInstance(instance, caller, request, table);
     const key = JSON.stringify(said);
     const group = groups.get(key) ?? { said, count: 0 };
     group.count += 1;
@@ -80,7 +80,7 @@ export function evaluateAccess(
 }
 
 /** Returns the decision of one instance, or why there is none. */
-function saidBy(
+function evaluateInstance(
   instance: AccessInstance,
   caller: AskedCaller,
   request: AccessRequest | undefined,
@@ -111,7 +111,7 @@ function toVerdict(
   const { rules, behind, seesRequests } = instance;
   const policies = by.flatMap(({ rules: of, what }) => {
     const those = of === undefined ? (what === 'identity' ? behind.flat() : []) : (behind[of] ?? []);
-    return those.flatMap((port) => policiesSaying(what, port, table));
+    return those.flatMap((port) => listDecidingPolicies(what, port, table));
   });
   const namesRequests = rules.some(({ deny, allow = [] }) => [...deny, ...allow].some(({ to }) => to));
   return {
@@ -123,8 +123,8 @@ function toVerdict(
   };
 }
 
-/** The policies of which the rule is that decided; of `allow` those that have one, of `path` and `identity` all. */
-function policiesSaying(
+/** Returns the policies of the rule that decided; for `allow` those that have one, for `path` and `identity` all. */
+function listDecidingPolicies(
   what: string,
   at: { readonly service: Identity; readonly port: number },
   table: AccessSources['table'],

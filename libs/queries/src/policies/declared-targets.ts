@@ -2,10 +2,10 @@ import type { DeclaredTarget } from '@causeway/api';
 import type { FoundTarget } from '@causeway/policies';
 import type { AnswerWriter } from './policy-answers';
 
-/** Maximum number of found objects that are listed for one reference; the rest is counted. */
+/** Maximum number of found objects that are listed per reference; the others are counted. */
 export const MAX_FOUND = 256;
 
-/** A reference of a policy as answers show it. */
+/** Returns a policy's reference in the form of responses. */
 export function declaredAnswer({ ref, permitted, found }: FoundTarget, writer: AnswerWriter): DeclaredTarget {
   const { group, kind, namespace, name, selector, sectionName } = ref;
   const nodes = [...found.values()].flat();

@@ -11,10 +11,10 @@ import type {
 } from '@causeway/api';
 import type { Identity } from '@causeway/resources';
 
-/** A path, and whose requests take it. */
+/** A path, and the clients whose requests take it. */
 type PathAnswer = Pick<PathPolicies, 'context' | 'path'>;
 
-/** Writes answers for one caller. */
+/** Builds responses for one caller. */
 export class AnswerWriter {
   constructor(
     private readonly rights: CallerRights,

@@ -37,7 +37,7 @@ export interface PolicyQueriesSources {
   readonly resources: ResourceQueries;
   readonly readYourWrites: { wait(minRevision?: number): Promise<void> };
   readonly expensive: ConcurrencyLimit;
-  /** The policies of this control plane; absent where none are followed. */
+  /** The policies of this control plane; absent if none are followed. */
   readonly policies?: { readonly table: PolicyTable } | undefined;
 }
 
@@ -48,23 +48,23 @@ export interface PolicyQuestion {
   readonly range: PageRange;
 }
 
-/** Answers as the operations have them, before the page knows its address. */
+/** Responses of the operations, before the address of the next page is added. */
 export type AffectingPolicies = Omit<AffectingPage, 'next'>;
 export type PolicyScopes = Omit<ScopePage, 'next'>;
 export type PolicyImpact = Omit<ImpactPage, 'next'>;
 
 /** Maximum number of nodes of one graph. */
 export const MAX_TOPOLOGY_NODES = 2_000;
-/** Values of effective specs after which a page ends early, with `next`. */
+/** Number of values of effective specs after which a page ends early, with `next`. */
 export const MAX_VALUES = 16_384;
 
-/** Which policies affect what, where they count, and what a change would change (seed GEP-713, the discoverability problem). */
+/** Queries about policies: what they affect, where they apply, and what a change would change (seed GEP-713, the discoverability problem). */
 export class PolicyQueries {
   constructor(private readonly sources: PolicyQueriesSources) {}
 
   /**
-   * Every policy that affects a resource, path by path, with the effective spec and whose each value is. Needs the right to read the
-   * resource alone: policies are named, never shown (T004-41). Rejects as ResourceQueries.get does.
+   * Returns every policy that affects a resource, path by path, with the effective spec and the source of each value. Needs
+   * only the right to read the resource: policies are named, never shown (T004-41). Rejects as ResourceQueries.get does.
    */
   async affecting(
     name: NameQuery,
@@ -89,7 +89,7 @@ export class PolicyQueries {
     return { resource: id, ...shownPaths(page, this.writer(rights, representation)) };
   }
 
-  /** As `affecting`, of an object that is stored nowhere: needs the right to read its Namespace (T004-11). */
+  /** As `affecting`, for an object that is not stored: needs the right to read its Namespace (T004-11). */
   async affectingVirtual(
     { mesh, namespace, group, kind, name }: VirtualName,
     { kind: only, representation, minRevision }: AffectingOptions,
@@ -113,9 +113,8 @@ export class PolicyQueries {
   }
 
   /**
-   * Returns the scopes of a policy: its targets, and each path below with its values that survive there (T004-14,
-   * T004-42). Needs the right to read the policy. Rejects as ResourceQueries.get does, and with InvalidQuery for other
-   * kinds.
+   * Returns the scopes of a policy: its targets, and each path below with its values in force there (T004-14, T004-42).
+   * Needs the right to read the policy. Rejects as ResourceQueries.get does, and with InvalidQuery for other kinds.
    */
   async scopes(name: NameQuery, minRevision: number | undefined, question: PolicyQuestion): Promise<PolicyScopes> {
     const { rights, signal, range } = question;
@@ -139,7 +138,7 @@ export class PolicyQueries {
     };
   }
 
-  /** Returns the changes if a policy were deleted. Needs the right to read it; rejects as `scopes` does. */
+  /** Returns the effects of deleting a policy. Needs the right to read it; rejects as `scopes` does. */
   async impactOfDeletion(
     name: NameQuery,
     minRevision: number | undefined,
@@ -149,16 +148,13 @@ export class PolicyQueries {
     return this.impact(id, undefined, question);
   }
 
-  /**
-   * Returns the changes if a policy were written so. The caller has checked the rights and the spec (admission's dry
-   * run).
-   */
+  /** Returns the effects of writing a policy. The caller has checked the rights and the spec (admission's dry run). */
   async impactOfWrite(id: Identity, spec: JsonObject, question: PolicyQuestion): Promise<PolicyImpact> {
     await this.sources.readYourWrites.wait(undefined);
     return this.impact(id, spec, question);
   }
 
-  /** The graph of targets of a mesh, or what stands on the paths of one resource of it. */
+  /** Returns the graph of targets of a mesh, or the nodes on the paths of one resource. */
   async topology(
     mesh: string,
     root: NameQuery | undefined,
@@ -194,7 +190,7 @@ export class PolicyQueries {
     const kind = this.kindOf(id);
     const key = identityKey(id);
     const known = kind.policies.attachments.get(key)?.policy;
-    // One that is made now is the youngest.
+    // A policy that is created now is the youngest.
     const { creationOrder = 0, generation = 0 } = known ?? {};
     const candidate = spec && readPolicy(kind.definition, { id, creationOrder, generation: generation + 1, spec });
     const writer = this.writer(rights);
@@ -233,7 +229,7 @@ export class PolicyQueries {
     }, signal);
   }
 
-  /** All kinds of policies, or the one that is called so. Throws InvalidQuery for another word. */
+  /** Returns all kinds of policies, or the one with this name. Throws InvalidQuery for an unknown name. */
   private kindsCalled(only: string | undefined): readonly KindTable[] {
     const { table } = this.followed();
     if (only === undefined) return [...table.all()];
@@ -266,12 +262,12 @@ export class PolicyQueries {
 export interface AffectingOptions {
   /** Only policies of this kind. */
   readonly kind: string | undefined;
-  /** The effective spec also as text. */
+  /** Whether the effective spec is also returned as text. */
   readonly representation: boolean;
   readonly minRevision: number | undefined;
 }
 
-/** An object of which nothing but its name is known. */
+/** Name of a virtual object. */
 export interface VirtualName {
   readonly mesh: string;
   readonly namespace: string;
@@ -291,7 +287,7 @@ function shownPaths({ total, items }: SortedPage<Required<OfKind>>, writer: Answ
   return { total, items: shown.map(({ kind, path, fold }) => writer.pathPolicies(kind.definition.kind, path, fold)) };
 }
 
-/** As many of the first items as have few enough values together; at least one. */
+/** Returns the first items whose values together stay within the limit; at least one. */
 function cut<T>(items: readonly T[], valuesOf: (item: T) => number): readonly T[] {
   let values = 0;
   const end = items.findIndex((item, i) => (values += valuesOf(item)) > MAX_VALUES && i > 0);

@@ -2,18 +2,18 @@ import type { AccessRequest } from '@causeway/policies';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { Explanation } from '@causeway/routing';
 
-/** Destination of a share of equal requests, and its form. */
+/** Destination of a share of equal requests, and the request as it arrives there. */
 export interface Backend {
   readonly service: Identity;
   readonly port: number;
-  /** As the service gets it; undefined for connections. */
+  /** The request as the service receives it; undefined for connections. */
   readonly request?: AccessRequest;
 }
 
-/** Maximum number of backends of one request that are listed: copies of services in as many zones. */
+/** Maximum number of listed backends of one request: copies of services in as many zones. */
 const MAX_BACKENDS = 64;
 
-/** The backends to which an explained request may go, each once for each form in which it gets there; the first 64. */
+/** Returns the backends to which an explained request may go, each once per form of the request; the first 64. */
 export function listBackends({ outcome }: Explanation): readonly Backend[] {
   if (outcome.type !== 'routed' && outcome.type !== 'implicit') return [];
   const found = new Map<string, Backend>();

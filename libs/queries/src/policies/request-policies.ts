@@ -60,7 +60,7 @@ function shapedBy(
   return [{ kind, ...(backend ? { backend } : {}), effective: effective.spec, fields }];
 }
 
-/** The rule that decided; of connections the first of the route that carries all. */
+/** Returns the rule that decided; for connections the first of the route that carries all. */
 function findRule({ binding, entry }: Explanation): { readonly route?: Identity; readonly rule?: string } {
   if (entry) return { route: entry.route.id, rule: entry.rule.name };
   const [route] = binding?.routes ?? [];
@@ -69,7 +69,7 @@ function findRule({ binding, entry }: Explanation): { readonly route?: Identity;
   return { route: route.id, ...(rule ? { rule: rule.name } : {}) };
 }
 
-/** Each service and port once, in whatever form requests get there. */
+/** Returns each service and port once, for any form of the request. */
 function distinct(backends: readonly Backend[]): readonly Pick<Backend, 'service' | 'port'>[] {
   const found = new Map(
     backends.map(({ service, port }) => [`${identityKey(service)} ${port}`, { service, port }] as const),

@@ -18,13 +18,13 @@ function nodeLines({ policies, ...node }: PathNode & { readonly policies: readon
   return [nodeText(node), ...policies.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`)];
 }
 
-/** `ServicePort store/foo:80`, of another zone with the zone; the level alone where no more may be known. */
+/** `ServicePort store/foo:80`, with the zone if it is another one; only the level if the caller may not see more. */
 function nodeText({ level, zone = '', namespace = '', name, section }: PathNode): string {
   if (name === undefined) return level;
   const place = level === 'Namespace' || level === 'Mesh' ? [name] : [zone, namespace, name];
   return `${level} ${place.filter(Boolean).join('/')}${section === undefined ? '' : `:${section}`}`;
 }
 
-/** A string of DOT: only quotes and backslashes mean something in it. */
+/** Returns a string of DOT, in which only quotes and backslashes are special. */
 const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;

@@ -4,12 +4,12 @@ import { identityKey, isJsonArray, isJsonObject, type Identity, type Resource } 
 import type { IsReady } from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 
-/** Maximum number of MeshServices of a MeshMultiZoneService that are read. */
+/** Maximum number of MeshServices read per MeshMultiZoneService. */
 const MAX_MEMBERS = 4_096;
 
 /**
- * Whether a service has a ready endpoint, as far as this control plane knows: of services whose Dataplanes it holds by their
- * inbounds, of all others by what their zone says. Each service is looked up once; that costs one pass over the Dataplanes.
+ * Returns whether a service has a ready endpoint, as far as this control plane knows: by inbounds if it has the service's Dataplanes,
+ * otherwise by the report of the service's zone. Each service is looked up once; that costs one pass over the Dataplanes.
  */
 export function readiness(index: IndexReader): IsReady {
   const known = new Map<string, boolean>();
@@ -36,7 +36,7 @@ export function readiness(index: IndexReader): IsReady {
       const inbounds = listInbounds(dataplane).filter((inbound) => inbound.port === target || inbound.name === target);
       if (inbounds.some(({ state = 'Ready' }) => state === 'Ready')) return true;
     }
-    // Another zone's Dataplanes are there only.
+    // Only the other zone has its Dataplanes.
     return !hasDataplanes && service.spec.state === 'Available';
   };
   return (id, port) => ofService(index.get(id), port);
@@ -54,7 +54,7 @@ function listMembers({ id, status }: Resource): readonly Identity[] {
   });
 }
 
-/** The Dataplane of a mesh that has an inbound at an address; undefined where none has. One pass over the Dataplanes. */
+/** Returns the Dataplane of a mesh with an inbound at an address; undefined if there is none. One pass over the Dataplanes. */
 export function dataplaneAt(
   index: IndexReader,
   mesh: string,

@@ -14,10 +14,10 @@ import {
 type ShareAnswer = NonNullable<RequestAnswer['shares']>[number];
 export type DestinationAnswer = NonNullable<ShareAnswer['destination']>;
 type RuleAnswer = RoutesAnswer['rules'][number];
-/** The rules of one port for one group, the stronger first. */
+/** The rules of one port for one group, by precedence. */
 export type RoutesAnswer = ServiceRoutes['tables'][number];
 
-/** An identity as answers write it. */
+/** Returns an identity in the form of responses. */
 export const named = ({ kind, zone, namespace, name }: Identity): Named => ({ kind, zone, namespace, name });
 
 const destinationAnswer = ({ services, port }: RouteDestination): DestinationAnswer => ({
@@ -79,7 +79,7 @@ export function outcomeAnswer(outcome: RequestOutcome) {
   }
 }
 
-/** Which route, rule and match decided. */
+/** Formats the route, rule and match that decided. */
 export function decisionAnswer({ binding, entry }: Explanation): RequestAnswer['decision'] {
   if (!binding) return undefined;
   const { group, kind } = binding;
@@ -99,7 +99,7 @@ export function decisionAnswer({ binding, entry }: Explanation): RequestAnswer['
   };
 }
 
-/** The merged table of a binding, `most` matches of it. */
+/** Formats the merged table of a binding, at most `most` matches. */
 export function routesAnswer(table: BindingTable, binding: Binding, most: number): RoutesAnswer {
   const { port, group, kind, entries } = binding;
   if (kind !== 'HTTPRoute' && kind !== 'GRPCRoute') {

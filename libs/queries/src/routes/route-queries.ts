@@ -45,9 +45,9 @@ export interface RouteQueriesSources {
   readonly readYourWrites: ReadYourWrites;
   readonly hostnames: HostnameQueries;
   readonly expensive: ConcurrencyLimit;
-  /** The table of this control plane; without it each question makes its own. */
+  /** The table of this control plane; without it each query builds its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'> | undefined;
-  /** Policies as this control plane sees them; without it explanations name none. */
+  /** Policies in this control plane's view; without them explanations name none. */
   readonly policies?: { readonly table: PolicyTable } | undefined;
   /** Access rules in a zone; without them explanations do not cover access. */
   readonly callers?: AccessFacts | undefined;
@@ -61,16 +61,16 @@ export interface RoutesQuestion {
   readonly namespace: string;
   readonly service: string;
   readonly port?: number | undefined;
-  /** Only the groups that decide for clients of this namespace. */
+  /** Only the groups that apply to clients of this namespace. */
   readonly client?: string | undefined;
   readonly minRevision?: number | undefined;
 }
 
-/** Maximum number of tables, and of matches over all tables, of one answer; the rest is counted. */
+/** Maximum number of tables, and of matches over all tables, in one response; the others are counted. */
 const MAX_TABLES = 64;
 const MAX_MATCHES = 1_024;
 
-/** Frontend of a request, before routes decide. */
+/** Frontend of a request, before routing. */
 interface FoundFrontend {
   readonly service: Resource;
   readonly steps: readonly string[];
@@ -81,9 +81,9 @@ export class RouteQueries {
   constructor(private readonly sources: RouteQueriesSources) {}
 
   /**
-   * From the host of the request to the shares of its backends, and why every other rule lost. Rejects with NotFound where nothing
-   * is at the host, with Invalid as HostnameQueries.explain does, with AccessDenied for a service or a route that the caller may
-   * not read.
+   * Explains a request, from its host to the shares of its backends, and why every other rule lost. Rejects with
+   * NotFound if the host is unknown, with Invalid as HostnameQueries.explain does, with AccessDenied for a service or a
+   * route that the caller may not read.
    */
   async explain(
     mesh: string,
@@ -132,7 +132,7 @@ export class RouteQueries {
     }, signal);
   }
 
-  /** The merged tables of a service by port and group. Rejects as `explain` does. */
+  /** Returns the merged tables of a service by port and group. Rejects as `explain` does. */
   async table(question: RoutesQuestion, rights: CallerRights, signal: AbortSignal): Promise<ServiceRoutes> {
     rights.checkAny();
     const { meshes, readYourWrites, expensive } = this.sources;
@@ -158,7 +158,7 @@ export class RouteQueries {
     }, signal);
   }
 
-  /** Which policies shaped a request; nothing for another zone's view, whose policies are not known here. */
+  /** Returns the policies that affect a request; nothing in another zone's view, whose policies are unknown here. */
   private policiesOf(
     zone: string,
     asked: RouteQuestion,
@@ -169,7 +169,7 @@ export class RouteQueries {
     return { policies: policiesOfRequest(policies.table, asked, explained) };
   }
 
-  /** Whether the caller may call what the request goes to; nothing for another zone's view, whose callers are not known here. */
+  /** Returns whether the caller may call the backends of the request; nothing in another zone's view, whose callers are unknown here. */
   private accessOf(
     place: FrontendPlace,
     question: RequestQuestion,
@@ -191,7 +191,7 @@ export class RouteQueries {
     return { mesh, zone, steps, outcome: 'direct', dataplane: named(dataplane), lost: [], lostTotal: 0, notes: [] };
   }
 
-  /** The table of this control plane, or what the zone's would be. */
+  /** Returns the table of this control plane, or the one that the zone would have. */
   private async tableOf({ mesh, zone }: FrontendPlace, service: Resource, signal: AbortSignal): Promise<BindingTable> {
     const { cp, index, meshes, routes } = this.sources;
     if (routes && zone === ownZone(cp)) return routes.table;
@@ -221,7 +221,7 @@ export class RouteQueries {
     return zone;
   }
 
-  /** A Dataplane that is named must be there: a misspelt one would have the answer of another namespace. */
+  /** A named Dataplane must exist: a misspelt name would give the answer of another namespace. */
   private checkClient(mesh: string, zone: string, { dataplane }: RequestQuestion): void {
     if (!dataplane) return;
     const { namespace, name } = dataplane;
@@ -230,7 +230,7 @@ export class RouteQueries {
     throw new Invalid([FieldPath.at('from').field('dataplane').violation(reason)]);
   }
 
-  /** The service that a question means; undefined where its host is an address that no service has. */
+  /** Returns the service of a question; undefined if its host is an address that no service has. */
   private async serviceOf(
     place: FrontendPlace,
     question: RequestQuestion,
@@ -264,7 +264,7 @@ export class RouteQueries {
     const { cp, index } = this.sources;
     for (const kind of SERVICES) {
       for (const service of index.ofKind(kind)) {
-        // On the global a status is what the zone of origin reported of itself.
+        // On the global, a status is what the zone of origin reported.
         const isKnown = cp.role === 'zone' || service.id.zone === zone || service.id.zone === '';
         if (service.id.mesh === mesh && isKnown && listVirtualIps(service).includes(address)) return service;
       }
@@ -272,7 +272,7 @@ export class RouteQueries {
     return undefined;
   }
 
-  /** The service that a reference of this zone finds: the zone's own before those of others. */
+  /** Returns the service of a reference in this zone: the zone's own before those of others. */
   private namedService({ mesh, zone }: FrontendPlace, { kind, namespace, name }: ServiceName): Resource | undefined {
     const found = [...this.sources.index.ofKind(kind)].filter(
       ({ id, labels }) =>
@@ -286,7 +286,7 @@ export class RouteQueries {
   }
 }
 
-/** A group whose expressions take too long for this request is no fault of the control plane. */
+/** A group whose expressions take too long for this request is not the control plane's fault. */
 function within<T>(work: () => T): T {
   try {
     return work();

@@ -8,14 +8,14 @@ import type { IndexReader } from '@causeway/store';
 export interface RoutesView {
   readonly mesh: string;
   readonly zone: string;
-  /** Only routes that name it as a parent are read; all backends are. */
+  /** Only routes with it as a parent are read; all backends are. */
   readonly service: Resource;
 }
 
 /**
- * The routes to one service as zone `zone` binds them, of what this control plane holds: routes, Gateways and grants of that
- * zone and of the global, MeshServices of all enabled zones. Export rules and lost zones are ignored, as for hostnames. One
- * pass over the members of all meshes, in slices; rejects with the signal's reason.
+ * Binds the routes to one service as zone `zone` would, from this control plane's resources: routes, Gateways and
+ * grants of that zone and of the global, MeshServices of all enabled zones. Export rules and lost zones are ignored, as
+ * for hostnames. One pass over the members of all meshes, in slices; rejects with the signal's reason.
  */
 export async function routesOfZone(
   index: IndexReader,

@@ -44,7 +44,7 @@ export const ZONE_TOKEN_FORM: TokenForm<ZoneTokenRequest> = {
   },
 };
 
-/** The one type of proxies that show dataplane tokens; those of a zone ingress or egress show zone tokens. */
+/** The only type of proxies with dataplane tokens; a zone ingress or egress presents a zone token. */
 const TYPE = 'dataplane';
 
 /** Requests for dataplane tokens, as Kuma's clients send them: an empty field restricts nothing (docs/reference/kuma-rest.md §5.5). */

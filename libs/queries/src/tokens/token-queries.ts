@@ -5,11 +5,11 @@ import type { PageRange, SortedPage } from '@causeway/runtime';
 /** The tokens of one use, as a control plane issues them. Methods throw DomainErrors. */
 export interface TokenAccess<Request extends object, Issued extends IssuedToken> {
   issue(request: Request): Promise<Issued>;
-  /** Those that are valid or expired within the last week; the first to expire first. */
+  /** Returns tokens that are valid or expired within the last week; the first to expire first. */
   list(): Promise<readonly ListedToken[]>;
   /** Revokes a token by its id and resolves with warnings. */
   revoke(id: string): Promise<readonly string[]>;
-  /** Makes a newer signing key and resolves with its serial. */
+  /** Creates a newer signing key and resolves with its serial. */
   rotate(): Promise<number>;
 }
 
@@ -17,15 +17,14 @@ export interface TokenAccess<Request extends object, Issued extends IssuedToken>
 export interface TokenForm<Request> {
   /** Name of such a token in messages. */
   readonly name: string;
-  /** Why a control plane issues none, and which does. */
+  /** Why this control plane issues no such token, and which one does. */
   readonly notHere: string;
-  /** Returns the request of given fields. Throws Invalid with every wrong field. */
+  /** Decodes a request. Throws Invalid with every wrong field. */
   readonly decode: (fields: JsonObject) => Request;
 }
 
 /**
- * Tokens of one use for callers on any interface: checks their input. Every method throws NotFound where none are
- * issued.
+ * Tokens of one use for callers on any interface: checks their input. Every method throws NotFound if none are issued.
  */
 export class TokenQueries<
   Request extends object,
@@ -37,7 +36,7 @@ export class TokenQueries<
     private readonly access: Access | undefined,
   ) {}
 
-  /** Throws NotFound where no such tokens are issued. */
+  /** Throws NotFound if no such tokens are issued. */
   checkHere(): void {
     this.here();
   }
@@ -60,7 +59,7 @@ export class TokenQueries<
     throw new Invalid([FieldPath.at('id').violation(`must be the id (jti) of a ${this.form.name}`)]);
   }
 
-  /** Makes a newer signing key and resolves with its serial. */
+  /** Creates a newer signing key and resolves with its serial. */
   async rotate(): Promise<number> {
     return this.here().rotate();
   }
@@ -71,7 +70,7 @@ export class TokenQueries<
   }
 }
 
-/** Returns a range of the tokens that were issued, as users see them: never the tokens themselves. */
+/** Returns a range of the issued tokens as users see them: never the tokens themselves. */
 function tokenPage(tokens: readonly ListedToken[], { offset, size }: PageRange): SortedPage<JsonObject> {
   const items = tokens.slice(offset, offset + size).map(({ id, facts, issuedAt, expiresAt, issuedBy, revoked }) => ({
     id,

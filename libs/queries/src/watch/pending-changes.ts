@@ -1,11 +1,11 @@
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
 
-/** A resource whose newest state a reader has not been sent; the index is asked for that state when it is sent. */
+/** A resource whose newest state was not sent to a reader yet; the state is read from the index when it is sent. */
 export interface PendingChange {
   readonly key: string;
   readonly id: Identity;
-  /** Whether the reader may hold the resource: if it is no longer selected, the reader is sent a deletion. */
+  /** Whether the reader may have the resource: if it is no longer selected, a deletion is sent. */
   readonly wasSelected: boolean;
 }
 
@@ -13,8 +13,8 @@ export interface PendingChange {
 const ENTRY_BYTES = 160;
 
 /**
- * The resources whose changes one reader has not been sent, each once. No content is kept: a slow reader costs a small
- * entry for each changed resource, whatever its size and however often it changes. `onBytes` is called with every
+ * The resources whose changes were not sent to one reader yet, each once. No content is kept: a slow reader costs a
+ * small entry for each changed resource, whatever its size and however often it changes. `onBytes` is called with every
  * change of `bytes`.
  */
 export class PendingChanges {
@@ -27,17 +27,17 @@ export class PendingChanges {
     private readonly onBytes: (bytes: number) => void = () => undefined,
   ) {}
 
-  /** Changes that wait to be taken. */
+  /** Number of changes not taken yet. */
   get waiting(): number {
     return this.changes.size;
   }
 
-  /** The change that waits, where it is the only one. */
+  /** The waiting change, if it is the only one. */
   get only(): PendingChange | undefined {
     return this.changes.size === 1 ? this.changes.values().next().value : undefined;
   }
 
-  /** Changes that wait to be taken, or are taken and not yet sent. */
+  /** Number of changes that wait, or are taken but not sent. */
   get size(): number {
     return this.changes.size + this.taken.size;
   }
@@ -47,7 +47,7 @@ export class PendingChanges {
     return this.held;
   }
 
-  /** Adds a change. Of several changes to one resource, what the reader held before the first one counts. */
+  /** Adds a change. Of several changes to one resource, the state before the first one is what the reader has. */
   add({ key, id, before, after }: IndexChange): void {
     const earlier = this.changes.get(key);
     const wasSelected = earlier ? earlier.wasSelected : before !== undefined && this.isSelected(before);
@@ -55,12 +55,12 @@ export class PendingChanges {
     this.put({ key, id, wasSelected });
   }
 
-  /** Adds a resource that changed after the revision from which the reader resumes; how it changed is not known. */
+  /** Adds a resource that changed after the resume revision of the reader; its earlier state is not known. */
   addReplayed(id: Identity): void {
     this.put({ key: identityKey(id), id, wasSelected: true });
   }
 
-  /** Takes out all changes in turn. Changes that the caller does not take stay counted until `clear`. */
+  /** Yields and removes all changes. Changes that the caller does not take stay counted until `clear`. */
   *take(): Generator<PendingChange> {
     this.taken = this.changes;
     this.changes = new Map();
@@ -71,7 +71,7 @@ export class PendingChanges {
     }
   }
 
-  /** Drops the change of a resource, because the reader is sent its newest state now. */
+  /** Drops the change of a resource, because its newest state is sent now. */
   forget(key: string): void {
     if (this.changes.delete(key)) this.count(-countBytes(key));
   }

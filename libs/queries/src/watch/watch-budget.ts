@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '@causeway/runtime';
 
 /**
- * The bytes that all watches hold together. A buffer that many sockets hold counts once, as it is in memory once.
+ * The bytes that all watches hold together. A buffer held by many sockets counts once, as it is in memory once.
  * `onExceeded` is called when more than `limit` bytes are held, and must make watches release memory.
  */
 export class WatchMemory {
@@ -18,7 +18,7 @@ export class WatchMemory {
     return this.held;
   }
 
-  /** Adds to the bytes that are held; negative when they are released. */
+  /** Adds to the held bytes; negative when they are released. */
   add(bytes: number): void {
     this.held += bytes;
     if (this.held <= this.limit || this.shedding) return;
@@ -42,8 +42,8 @@ export class WatchMemory {
   }
 }
 
-/** Bytes that all watches together write in one turn of the event loop; they take about a millisecond. */
-const BYTES_IN_A_TURN = 1024 * 1024;
+/** Maximum bytes that all watches together write in one turn of the event loop; takes about a millisecond. */
+const MAX_BYTES_PER_TURN = 1024 * 1024;
 
 /**
  * Spreads the writes of all watches over turns of the event loop, so that a large event for hundreds of readers does
@@ -55,7 +55,7 @@ export class WritePacer {
   private readonly queue: (() => void)[] = [];
   private due: (() => void)[] = [];
 
-  /** Calls back when all watches have noted the change; a callback must not throw. */
+  /** Calls back after all watches have recorded the change; a callback must not throw. */
   soon(send: () => void): void {
     if (this.due.push(send) > 1) return;
     queueMicrotask(() => {
@@ -65,12 +65,12 @@ export class WritePacer {
     });
   }
 
-  /** True when `take` lets the next event be written now. */
+  /** Whether `take` would let the next event be written now. */
   get hasRoom(): boolean {
-    return this.queue.length === 0 && this.spent < BYTES_IN_A_TURN;
+    return this.queue.length === 0 && this.spent < MAX_BYTES_PER_TURN;
   }
 
-  /** Undefined when `bytes` may be written now; otherwise resolves in the turn in which they may, in order of the calls. */
+  /** Returns undefined if `bytes` may be written now; else a promise that resolves in the turn in which they may, in order of the calls. */
   take(bytes: number): Promise<void> | undefined {
     this.start();
     if (this.hasRoom) {
@@ -94,7 +94,7 @@ export class WritePacer {
   private turn(): void {
     this.running = false;
     this.spent = 0;
-    while (this.queue.length > 0 && this.spent < BYTES_IN_A_TURN) this.queue.shift()?.();
+    while (this.queue.length > 0 && this.spent < MAX_BYTES_PER_TURN) this.queue.shift()?.();
     if (this.queue.length > 0) this.start();
   }
 }

@@ -3,49 +3,49 @@ import type { Identity, Resource, StorePoint } from '@causeway/resources';
 /** An encoded event. */
 export type EncodedEvent = string | Buffer;
 
-/** The encoding of watch events in one transport. Its methods are called once a reader and must be cheap. */
+/** The encoding of watch events in one transport. Its methods are called once per reader and must be cheap. */
 export interface EventEncoder {
-  /** A resource as it is now. Readers share the buffer; use an EncodedPuts, so that it is in memory once. */
+  /** Encodes a resource in its current state. Readers share the buffer; use an EncodedPuts, so that it is in memory once. */
   put(resource: Resource): Buffer;
-  /** A resource that was deleted or left the selection. */
+  /** Encodes a resource that was deleted or left the selection. */
   deleted(id: Identity): EncodedEvent;
-  /** The reader has everything up to this point and can resume from it. */
+  /** Encodes the point from which the reader can resume. */
   bookmark(point: StorePoint): EncodedEvent;
-  /** An event and the bookmark behind it as one buffer: one write instead of two, shared as that of `put`. */
+  /** Encodes an event followed by a bookmark as one buffer: one write instead of two, shared as that of `put`. */
   bookmarked(event: EncodedEvent, point: StorePoint): Buffer;
-  /** The reader has to list again; the last event of a watch. */
+  /** The last event of a watch: the reader must list again. */
   readonly relist: EncodedEvent;
-  /** Keeps the connection open and says nothing. */
+  /** An event without content that keeps the connection open. */
   readonly heartbeat: EncodedEvent;
 }
 
-/** Output of a watch: one response of a transport that stays open. */
+/** Output of a watch: one open response of a transport. */
 export interface WatchSink {
   readonly encoder: EventEncoder;
-  /** Starts the response; `point` is what the reader is at before the first event. */
+  /** Starts the response; `point` is the reader's position before the first event. */
   open(point: StorePoint): void;
-  /** False when the reader lags behind; wait for `drained` then. A buffer is not copied. */
+  /** Returns false if the reader is slow; then wait for `drained`. A buffer is not copied. */
   write(event: EncodedEvent): boolean;
-  /** Calls back once when the reader has taken everything. */
+  /** Calls back once when the reader has read everything. */
   drained(callback: () => void): void;
-  /** Aborts when the reader is gone, or wants no events. */
+  /** Aborts when the reader disconnects, or wants no events. */
   readonly gone: AbortSignal;
-  /** Ends the response; `hard` also drops what the reader has not taken. */
+  /** Ends the response; `hard` also drops data that the reader has not read. */
   end(hard: boolean): void;
 }
 
-/** Bounds of the cache: enough that all readers of a change share one buffer. */
+/** Limits of the cache: enough that all readers of a change share one buffer. */
 const CACHED = { bytes: 8 * 1024 * 1024, events: 4_096 } as const;
 
 /**
- * Encodes each resource once for all readers of one transport. The buffer is in memory once, however many sockets hold
+ * Encodes each resource once for all readers of one transport. The buffer is in memory once, even if many sockets hold
  * it. The newest buffers are cached, at most 8 MiB and one event.
  */
 export class EncodedPuts {
   private readonly cache = new Map<Resource, { readonly encoded: Buffer; readonly as: unknown }>();
   private bytes = 0;
 
-  /** A buffer holds while `asOf` gives the same for its resource: what is shown of it besides what is stored. */
+  /** A cached buffer is valid while `asOf` returns the same object for its resource: its shown but not stored state. */
   constructor(
     private readonly encode: (resource: Resource) => Buffer,
     private readonly asOf: (resource: Resource) => unknown = () => undefined,
@@ -73,8 +73,8 @@ export class EncodedPuts {
 }
 
 /**
- * Joins events and the bookmark of the present point, each once for all readers of one transport. Readers of one change have
- * the point as the same object.
+ * Joins events and the bookmark of the current point, each once for all readers of one transport. Readers of one change
+ * have the same point object.
  */
 export class BookmarkedEvents {
   private at: StorePoint | undefined;
@@ -94,7 +94,7 @@ export class BookmarkedEvents {
     return this.bookmark;
   }
 
-  /** An event and the bookmark of a point. */
+  /** Returns an event followed by the bookmark of a point. */
   behind(event: EncodedEvent, point: StorePoint): Buffer {
     const bookmark = this.of(point);
     const known = this.joined.get(event);
@@ -112,7 +112,7 @@ export class BookmarkedEvents {
   }
 }
 
-/** Encodes a thing that readers get one after the other once for all of them. */
+/** Returns an encoder that caches its last result, for readers that need the same encoding one after the other. */
 export function encodedOnce<Thing extends object>(encode: (thing: Thing) => Buffer): (thing: Thing) => Buffer {
   let last: { readonly thing: Thing; readonly encoded: Buffer } | undefined;
   return (thing) => (last?.thing === thing ? last : (last = { thing, encoded: encode(thing) })).encoded;
@@ -124,12 +124,12 @@ export interface ResumeFrom {
   readonly revision: number;
 }
 
-/** A point as text: the id that a client sends back to resume. */
+/** Encodes a point as text: the id that a client sends to resume. */
 export function encodeResumePoint({ incarnation, revision }: StorePoint): string {
   return `${incarnation}.${revision}`;
 }
 
-/** The point in an id, or a bare revision; undefined for other text. */
+/** Decodes an id, or a bare revision; undefined for other text. */
 export function decodeResumePoint(text: string): ResumeFrom | undefined {
   const [, incarnation, revision] = /^(?:([A-Za-z0-9_-]{1,64})\.)?(\d{1,15})$/.exec(text) ?? [];
   if (revision === undefined) return undefined;

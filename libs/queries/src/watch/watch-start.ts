@@ -9,10 +9,10 @@ import type { SortKey } from '../list/page';
 import type { Watch, WatchStart } from './watch';
 import type { ResumeFrom } from './watch-event';
 
-/** Resources that the list at the start of a watch looks at in one turn of the event loop. */
+/** Number of resources that the initial list of a watch reads in one turn of the event loop. */
 const LIST_CHUNK = 500;
 
-/** Watches that read past changes from the store at once: each costs a stream of the store. */
+/** Limits of watches that read past changes from the store: each costs a stream of the store. */
 const REPLAYS = { running: 4, queued: 1_000 } as const;
 
 /** Dependencies of WatchStarts. */
@@ -23,7 +23,7 @@ export interface WatchStartSources {
   readonly readYourWrites: ReadYourWrites;
 }
 
-/** Decides what a new watch sends first: the whole list, or the changes since the point from which it resumes. */
+/** Decides what a new watch sends first: the whole list, or the changes since its resume point. */
 export class WatchStarts {
   private readonly replays = new ConcurrencyLimit(REPLAYS);
 
@@ -31,7 +31,7 @@ export class WatchStarts {
 
   /**
    * Resolves when the index has the revision from which a watch resumes. Rejects with WatchExpired for a revision that
-   * the store has not reached: it is one of another incarnation.
+   * the store has not reached: it belongs to another incarnation.
    */
   async waitFor(revision: number): Promise<void> {
     const { readYourWrites, store } = this.sources;
@@ -40,7 +40,7 @@ export class WatchStarts {
     await readYourWrites.wait(revision);
   }
 
-  /** The start of `watch`, which is noted the replayed changes. Rejects with WatchExpired where it has to list again. */
+  /** Returns the start of `watch`, and adds replayed changes to it. Rejects with WatchExpired if the client must list again. */
   async of(scope: ListScope, since: ResumeFrom | undefined, watch: Watch, stop: AbortSignal): Promise<WatchStart> {
     const { index, lister } = this.sources;
     const point = index.point ?? { incarnation: '', revision: 0 };
@@ -58,8 +58,8 @@ export class WatchStarts {
   }
 
   /**
-   * Notes each resource of `scope` that changed in a range of revisions, by the changes of the store. The newest state
-   * is left to the index: whether the reader holds the resource is not known any more.
+   * Adds each resource of `scope` that changed in a range of revisions, from the store's changes. The newest state
+   * comes from the index: whether the reader has the resource is unknown.
    */
   private async replay(
     { kind, mesh }: ListScope,
@@ -87,7 +87,7 @@ export class WatchStarts {
   }
 }
 
-/** The whole list, read in chunks when the reader gets to them: nothing of it is held for slow readers. */
+/** Yields the whole list in chunks as the reader gets to them: nothing is buffered for slow readers. */
 async function* listAll(lister: Lister, scope: ListScope): AsyncGenerator<Resource> {
   let after: SortKey | undefined;
   do {

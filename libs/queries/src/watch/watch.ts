@@ -5,15 +5,15 @@ import { PendingChanges, type PendingChange } from './pending-changes';
 import type { WatchMemory, WritePacer } from './watch-budget';
 import type { EncodedEvent, WatchSink } from './watch-event';
 
-/** The bounds of one watch. Durations in ms. */
+/** The limits of one watch. Durations in ms. */
 export interface WatchBounds {
   /** Silence before a heartbeat. */
   readonly heartbeat: number;
-  /** Time for which a reader may take nothing before its watch is closed. */
+  /** Maximum time for which a reader may read nothing before its watch is closed. */
   readonly stall: number;
-  /** Changes kept for a reader that lags behind; with more it has to list again. */
+  /** Maximum number of changes kept for a slow reader; beyond it, the reader must list again. */
   readonly backlog: number;
-  /** Bytes kept for a reader that lags behind; with more it has to list again. */
+  /** Maximum bytes kept for a slow reader; beyond it, the reader must list again. */
   readonly watchBytes: number;
 }
 
@@ -39,7 +39,7 @@ export interface WatchStart {
 }
 
 /**
- * Why the watch of a slow reader was ended: it took nothing, it lagged too far behind, or all watches held too much.
+ * Why the watch of a slow reader was ended: it read nothing, had too many pending changes, or all watches held too much.
  */
 export type SlowReason = 'stall' | 'backlog' | 'memory';
 
@@ -57,10 +57,10 @@ export class Watch {
   private bookmarkedAt: StorePoint | undefined;
   private ended: 'relist' | 'closed' | undefined;
   private sleep: { readonly wake: () => void; quietSince: number } | undefined;
-  /** An event that the reader got from `sendAtOnce` and does not take. */
+  /** An event from `sendAtOnce` that the reader does not read. */
   private untaken: EncodedEvent | undefined;
   private failure: { readonly error: unknown } | undefined;
-  /** The event that the sink holds and the reader does not take; `drop` gives it up. */
+  /** The event that the sink holds and the reader does not read; `drop` discards it. */
   private stuck: { readonly bytes: number; readonly since: number; readonly drop: () => void } | undefined;
   private readonly pending: PendingChanges;
 
@@ -79,12 +79,12 @@ export class Watch {
     return this.pending.bytes + (this.stuck?.bytes ?? 0);
   }
 
-  /** Time since which the reader takes nothing, by `elapsed` of the clock; Infinity while it reads. */
+  /** Time since which the reader reads nothing, by `elapsed` of the clock; Infinity while it reads. */
   get stuckSince(): number {
     return this.stuck?.since ?? Infinity;
   }
 
-  /** Notes an event of the index. */
+  /** Records an event of the index. */
   note(event: IndexEvent): void {
     if (this.ended !== undefined) return;
     if (event.reloaded) return this.end('relist');
@@ -95,20 +95,20 @@ export class Watch {
     if (this.pending.waiting > before && this.sleep) this.shared.pacer.soon(this.sendAtOnce);
   }
 
-  /** Notes a resource that changed before the watch began; false when these are too many. */
+  /** Records a resource that changed before the watch began; returns false if there are too many. */
   noteReplayed(id: Resource['id']): boolean {
     if (this.ended === undefined) this.pending.addReplayed(id);
     return !this.isBehind();
   }
 
-  /** Ends the watch: the reader is sent `relist`, or the response just ends. */
+  /** Ends the watch: with `relist`, or by closing the response. */
   end(how: 'relist' | 'closed'): void {
     this.ended ??= how;
     this.pending.clear();
     this.sleep?.wake();
   }
 
-  /** Ends the watch of a reader that is too slow; for lack of memory at once, even where `relist` cannot be written. */
+  /** Ends the watch of a slow reader; if memory is short immediately, even if `relist` cannot be written. */
   endSlow(why: SlowReason): void {
     this.slowReason ??= why;
     this.end('relist');
@@ -131,7 +131,7 @@ export class Watch {
     this.sink.end(!alive);
   }
 
-  /** Sends a list and then a bookmark: a reader that is cut off in between resumes before the list. */
+  /** Sends a list and then a bookmark: a reader that disconnects in between resumes before the list. */
   private async sendList(list: NonNullable<WatchStart['list']>, point: StorePoint): Promise<boolean> {
     for await (const resource of list) {
       if (this.ended !== undefined) return true;
@@ -153,7 +153,7 @@ export class Watch {
     return this.bookmark(point);
   }
 
-  /** Sends a single change to a reader that waits; wakes the loop for anything else, an error included. */
+  /** Sends a single change to a waiting reader; wakes the loop for anything else, including errors. */
   private readonly sendAtOnce = (): void => {
     const { sleep, point } = this;
     const { only } = this.pending;
@@ -181,7 +181,7 @@ export class Watch {
     return this.drained(event);
   }
 
-  /** The event of the newest state of a resource; it covers all pending changes of the resource. */
+  /** Returns the event for the newest state of a resource; it covers all pending changes of the resource. */
   private eventOf({ key, id, wasSelected }: PendingChange): EncodedEvent | undefined {
     const resource = this.shared.resourceAt(key);
     if (resource && this.filter.isSelected(resource)) return this.sink.encoder.put(resource);
@@ -194,7 +194,7 @@ export class Watch {
     return this.send(this.sink.encoder.bookmark(point));
   }
 
-  /** Waits for what `sendAtOnce` leaves to the loop; after a silence it sends a bookmark, or a heartbeat where the point is the same. */
+  /** Waits for work that `sendAtOnce` leaves to the loop; after a silence it sends a bookmark, or a heartbeat if the point is unchanged. */
   private async idle(): Promise<boolean> {
     const { clock, bounds } = this.shared;
     const woken = await new Promise<boolean>((resolve) => {
@@ -225,7 +225,7 @@ export class Watch {
     return this.pending.size > backlog || this.pending.bytes > watchBytes;
   }
 
-  /** False when the reader is gone or takes nothing. */
+  /** Returns false if the reader disconnected or reads nothing. */
   private send(event: EncodedEvent): Promise<boolean> | boolean {
     const turn = this.shared.pacer.take(event.length);
     return turn ? turn.then(() => this.write(event)) : this.write(event);
@@ -256,7 +256,7 @@ export class Watch {
       gone.addEventListener('abort', drop, { once: true });
       this.stuck = { bytes: event.length, since: clock.elapsed(), drop };
       this.sink.drained(() => settle(true));
-      // Last: `hold` may exceed the limit of all watches and drop this one.
+      // Last, because `hold` may exceed the limit of all watches and drop this one.
       if (typeof event !== 'string') memory.hold(event);
     });
   }

@@ -8,19 +8,19 @@ import { WatchMemory, WritePacer } from './watch-budget';
 import type { ResumeFrom, WatchSink } from './watch-event';
 import { WatchStarts, type WatchStartSources } from './watch-start';
 
-/** The bounds of all watches of a process. Durations in ms, sizes in bytes. */
+/** The limits of all watches of a process. Durations in ms, sizes in bytes. */
 export interface WatchLimits extends WatchBounds {
-  /** Watches open at once. */
+  /** Maximum number of open watches. */
   readonly watches: number;
-  /** Of these for one client address. */
+  /** Maximum number of them per client address. */
   readonly watchesPerClient: number;
-  /** Bytes that all watches hold together; above, the watches of the slowest readers are ended. */
+  /** Maximum bytes that all watches hold together; above it, the watches of the slowest readers are ended. */
   readonly allWatchBytes: number;
-  /** Maximum duration of a watch: clients open another one, perhaps at another replica. */
+  /** Maximum duration of a watch: clients open another one, perhaps on another replica. */
   readonly watchTime: number;
 }
 
-/** The bounds of watches where settings choose no others. */
+/** Default limits of watches. */
 export const DEFAULT_WATCH_LIMITS: WatchLimits = {
   watches: 1_000,
   watchesPerClient: 500,
@@ -38,7 +38,7 @@ export interface WatchRequest {
   /** Undefined: the whole list comes first. */
   readonly since?: ResumeFrom | undefined;
   readonly minRevision?: number | undefined;
-  /** The address of the client, by which its watches are counted. */
+  /** The address of the client, for the limit per client. */
   readonly client: string;
 }
 
@@ -52,13 +52,13 @@ export interface WatchesSources extends WatchStartSources {
 /** Metrics of all watches. */
 export interface WatchMetrics {
   readonly open: number;
-  /** Bytes held for readers that have not taken them. */
+  /** Bytes held for readers that have not read them. */
   readonly bytes: number;
   /** Watches ended because their reader was too slow, by reason. */
   readonly ended: Readonly<Record<SlowReason, number>>;
 }
 
-/** Opens the watches of a process and bounds them in number, also for each client, and in bytes. */
+/** Opens the watches of a process and limits their number, in total and per client, and their bytes. */
 export class Watches {
   private readonly open = new Set<Watch>();
   private readonly clients = new Map<string, number>();
@@ -86,9 +86,9 @@ export class Watches {
   }
 
   /**
-   * Sends events to `sink` until its reader is gone or `close` is called. Rejects before the sink is opened: with
-   * NotFound for a missing mesh, with WatchExpired when the client has to list again, with Unavailable when too many
-   * watches are open, and as ReadYourWrites.wait does.
+   * Sends events to `sink` until its reader disconnects or `close` is called. Rejects before the sink is opened: with
+   * NotFound for a missing mesh, with WatchExpired if the client must list again, with Unavailable if too many watches
+   * are open, and as ReadYourWrites.wait does.
    */
   async serve(request: WatchRequest, sink: WatchSink): Promise<void> {
     await this.check(request);
@@ -139,7 +139,7 @@ export class Watches {
     };
   }
 
-  /** Ends watches until the memory is within its limit: those that hold most first, of equals those stuck longest. */
+  /** Ends watches until the memory is within its limit: those that hold most first, then those that wait longest. */
   private shedSlowest(): void {
     const slowest = [...this.open].sort((a, b) => b.bytes - a.bytes || a.stuckSince - b.stuckSince);
     for (const watch of slowest) {

@@ -13,18 +13,18 @@ export interface WorkloadAccess {
   /** Returns the consequences of a revocation. */
   plan(dataplane: Identity): Promise<RevocationPlan>;
   revoke(dataplane: Identity, by: string): Promise<RevocationPlan>;
-  /** Lets an enrolment that came back by its certificate after an import stand. */
+  /** Accepts an enrolment that came back with its certificate after an import. */
   confirm(dataplane: Identity): Promise<void>;
 }
 
-/** The machines of a zone that have joined, for callers on any interface: checks their input and rights, and throws NotFound on a global. */
+/** The enrolled hosts of a zone, for callers on any interface: checks their input and rights, and throws NotFound on a global. */
 export class WorkloadQueries {
   constructor(
     private readonly access: WorkloadAccess | undefined,
     private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
   ) {}
 
-  /** The enrolments that the caller may see, by mesh, namespace and name. Throws NotFound on a global. */
+  /** Returns the enrolments that the caller may see, by mesh, namespace and name. Throws NotFound on a global. */
   list({ offset, size }: PageRange, rights: CallerRights): SortedPage<Workload> {
     const { zone } = this.here();
     const seen = new Map<string, boolean>();
@@ -41,7 +41,7 @@ export class WorkloadQueries {
     return { total: found.length, items: found.slice(offset, offset + size).map((one) => this.json(one)) };
   }
 
-  /** Ends an enrolment, or says with `dryRun` what that would end. Rejects with NotFound, Conflict, Unavailable. */
+  /** Ends an enrolment, or with `dryRun` returns the consequences. Rejects with NotFound, Conflict, Unavailable. */
   async revoke(
     { mesh, namespace = 'default', name, dryRun = false }: BodyOf<typeof revokeWorkload>,
     rights: CallerRights,
@@ -52,7 +52,7 @@ export class WorkloadQueries {
     return planJson(plan, dryRun);
   }
 
-  /** Rejects as `revoke` does. */
+  /** Accepts an enrolment. Rejects as `revoke` does. */
   async confirm({
     mesh,
     namespace = 'default',
@@ -63,7 +63,7 @@ export class WorkloadQueries {
     return { mesh, namespace, name };
   }
 
-  /** Throws AccessDenied unless the caller may revoke the workload that a body names; before anything else of the body is looked at. */
+  /** Throws AccessDenied unless the caller may revoke the workload in a body; runs before the rest of the body is validated. */
   checkMayRevoke(body: unknown, rights: CallerRights): void {
     const { mesh, namespace = 'default' } = isJsonObject(body) ? body : {};
     const place = {

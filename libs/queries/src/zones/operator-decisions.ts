@@ -1,7 +1,7 @@
 import type { Confirmation, EpochReset, ZoneAdoption } from '@causeway/api';
 import { checkName, FieldPath, NotFound } from '@causeway/resources';
 
-/** An incarnation of a peer's store that was accepted; `since`: when it was seen first, ms since 1970. */
+/** An accepted incarnation of a peer's store; `since`: when it was first seen, ms since 1970. */
 interface AcceptedIncarnation {
   readonly incarnation: string;
   readonly since: number;
@@ -12,13 +12,13 @@ interface AcceptedIncarnation {
  * role. They are idempotent and throw DomainErrors.
  */
 export interface SyncDecisions {
-  /** Accepts the new incarnation of a zone; undefined where none is pending. On a global. */
+  /** Accepts the new incarnation of a zone; undefined if none is pending. On a global. */
   readonly confirmZone?: (zone: string) => Promise<AcceptedIncarnation | undefined>;
   /** Binds a zone's name to a store, by default to the one that was refused last. On a global. */
   readonly adoptZone?: (zone: string, storeId: string | undefined) => Promise<ZoneAdoption>;
-  /** Forgets the leader epoch of a zone and resolves with it, -1 where there was none. On a global. */
+  /** Resets the leader epoch of a zone and resolves with the former one, -1 if there was none. On a global. */
   readonly resetEpoch?: (zone: string) => Promise<number>;
-  /** Accepts the new incarnation of the global; undefined where none is pending. On a zone. */
+  /** Accepts the new incarnation of the global; undefined if none is pending. On a zone. */
   readonly confirmGlobal?: () => Promise<AcceptedIncarnation | undefined>;
 }
 
@@ -39,7 +39,7 @@ export class OperatorDecisions {
     return adoptZone(checkedZone(zone), storeId);
   }
 
-  /** `formerly` is the epoch that was forgotten. */
+  /** `formerly` is the epoch before the reset. */
   async resetEpoch(zone: string): Promise<EpochReset> {
     const { resetEpoch } = this.decisions;
     if (!resetEpoch) throw onGlobal();
@@ -62,7 +62,7 @@ function toConfirmation(accepted: AcceptedIncarnation | undefined): Confirmation
   return { confirmed: true, incarnation: accepted.incarnation, since: new Date(accepted.since).toISOString() };
 }
 
-/** Throws NotFound for text that cannot be the name of a zone. */
+/** Throws NotFound for text that cannot be a zone's name. */
 function checkedZone(zone: string): string {
   if (checkName(zone, FieldPath.at('name')).length > 0) throw new NotFound('no zone has such a name');
   return zone;

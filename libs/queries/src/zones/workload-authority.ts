@@ -15,19 +15,19 @@ import {
 import { FieldPath, Invalid, NotFound, Unavailable, type Violation } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 
-/** The certificate authority of a zone, as operators see and rotate it. */
+/** The certificate authority of a zone, for operators. */
 export interface AuthorityAccess {
   readonly authority: Pick<ZoneAuthority, 'state'>;
   readonly requests: Pick<RotationRequests, 'submit' | 'getPending'>;
   readonly evidence: TrustEvidence;
 }
 
-/** Default time to wait for the acknowledgements of a new authority. */
+/** Default timeout for the acknowledgements of a new authority. */
 const DEFAULT_DEADLINE = '1h';
-/** Names that an answer has at most; the total stands beside them. */
+/** Maximum number of names in a response; the total is given beside them. */
 const MAX_MISSING = 100;
-/** Timeout for the leader to carry out a request, and polling interval, ms. */
-const ORDER_WAIT = 5_000;
+/** Timeout for the leader to execute a request, and polling interval, ms. */
+const ORDER_TIMEOUT = 5_000;
 const REQUEST_POLL_INTERVAL = 100;
 
 /** The zone's certificate authority for callers on any interface; throws NotFound on a global, which has none. */
@@ -42,7 +42,7 @@ export class WorkloadAuthority {
     this.here();
   }
 
-  /** The authorities, the step of a rotation, who is missing, and the order that waits; no key. Throws Unavailable. */
+  /** Returns the authorities, the step of a rotation, the workloads that are missing, and the pending order; no keys. Throws Unavailable. */
   async status(): Promise<AuthorityState> {
     const { authority, requests, evidence } = this.here();
     const [state, request] = await Promise.all([authority.state(), requests.getPending()]);
@@ -56,20 +56,20 @@ export class WorkloadAuthority {
   }
 
   /**
-   * Leaves an order for the leader, and resolves with the status once it was carried out, or after five seconds without. Rejects with Invalid for
-   * fields that make no order, Conflict where the step does not allow it, Unavailable.
+   * Stores an order for the leader, and resolves with the status once it is executed, or after five seconds. Rejects
+   * with Invalid for invalid fields, Conflict if the step does not allow it, Unavailable.
    */
   async order(fields: BodyOf<typeof rotateWorkloadAuthority>, by: string): Promise<AuthorityState> {
     const { authority, requests } = this.here();
     const decoded = decodeOrder(fields);
     const state = await authority.state();
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
-    // Asked to force what waits already, the operator does not begin another one.
+    // A forced rotation while one waits for trust forces that one and does not begin another.
     const isForced = decoded.type === 'rotate' && decoded.force && state.step.type === 'trusting';
     const order: RotationCommand = isForced ? { type: 'force' } : decoded;
     checkCommand(order, state.step);
     await requests.submit(order, by);
-    const until = this.clock.now() + ORDER_WAIT;
+    const until = this.clock.now() + ORDER_TIMEOUT;
     while (this.clock.now() < until && (await requests.getPending())) await this.clock.sleep(REQUEST_POLL_INTERVAL);
     return this.status();
   }
@@ -102,7 +102,7 @@ function toMissing(names: readonly string[]): AuthorityState['missing'] {
   return { total: names.length, items: names.slice(0, MAX_MISSING) };
 }
 
-/** The first moment of its certificate is not when it was made: certificates are backdated. */
+/** The start of its certificate is not its creation time: certificates are backdated. */
 function toAuthority(
   { id, certificate }: AuthorityStateOfZone['authorities'][number],
   signing: string,

@@ -1,6 +1,6 @@
 import { printableText } from '@causeway/resources';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { framed } from '@causeway/grpc-server';
+import { frameMessage } from '@causeway/grpc-server';
 import { DeltaDiscoveryRequest, DiscoveryRequest, type Node } from '@causeway/proto-gen';
 import type { EncodedResource } from '../resources/encoded-resource';
 
@@ -125,7 +125,7 @@ export class ResponseEncoder {
     const { latest } = this;
     if (latest && latest.nonce !== previous && isSame(latest.content, content)) return latest;
     const nonce = (++this.count).toString(36);
-    this.latest = { content, nonce, frame: framed(encodeMessage(content, nonce)) };
+    this.latest = { content, nonce, frame: frameMessage(encodeMessage(content, nonce)) };
     return this.latest;
   }
 }

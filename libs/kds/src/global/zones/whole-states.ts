@@ -4,11 +4,11 @@ import type { GlobalSyncOptions } from '../global-sync-options';
 import type { LiveSessions, LiveStream } from '../live-sessions';
 
 /**
- * Marks the moments at which this replica holds the whole state of a zone: what a zone claims to have made before such a moment,
- * and was not held then, counts from it (docs/adr/0012-the-order-that-counts.md). One row a zone: a mark for all zones is one statement.
+ * Records the moments at which this replica holds the full state of a zone: a resource that the zone claims to have created before such a moment, but that
+ * was not held then, ranks as created at that moment (docs/adr/0012-the-order-that-counts.md). One row per zone; the marks of all zones are one statement.
  */
 export class WholeStates {
-  /** The marks under way, by zone. */
+  /** The marks being written, by zone. */
   private readonly marking = new Map<string, Promise<void>>();
 
   constructor(
@@ -16,12 +16,12 @@ export class WholeStates {
     private readonly live: Pick<LiveSessions, 'of'>,
   ) {}
 
-  /** Marks now for the zones that have a stream here. Never rejects. */
+  /** Writes a mark, as of now, for the zones that have a stream here. Never rejects. */
   mark(zones: readonly string[]): Promise<void> {
     return this.write(zones.flatMap((zone) => this.live.of(zone).flatMap((stream) => findMark(zone, stream) ?? [])));
   }
 
-  /** Marks the end of a stream, before it is gone. */
+  /** Writes the mark for a stream that is about to end. */
   ended(zone: string, stream: LiveStream): void {
     const mark = findMark(zone, stream);
     if (!mark) return;
@@ -33,13 +33,13 @@ export class WholeStates {
     });
   }
 
-  /** Marks what there is of a zone before a newer session replaces its own; no mark of the former is written later. */
+  /** Writes the zone's mark before a newer session replaces its session; no mark of the older session is written later. */
   async beforeNext(zone: string): Promise<void> {
     await this.marking.get(zone);
     await this.mark([zone]);
   }
 
-  /** Resolves when no end is being marked. */
+  /** Resolves when no mark for an ended stream is being written. */
   async settled(): Promise<void> {
     await Promise.all(this.marking.values());
   }
@@ -50,7 +50,7 @@ export class WholeStates {
       await this.options.sessions.markWhole(marks);
     } catch (error) {
       const zones = marks.map(({ zone }) => zone);
-      this.options.logger.warn('that the state of zones is held whole could not be marked', {
+      this.options.logger.warn('the marks of complete zone states could not be written', {
         zones,
         error: errorText(error),
       });
@@ -58,7 +58,7 @@ export class WholeStates {
   }
 }
 
-/** Undefined where the stream does not bring the state of its zone, or has brought nothing yet. */
+/** Returns the mark; undefined if the stream does not carry its zone's state, or has received none yet. */
 function findMark(zone: string, stream: LiveStream): WholeMark | undefined {
   const incomplete = stream.incomplete?.();
   return incomplete && { zone, session: stream.session, incomplete };

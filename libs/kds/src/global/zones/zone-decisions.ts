@@ -7,23 +7,23 @@ import type { LiveSessions } from '../live-sessions';
 import type { GlobalSyncOptions } from '../global-sync-options';
 import type { IndexReader } from '@causeway/store';
 
-/** Decisions about a zone that only an operator can make. Any replica takes them; all are idempotent. */
+/** Decisions about a zone that only an operator can make. Every replica accepts them; all are idempotent. */
 export interface ZoneDecisions {
   /**
-   * Accepts the zone's pending incarnation, whichever replica has its stream: what the incarnation lacks is deleted.
-   * Returns the incarnation; undefined where none is pending. Throws NotFound, Unavailable.
+   * Accepts the zone's pending incarnation, whichever replica has its stream, and deletes the resources that it lacks.
+   * Returns the incarnation; undefined if none is pending. Throws NotFound, Unavailable.
    */
   confirm(zone: string): Promise<PendingIncarnation | undefined>;
   /** See RefusedStores.adopt. */
   adopt(zone: string, storeId?: string): Promise<Adoption>;
   /**
-   * Forgets the epoch of the zone's leaders and ends its session: the next session is accepted at any epoch. Returns the
-   * former epoch, -1 where there was none. Throws NotFound, Unavailable.
+   * Resets the leader epoch of the zone and ends its session: the next session is accepted at any epoch. Returns the
+   * former epoch, -1 if there was none. Throws NotFound, Unavailable.
    */
   resetEpoch(zone: string): Promise<number>;
 }
 
-/** Dependencies of decisions. */
+/** Dependencies of operator decisions. */
 export interface DecisionParts {
   readonly options: GlobalSyncOptions;
   readonly live: LiveSessions;
@@ -32,7 +32,7 @@ export interface DecisionParts {
 }
 
 /** Stores decisions and applies them to the zone's streams on this replica; other replicas apply them within seconds. */
-export function zoneDecisions({ options, live, refused, doubts }: DecisionParts): ZoneDecisions {
+export function createZoneDecisions({ options, live, refused, doubts }: DecisionParts): ZoneDecisions {
   return {
     confirm: async (zone) => {
       if (!(await options.sessions.session(zone))) {
@@ -59,7 +59,7 @@ export function zoneDecisions({ options, live, refused, doubts }: DecisionParts)
   };
 }
 
-/** The quarantine of each zone, as of the index. */
+/** The quarantine of each zone, from the index. */
 export class Quarantines {
   private readonly read = new WeakMap<Resource, Quarantine>();
 
@@ -69,7 +69,7 @@ export class Quarantines {
     private readonly rights?: ZoneRights,
   ) {}
 
-  /** The quarantine that a version of a Zone declares. */
+  /** Returns the quarantine that a version of a Zone declares. */
   of(zone: Resource): Quarantine {
     const known = this.read.get(zone);
     if (known) return known;
@@ -78,13 +78,13 @@ export class Quarantines {
     return quarantine;
   }
 
-  /** The quarantine of the zone with this name; undefined where the index has no such Zone. */
+  /** Returns the quarantine of the zone with this name; undefined if the index has no such Zone. */
   ofZone(name: string): Quarantine | undefined {
     const zone = this.index.get(globalIdentity('Zone', name));
     return zone && this.of(zone);
   }
 
-  /** Throws Forbidden where the whole zone is quarantined. */
+  /** Throws Forbidden if the whole zone is quarantined. */
   check(name: string): void {
     if (this.ofZone(name)?.all !== true) return;
     throw new Forbidden(
@@ -92,7 +92,7 @@ export class Quarantines {
     );
   }
 
-  /** By kind, the digest of what is not taken from a zone: what is quarantined, and what the zone may not send. */
+  /** Returns, by kind, the digest of the rules that exclude resources of a zone: its quarantine and its permissions. */
   getDigests(name: string): (kind: string) => string {
     return (kind) => (this.ofZone(name)?.digest(kind) ?? '') + (this.rights?.zoneDigest(name) ?? '');
   }

@@ -2,21 +2,21 @@ import { NotFound, type JsonObject } from '@causeway/resources';
 import { errorText, BoundedMap } from '@causeway/runtime';
 import type { GlobalSyncOptions } from '../global-sync-options';
 import type { StreamEndReason } from '../../session/peer-stream';
-import { peerText } from '../../session/peer-limits';
+import { sanitizePeerText } from '../../session/peer-limits';
 
-/** Area of the notes on refused stores; the key is the zone's name. */
+/** Area of the metadata entries about refused stores; the key is the zone's name. */
 export const REFUSED_STORES_AREA = 'zone-refusal';
 
-/** A refused zone tries again within seconds; a refusal that was not renewed for this long is over, ms. */
-const SHOWN = 600_000;
+/** A refused zone retries within seconds; a refusal that was not renewed for this long is no longer shown, ms. */
+const REFUSAL_TTL = 600_000;
 
 /** A repeated refusal or claim is written at most once in this time, ms (docs/design.md §2.8). */
-const RENEW = 10_000;
+const MIN_RENEWAL_INTERVAL = 10_000;
 
-/** A store that opened a session under the name of a zone that is bound to another store. */
+/** A store that tried to open a session under the name of a zone that is bound to another store. */
 export interface RefusedStore {
   readonly storeId: string;
-  /** The zone's replica that asked. */
+  /** The zone's replica that made the call. */
   readonly instance: string;
   /** Time of the last refusal, ms since 1970. */
   readonly refusedAt: number;
@@ -25,9 +25,9 @@ export interface RefusedStore {
 /** The store that a zone's name is bound to after an adoption. */
 export interface Adoption {
   readonly zone: string;
-  /** Empty: the next store that opens a session. */
+  /** Empty: the next store that opens a session is bound. */
   readonly storeId: string;
-  /** Empty where the name was bound to no store. */
+  /** Empty if the name was bound to no store. */
   readonly formerly: string;
 }
 
@@ -44,7 +44,7 @@ export class RefusedStores {
     const { store, clock, logger } = this.parts;
     const last = this.written.get(zone);
     const now = clock.now();
-    if (last?.storeId === storeId && last.instance === instance && now - last.refusedAt < RENEW) return;
+    if (last?.storeId === storeId && last.instance === instance && now - last.refusedAt < MIN_RENEWAL_INTERVAL) return;
     const refused = { storeId, instance, refusedAt: now };
     this.written.set(zone, refused);
     try {
@@ -55,11 +55,11 @@ export class RefusedStores {
     }
   }
 
-  /** The store that is refused now; undefined where none is, and where the operator has adopted it. Throws Unavailable. */
+  /** Returns the store that is refused now; undefined if there is none or the operator has adopted it. Throws Unavailable. */
   async of(zone: string): Promise<RefusedStore | undefined> {
     const note = await this.parts.store.readMetadata(REFUSED_STORES_AREA, zone);
-    const refused = note && note['adopted'] !== true ? refusedIn(note) : undefined;
-    return refused && this.parts.clock.now() - refused.refusedAt <= SHOWN ? refused : undefined;
+    const refused = note && note['adopted'] !== true ? decodeRefusedStore(note) : undefined;
+    return refused && this.parts.clock.now() - refused.refusedAt <= REFUSAL_TTL ? refused : undefined;
   }
 
   /**
@@ -71,13 +71,13 @@ export class RefusedStores {
     const standing = await sessions.session(zone);
     if (!standing) throw new NotFound(`zone ${zone} never had a session with this global`);
     const note = (await store.readMetadata(REFUSED_STORES_AREA, zone)) ?? {};
-    const refused = refusedIn(note);
+    const refused = decodeRefusedStore(note);
     const wanted = storeId ?? refused?.storeId ?? '';
     if (await sessions.adopt(zone, wanted)) {
       logger.warn('a zone was adopted', { zone, storeId: wanted, formerly: standing.storeId });
     }
     if (refused?.storeId === wanted) {
-      // The note stays: a repeated adoption means the same store.
+      // The entry stays: a repeated adoption means the same store.
       const notes = [{ area: REFUSED_STORES_AREA, key: zone, value: { ...note, adopted: true } }];
       await store.write({ changes: [], onRefusal: 'skip', metadata: notes });
     }
@@ -85,15 +85,15 @@ export class RefusedStores {
   }
 }
 
-function refusedIn({ storeId, instance, refusedAt }: JsonObject): RefusedStore | undefined {
+function decodeRefusedStore({ storeId, instance, refusedAt }: JsonObject): RefusedStore | undefined {
   if (typeof storeId !== 'string' || typeof instance !== 'string' || typeof refusedAt !== 'number') return undefined;
   return { storeId, instance, refusedAt };
 }
 
-/** Area of the notes on doubtful claims; the key is the zone's name. */
+/** Area of the metadata entries about doubtful claims; the key is the zone's name. */
 export const DOUBTFUL_CLAIMS_AREA = 'zone-doubt';
 
-/** A statement of a zone's handshake that cannot be true; it has no consequence for other zones. */
+/** A claim in a zone's handshake that cannot be true; other zones are not affected. */
 export interface DoubtfulClaim {
   readonly claim: 'revision' | 'epoch';
   readonly detail: string;
@@ -115,7 +115,8 @@ export class DoubtfulClaims {
   async note(zone: string, doubt: Omit<DoubtfulClaim, 'seenAt'>): Promise<void> {
     const seenAt = this.parts.clock.now();
     const last = this.written.get(zone);
-    if (last?.claim === doubt.claim && last.instance === doubt.instance && seenAt - last.seenAt < RENEW) return;
+    if (last?.claim === doubt.claim && last.instance === doubt.instance && seenAt - last.seenAt < MIN_RENEWAL_INTERVAL)
+      return;
     const claim = { ...doubt, seenAt };
     this.written.set(zone, claim);
     this.parts.logger.warn('a zone makes a doubtful claim', { zone, ...doubt });
@@ -128,10 +129,10 @@ export class DoubtfulClaims {
     if (known) await this.write(zone, null);
   }
 
-  /** The zone's claim; undefined where it has none. Throws Unavailable. */
+  /** Returns the zone's claim; undefined if it has none. Throws Unavailable. */
   async of(zone: string): Promise<DoubtfulClaim | undefined> {
     const note = await this.parts.store.readMetadata(DOUBTFUL_CLAIMS_AREA, zone);
-    return note && claimIn(note);
+    return note && decodeDoubtfulClaim(note);
   }
 
   private async write(zone: string, value: JsonObject | null): Promise<void> {
@@ -148,13 +149,13 @@ export class DoubtfulClaims {
   }
 }
 
-function claimIn({ claim, detail, instance, seenAt }: JsonObject): DoubtfulClaim | undefined {
+function decodeDoubtfulClaim({ claim, detail, instance, seenAt }: JsonObject): DoubtfulClaim | undefined {
   if (claim !== 'revision' && claim !== 'epoch') return undefined;
   if (typeof detail !== 'string' || typeof instance !== 'string' || typeof seenAt !== 'number') return undefined;
   return { claim, detail, instance, seenAt };
 }
 
-/** Most zones whose last ending is remembered; the oldest is dropped first. */
+/** Maximum number of zones whose last ending is kept; the oldest is dropped first. */
 const MAX_ENDINGS = 1_000;
 
 /** A stream that this replica ended because of what the zone sent. */
@@ -171,10 +172,10 @@ export class StreamEndings {
   private readonly ends = new BoundedMap<StreamEnding>(MAX_ENDINGS);
 
   note(zone: string, end: StreamEnding): void {
-    this.ends.set(zone, { ...end, detail: peerText(end.detail) });
+    this.ends.set(zone, { ...end, detail: sanitizePeerText(end.detail) });
   }
 
-  /** The entry in the zone's insight; empty where no stream was ended. */
+  /** Returns the entry for the zone's insight; empty if no stream was ended. */
   document(zone: string): JsonObject {
     const end = this.ends.get(zone);
     return end ? { endedStream: { ...end } } : {};

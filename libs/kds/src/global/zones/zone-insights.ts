@@ -12,13 +12,13 @@ import type { DoubtfulClaims, RefusedStores, StreamEndings } from './zone-incide
 import type { LiveSessions, LiveStream } from '../live-sessions';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from '../global-sync-options';
 
-/** Area of the notes with the insights; the key is the zone's name. */
+/** Area of the metadata entries that hold insights; the key is the zone's name. */
 export const INSIGHT_AREA = 'zone-insight';
 
-/** An insight that was not renewed for this long was written by a replica that is gone, ms. */
+/** An insight that was not renewed for this long belongs to a replica that is gone, ms. */
 export const STALE_AFTER = 35_000;
 
-/** Whether the insight's session was open when the insight was written. */
+/** Returns whether the insight's session was open when the insight was written. */
 export function isOnline(insight: JsonObject): boolean {
   return insight['health'] !== 'Offline';
 }
@@ -27,18 +27,18 @@ function isLive(insight: JsonObject, now: number): boolean {
   return isOnline(insight) && now - Number(insight['renewedAt'] ?? 0) <= STALE_AFTER;
 }
 
-/** Whether an insight is of the zone's current session. */
+/** Returns whether an insight belongs to the zone's current session. */
 function isOfSession(insight: JsonObject, standing: SessionRecord | undefined): boolean {
   const { sessions } = insight;
   if (!isJsonArray(sessions) || !standing) return true;
   return sessions.filter(isJsonObject).some(({ session }) => session === standing.up || session === standing.down);
 }
 
-/** The insights of zones: notes beside the log that the replica with the zone's session writes and every replica reads. */
+/** Insights of zones: metadata entries that the replica with the zone's session writes and every replica reads. */
 export class ZoneInsights {
   private readonly written = new Map<string, string>();
   private readonly peers = new Map<string, JsonObject>();
-  /** Zones whose insight is to be written. */
+  /** Zones whose insight must be written. */
   private readonly due = new Set<string>();
   private writing: Promise<void> | undefined;
   /** The last session of each zone that had a stream on this replica. */
@@ -54,7 +54,7 @@ export class ZoneInsights {
     },
   ) {}
 
-  /** The insight of a Zone; undefined for other kinds and for zones that never had a session. */
+  /** Returns the insight of a Zone; undefined for other kinds and for zones that never had a session. */
   async of(zone: Resource): Promise<JsonObject | undefined> {
     if (zone.id.kind !== 'Zone') return undefined;
     const { name } = zone.id;
@@ -85,8 +85,8 @@ export class ZoneInsights {
   }
 
   /**
-   * The end of a session is written with the session's fence: where a newer session is open, maybe on another replica,
-   * nothing is written about the former one.
+   * The end of a session is written with the session's fence: if a newer session is open, maybe on another replica,
+   * nothing is written about the older one.
    */
   private async writeNow(zones: readonly string[]): Promise<void> {
     const described = zones.map((zone): MetadataEntry => ({
@@ -113,7 +113,7 @@ export class ZoneInsights {
     }
   }
 
-  /** Whether a zone's health has changed since the last call. */
+  /** Returns whether a zone's health has changed since the last call. */
   hasHealthChanged(zone: string): boolean {
     const { health } = this.evaluate(zone);
     const turned = this.written.get(zone) !== health;
@@ -121,7 +121,7 @@ export class ZoneInsights {
     return turned;
   }
 
-  /** Product and version of the zone's peer, or of the last one on this replica. */
+  /** Returns product and version of the zone's peer, or of the last one on this replica. */
   private lastPeer(zone: string, stream: LiveStream | undefined): JsonObject {
     if (stream) this.peers.set(zone, { peer: stream.causeway ? 'causeway' : 'kuma', version: stream.version });
     return this.peers.get(zone) ?? {};
@@ -133,7 +133,7 @@ export class ZoneInsights {
     const [note, standing] = await Promise.all([store.readMetadata(INSIGHT_AREA, zone), sessions.session(zone)]);
     if (!note) return undefined;
     if (isLive(note, clock.now()) && isOfSession(note, standing)) return note;
-    return isOnline(note) ? { ...note, health: 'Offline', offline: abandoned(note) } : note;
+    return isOnline(note) ? { ...note, health: 'Offline', offline: toAbandonedEnd(note) } : note;
   }
 
   private evaluate(zone: string): { readonly health: Health; readonly reports: readonly KindReport[] } {
@@ -167,19 +167,19 @@ export class ZoneInsights {
       kinds: reports.map((report) => reportDocument(report, now)),
       subscriptions: streams
         .filter((stream) => stream.direction === 'down')
-        .map((stream) => subscription(stream, instance)),
+        .map((stream) => toSubscription(stream, instance)),
     };
   }
 }
 
-/** The end of a session that was open in the last insight and whose replica is gone. */
-function abandoned({ renewedAt, globalInstanceId }: JsonObject): JsonObject {
+/** Returns the end of a session that the last insight shows as open although its replica is gone. */
+function toAbandonedEnd({ renewedAt, globalInstanceId }: JsonObject): JsonObject {
   const replica = typeof globalInstanceId === 'string' ? globalInstanceId : 'the replica';
   return { since: Number(renewedAt ?? 0), reason: `${replica} of the global no longer has its session` };
 }
 
-/** The form of Kuma, for its tools (docs/reference/kuma-rest.md §1.4). */
-function subscription(stream: LiveStream, globalInstanceId: string): JsonObject {
+/** Returns the insight's session in Kuma's form, for its tools (docs/reference/kuma-rest.md §1.4). */
+function toSubscription(stream: LiveStream, globalInstanceId: string): JsonObject {
   const stat = Object.fromEntries(
     stream.half
       .reports()

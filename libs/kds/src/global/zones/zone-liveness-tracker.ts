@@ -2,46 +2,46 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { MetadataEntry, SessionRecord } from '@causeway/store';
 import {
-  lostSince,
+  findLostSince,
   readLostState,
-  reportedLoss,
-  reportedSession,
-  zoneLoss,
+  readReportedLoss,
+  readReportedSession,
+  computeZoneLoss,
   type LostRules,
   type ZoneLoss,
   type ZoneSession,
 } from '@causeway/sync';
 import { isOnline, STALE_AFTER } from './zone-insights';
 
-/** The last sign of a zone (its insight, else its session), and when it was first read, by `Clock.elapsed`. */
+/** The last sign of life of a zone (its insight, else its session), and when it was first read, by `Clock.elapsed`. */
 interface SeenSign {
   readonly sign: string;
   readonly online: boolean;
   /** Product of the zone's control plane; undefined before its first insight. */
   readonly peer: 'causeway' | 'kuma' | undefined;
   readonly at: number;
-  /** Whether it was written in this term, as far as the tracker can know. */
+  /** Whether the sign was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
 }
 
-/** How long a zone has no session before its Zone says so, ms: a control plane that starts anew is back by then. */
+/** A zone without a session for this long is reported as disconnected, ms: a restarted control plane is back earlier. */
 const DISCONNECTED_AFTER = 5_000;
 
 /** The names of zones, sorted. */
 export interface KnownZones {
-  /** Those of ours that have a session. */
+  /** Causeway zones that have a session. */
   readonly connected: readonly string[];
-  /** Those whose control plane is Kuma's, connected or not. */
+  /** Zones of plain Kuma, connected or not. */
   readonly kuma: readonly string[];
 }
 
-/** State of the zones' sessions in the store. */
+/** Sessions and insights of the zones, as stored. */
 export interface ZoneSigns {
   readonly insights: readonly Pick<MetadataEntry, 'key' | 'value'>[];
   readonly sessions: readonly Pick<SessionRecord, 'zone' | 'up' | 'down'>[];
 }
 
-/** Since when a Zone's status reports it as lost: as the status has it, and by `Clock.elapsed`. */
+/** When a Zone was reported as lost: by its status, and by `Clock.elapsed`. */
 interface ReportedLoss {
   readonly since: string;
   readonly at: number;
@@ -49,7 +49,7 @@ interface ReportedLoss {
 
 /**
  * Observations of the zones' sessions by the global's leader in its term. All times are by its own clock: the clocks of
- * replicas differ and jump, so the age of an insight counts from when it was first read, never by the time that it names.
+ * replicas differ and jump, so the age of an insight counts from when this leader first read it, not from the time in it.
  */
 export class ZoneLivenessTracker {
   private readonly servingSince: number;
@@ -62,14 +62,14 @@ export class ZoneLivenessTracker {
   }
 
   /**
-   * Reads what is known of all zones. A zone of which nothing is known any more was deleted: a later zone of its name was
-   * never seen. Rejects as `read` does.
+   * Reads the signs of all zones. A zone without any was deleted: a later zone of its name counts as never seen.
+   * Rejects as `read` does.
    */
   async refresh(read: () => Promise<ZoneSigns>): Promise<void> {
     const asked = this.clock.elapsed();
     const { insights, sessions } = await read();
     const signs = new Map<string, Omit<SeenSign, 'at' | 'isNew'>>();
-    // A zone may go away between its handshake and its first stream, and hold copies of a time before its Zone was deleted.
+    // A zone may disconnect between its handshake and its first stream, and have copies from before its Zone was deleted.
     for (const { zone, up, down } of sessions)
       signs.set(zone, { sign: JSON.stringify([up, down]), online: false, peer: undefined });
     for (const { key, value } of insights) if (value) signs.set(key, readSign(value));
@@ -90,28 +90,28 @@ export class ZoneLivenessTracker {
     return { connected: names(live), kuma: names(ofPeer('kuma')) };
   }
 
-  /** Returns the desired `Zone.status.lost`, as of the last `refresh`; undefined where the zone is lost for nobody. */
+  /** Returns the desired `Zone.status.lost`, as of the last `refresh`; undefined if the zone is lost for no mesh. */
   findLoss(zone: Resource, rules: LostRules): ZoneLoss | undefined {
     const { servingSince, looked = servingSince } = this;
     const seen = this.seen.get(zone.id.name);
-    const former = this.reportedBefore(zone, looked - reportedAfter(zone, rules));
-    // The session of an insight from before this term may be over: such an insight ends no loss.
+    const former = this.findReportedLoss(zone, looked - findLongestWait(zone, rules));
+    // The session of an insight from before this term may be over, so such an insight ends no loss.
     const counts = seen !== undefined && (seen.isNew || !former);
     const connected = counts && seen.online && looked - seen.at <= STALE_AFTER;
     const contact = { connected, lastSeen: seen?.at, servingSince, reportedSince: former?.at };
     const after = [rules.zone, ...rules.meshes.values()].map((rule) => rule.after);
-    const since = lostSince({ after: Math.min(...after) }, contact, looked);
+    const since = findLostSince({ after: Math.min(...after) }, contact, looked);
     if (since === undefined) return undefined;
     const known = since === former?.at ? former : { since: this.formatDate(since), at: since };
     this.reported.set(zone.id.name, known);
-    return zoneLoss(rules, looked - since, known.since);
+    return computeZoneLoss(rules, looked - since, known.since);
   }
 
-  /** Returns the zone's session as `Zone.status` must state it, as of the last `refresh`. */
+  /** Returns the desired session in `Zone.status`, as of the last `refresh`. */
   toSession(zone: Resource): ZoneSession {
     const { looked } = this;
     const seen = this.seen.get(zone.id.name);
-    const former = reportedSession(zone);
+    const former = readReportedSession(zone);
     if (seen === undefined || looked === undefined) return former;
     const since = former.disconnectedSince;
     const counts = seen.isNew || since === undefined;
@@ -131,11 +131,11 @@ export class ZoneLivenessTracker {
   }
 
   /**
-   * Since when the Zone is reported as lost. The date in the status is read once, so that no jump of the clock shortens the
-   * time since; what a former leader reported began at `latest` or before, whatever the date is.
+   * Returns since when the Zone is reported as lost. The date in the status is read once, so that no clock jump shortens
+   * the elapsed time; a loss that a former leader reported began at `latest` or before, whatever the date says.
    */
-  private reportedBefore(zone: Resource, latest: number): ReportedLoss | undefined {
-    const since = reportedLoss(zone)?.['since'];
+  private findReportedLoss(zone: Resource, latest: number): ReportedLoss | undefined {
+    const since = readReportedLoss(zone)?.['since'];
     const date = typeof since === 'string' ? Date.parse(since) : NaN;
     if (typeof since !== 'string' || Number.isNaN(date)) return undefined;
     const known = this.reported.get(zone.id.name);
@@ -159,8 +159,8 @@ function readSign(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
   };
 }
 
-/** The longest wait after which a Zone is reported as lost for somebody: that much time has passed at least. */
-function reportedAfter(zone: Resource, rules: LostRules): number {
+/** Returns the longest of the waits after which a Zone is reported as lost; a reported zone has been away for at least that long. */
+function findLongestWait(zone: Resource, rules: LostRules): number {
   const meshes = [...rules.meshes].filter(([mesh]) => readLostState(zone, mesh)).map(([, { after }]) => after);
   return Math.max(readLostState(zone) ? rules.zone.after : 0, ...meshes);
 }

@@ -2,11 +2,11 @@ import { toAccessTarget, type AccessPolicy } from '@causeway/access';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 
-/** Rights of zones to send, by RoleBindings (docs/design.md §6 Roles). */
+/** Zones' permissions to send, by RoleBindings (docs/design.md §6 Roles). */
 export type ZoneRights = Pick<AccessPolicy, 'decideZone' | 'zoneDigest' | 'onZonesChanged'>;
 
-/** Why the zone of a resource may not send it; undefined where it may. */
-export function zoneRefusal(rights: ZoneRights | undefined, id: Identity): string | undefined {
+/** Returns why the zone of a resource may not send it; undefined if it may. */
+export function findZoneRefusal(rights: ZoneRights | undefined, id: Identity): string | undefined {
   // The digest is empty for the many zones that no binding names.
   if (!rights || rights.zoneDigest(id.zone) === '') return undefined;
   const { allowed, reason } = rights.decideZone(id.zone, toAccessTarget(id));
@@ -14,11 +14,11 @@ export function zoneRefusal(rights: ZoneRights | undefined, id: Identity): strin
 }
 
 /**
- * Copies on the global that their zones may not send: they were taken before a binding came, or by a replica that did not
- * know of the binding yet.
+ * Copies on the global that their zones may not send: they were stored before a binding existed, or by a replica that
+ * did not see the binding yet.
  */
 export class ForbiddenCopies implements IndexedState {
-  /** Zones whose copies all have to be looked at; undefined for every zone. */
+  /** Zones whose copies must all be checked; undefined for every zone. */
   private zones: Set<string> | undefined;
   private readonly suspects = new Map<string, Identity>();
   private readonly unsubscribe: () => void;
@@ -42,10 +42,10 @@ export class ForbiddenCopies implements IndexedState {
 
   apply(changes: readonly IndexChange[]): void {
     for (const { key, id, after } of changes)
-      if (after && id.zone !== '' && zoneRefusal(this.rights, id) !== undefined) this.suspects.set(key, id);
+      if (after && id.zone !== '' && findZoneRefusal(this.rights, id) !== undefined) this.suspects.set(key, id);
   }
 
-  /** Takes the copies that are to be deleted now. Costs the copies of zones whose rights changed. */
+  /** Returns the copies to delete now and removes them from the list. Checks only copies of zones whose permissions changed. */
   take(): readonly Identity[] {
     if (!this.rights) return [];
     const { zones } = this;
@@ -56,10 +56,10 @@ export class ForbiddenCopies implements IndexedState {
         for (const { id } of this.index.ofKind(kind)) if (isStale(id)) found.set(identityKey(id), id);
     this.zones = new Set();
     this.suspects.clear();
-    return [...found.values()].filter((id) => this.index.get(id) && zoneRefusal(this.rights, id) !== undefined);
+    return [...found.values()].filter((id) => this.index.get(id) && findZoneRefusal(this.rights, id) !== undefined);
   }
 
-  /** Checks every copy again: what was taken may not be deleted. */
+  /** Checks every copy again, because deleting the returned copies failed. */
   giveBack(): void {
     this.zones = undefined;
   }

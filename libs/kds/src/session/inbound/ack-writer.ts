@@ -5,37 +5,37 @@ import { Extension } from '../../wire/dialect';
 import { encodeRequest, type DeliveryResult, type CountedOrder } from '../../wire/request';
 import type { OpenedResponse } from '../../wire/response';
 import { parseWireKey } from '../../wire/wire-resource';
-import { boundedResults, rejectionFields, rejectionText } from '../peer-limits';
+import { limitResults, toRejectionFields, formatRejections } from '../peer-limits';
 import type { PeerStream } from '../peer-stream';
 import type { Session } from '../session';
 import type { ReceivedMessage } from './decode-message';
 import type { RaisedOrder } from './inbound-applier';
 
-/** The response that is answered. */
+/** The response to acknowledge. */
 export type AnsweredResponse = Pick<OpenedResponse, 'kind' | 'nonce'>;
 
-/** Most bytes of creation orders in an answer; the origin is sent the others in its next session. */
+/** Maximum bytes of creation orders in an answer; the origin gets the rest in its next session. */
 const MAX_ORDER_BYTES = 1024 * 1024;
-/** Bytes of a creation order beside the names. */
+/** Bytes of a creation order in addition to the names. */
 const ORDER_BYTES = 80;
 
-/** Parts of a message that are not stored as the peer sent them. */
+/** Rejected resources and changed creation orders of a message. */
 export interface Differences {
   readonly rejected: readonly Rejection[];
   readonly raised: readonly RaisedOrder[];
 }
 
-/** Stream that answers are written to, and their logger. */
+/** The stream for the answers, and its logger. */
 export interface AckWriterParts {
   readonly session: Pick<Session, 'zone' | 'extensions'>;
   readonly stream: Pick<PeerStream, 'write'>;
   readonly logger: Logger;
 }
 
-/** Answers the responses of a peer: ACK, or NACK with what was rejected. Each answer resolves when the peer can take another. */
+/** Answers the responses of a peer: ACK, or NACK with the rejected resources. Each answer resolves when the peer can receive another. */
 export class AckWriter {
   private closed = false;
-  /** Wakes what waits for the peer to read. */
+  /** Resumes the writer that waits for the peer to read. */
   private readOn: (() => void) | undefined;
 
   constructor(private readonly parts: AckWriterParts) {}
@@ -44,14 +44,14 @@ export class AckWriter {
     return this.write(encodeRequest({ type: 'ack', ...this.toHead(response), results: [] }));
   }
 
-  /** A NACK of a kind that is not known here; an ACK where nothing came with it. */
+  /** Sends a NACK for an unknown kind; an ACK if the response had no resources. */
   answerKind(response: AnsweredResponse, rejected: readonly Rejection[]): Promise<void> {
     if (rejected.length === 0) return this.ack(response);
-    const message = rejectionText(rejected, () => response.kind);
+    const message = formatRejections(rejected, () => response.kind);
     return this.write(encodeRequest({ type: 'nack', ...this.toHead(response), message, results: [] }));
   }
 
-  /** An ACK, or a NACK that names the rejected resources of a message; either names the creation orders that count. */
+  /** Sends an ACK, or a NACK that lists the rejected resources of a message; both list the creation orders that count. */
   answer(
     response: AnsweredResponse,
     { message, facts }: ReceivedMessage,
@@ -68,19 +68,19 @@ export class AckWriter {
       const id = names.get(wireKey);
       return id ? describeIdentity(id) : `${kind} ${wireKey}`;
     };
-    logger.warn('rejected resources of the peer', { kind, ...rejectionFields(rejected, formatName) });
+    logger.warn('rejected resources of the peer', { kind, ...toRejectionFields(rejected, formatName) });
     const withResults = session.extensions.includes(Extension.result);
-    const results = withResults ? boundedResults(toResults(kind, rejected, facts)) : [];
-    const text = rejectionText(rejected, formatName);
+    const results = withResults ? limitResults(toResults(kind, rejected, facts)) : [];
+    const text = formatRejections(rejected, formatName);
     return this.write(encodeRequest({ type: 'nack', ...this.toHead(response), message: text, results, orders }));
   }
 
-  /** The peer reads on. */
+  /** The peer reads again. */
   drain(): void {
     this.readOn?.();
   }
 
-  /** Waits for the peer no more. */
+  /** Stops waiting for the peer. */
   close(): void {
     this.closed = true;
     this.readOn?.();

@@ -27,28 +27,28 @@ export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']
 /** Dependencies of decoding a message. */
 export interface MessageContext {
   readonly receiver: Receiver;
-  /** The kind of what the peer sends; undefined for kinds that were not asked for. */
+  /** Returns the kind of a received resource; undefined for kinds without a subscription. */
   readonly findKind: (name: string) => Kind | undefined;
   readonly index: IndexReader;
-  /** Whether the index contains what this stream wrote last of the resource with this identity key. */
+  /** Returns whether the index contains this stream's last write of the resource with this identity key. */
   readonly hasSeen: (key: string) => boolean;
   readonly dialect: Dialect;
-  /** Whether the whole state of a kind was held until the message that is decoded. */
+  /** Returns whether the full state of a kind was held before the message being decoded. */
   readonly isWhole: (kind: string) => boolean;
   readonly now: () => number;
-  /** Why the operator refuses a resource; undefined where the operator does not. */
+  /** Returns why the operator refuses a resource; undefined if the operator does not. */
   readonly refusal?: (id: Identity) => string | undefined;
-  /** Seals the keys of authorities of meshes, which a Kuma global sends to zones. */
+  /** Seals the keys of mesh authorities, which a Kuma global sends to zones. */
   readonly sealing?: SealingKeys;
 }
 
-/** A response as the inbox takes it, and the facts of its resources by wire key. */
+/** A response in the form that the inbox takes, and the facts of its resources by wire key. */
 export interface ReceivedMessage {
   readonly message: InboundMessage<CopyPut>;
   readonly facts: ReadonlyMap<string, EntryFacts>;
 }
 
-/** Facts of a resource in a message beside its content. */
+/** Facts of a resource in a message in addition to its content. */
 interface EntryFacts {
   /** The sender's version. */
   readonly version: string;
@@ -56,12 +56,12 @@ interface EntryFacts {
   readonly bytes: number;
 }
 
-/** How much larger than its kind's bound a resource may be on the wire, with status, white space, names and facts. */
-const SLACK = 3;
+/** Factor by which a resource on the wire may exceed its kind's bound, for status, white space, names and metadata. */
+const MAX_WIRE_FACTOR = 3;
 
 /**
- * Decodes a response for the inbox: the writes of its valid resources, and rejections of the others. Each step decodes and
- * validates one resource. Throws where the whole message is unusable.
+ * Decodes a response for the inbox: the writes of its valid resources, and rejections of the others. Each step decodes
+ * and validates one resource. Throws if the whole message is unusable.
  */
 export function* decodeMessage(
   response: OpenedResponse,
@@ -72,15 +72,15 @@ export function* decodeMessage(
   const rejected: Rejection[] = [];
   const facts = new Map<string, EntryFacts>();
   const { dialect } = context;
-  // A resource that exceeds its kind's bound in any encoding is not parsed.
-  const resource = Math.min(context.bounds.resource, kind ? SLACK * kind.bounds.bytes : Infinity);
+  // A resource larger than its kind's bound in any encoding is not parsed.
+  const resource = Math.min(context.bounds.resource, kind ? MAX_WIRE_FACTOR * kind.bounds.bytes : Infinity);
   const bounds = { ...context.bounds, resource };
   for (const entry of response.entries) {
     const received = decodeEntry(response.kind, entry, dialect, bounds);
     const wireKey = formatWireKey(received.ok ? received.resource : received.fault);
     facts.set(wireKey, { version: received.version, bytes: entry.length });
     const arrival = received.ok
-      ? evaluated(received.resource, kind, context)
+      ? validateResource(received.resource, kind, context)
       : { wireKey, reason: received.fault.reason };
     if ('reason' in arrival) rejected.push(arrival);
     else arrivals.push(arrival);
@@ -92,8 +92,8 @@ export function* decodeMessage(
   return { message: { kind: response.kind, items: arrivals, rejected, removed, gone, more, resumed }, facts };
 }
 
-/** A resource whose validation throws is rejected alone, as any other invalid one. */
-function evaluated(
+/** Validates one resource; if its validation throws, only that resource is rejected. */
+function validateResource(
   wire: WireResource,
   kind: Kind | undefined,
   context: MessageContext,
@@ -101,7 +101,7 @@ function evaluated(
   try {
     return toArrival(wire, kind, context);
   } catch (error) {
-    return { wireKey: formatWireKey(wire), reason: `it cannot be judged: ${errorText(error)}` };
+    return { wireKey: formatWireKey(wire), reason: `it cannot be validated: ${errorText(error)}` };
   }
 }
 
@@ -118,12 +118,12 @@ function toArrival(
   const reason = ownershipViolation(kind, id, context.receiver) ?? context.refusal?.(id) ?? findFault(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
   const content = toPut(made.copy, context);
-  // What no other zone and no resource of the global is ranked against keeps the order that its zone gives it.
+  // A resource that competes with no other zone or global resource keeps the creation order of its zone.
   if (context.receiver.role !== 'global' || kind.sync.down === 'nothing') return { wireKey, id, content };
   return { wireKey, id, content: { ...content, orderFrom: context.isWhole(kind.name) ? 'now' : 'moment' } };
 }
 
-/** Validates what the row of the store will contain. */
+/** Validates the resource in the form in which the store will hold it. */
 function findFault(kind: Kind, { id, labels, spec, status, facts }: Copy): string | undefined {
   const { uid, generation, creationOrder, origin } = facts;
   return inboundViolation(kind, {
@@ -149,28 +149,28 @@ function toPut({ id, labels, spec: sent, status, facts }: Copy, context: Message
   const counted = isOfKuma ? withReportedInstances(sent, status ?? {}, held?.spec) : sent;
   const spec = isInsightKind(id.kind) ? withoutCounters(counted, held?.spec) : counted;
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
-  // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose
-  // status only the global writes: without one in the message the copy loses its status.
+  // Zones send status to the global; the global sends none: a zone computes its own (docs/reference/kds-wire.md §4.2).
+  // The exception is a Zone, whose status only the global writes: if the message has none, the copy loses its status.
   const goes = context.receiver.role === 'global' ? status : isStatusSentDown(id.kind) ? (status ?? {}) : undefined;
   const statusPart = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
-  // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
+  // Resources that Kuma created have no creation order, whichever peer sends them (docs/design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) {
     const isRelayed = context.receiver.role === 'zone' && goes === undefined;
     const origin =
-      isRelayed && held && context.hasSeen(key) ? unmovedOrigin(held, { labels, spec, facts }) : facts.origin;
+      isRelayed && held && context.hasSeen(key) ? selectOrigin(held, { labels, spec, facts }) : facts.origin;
     return { ...put, ...statusPart, copy: { ...facts, origin } };
   }
-  const ages = countedHere({ labels, spec }, held, context.now());
+  const ages = deriveAges({ labels, spec }, held, context.now());
   const generation = context.dialect.meta ? facts.generation : ages.generation;
   return { ...put, ...statusPart, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
 }
 
 /**
- * The origin of a relayed copy. Where only the origin's status has changed, of which the copy has nothing, it stays as it is: a session
- * that resumes before such a change is sent it, and must not make a write of it. `held` must be what is stored: the store refuses
- * the origin of an older one.
+ * Returns the origin of a relayed copy. If only the status changed at the origin, which the copy does not have, the
+ * copy keeps its origin: a session that resumes from before the change receives it without a write. `held` must be the
+ * stored copy: the store refuses an older origin.
  */
-function unmovedOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labels' | 'spec' | 'facts'>): CopyOrigin {
+function selectOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labels' | 'spec' | 'facts'>): CopyOrigin {
   const { origin, generation, creationOrder, uid } = held;
   const isSame =
     origin?.incarnation === facts.origin.incarnation &&
@@ -185,8 +185,8 @@ function unmovedOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labe
 
 type CopyOrigin = Copy['facts']['origin'];
 
-/** Generation and age of a plain Kuma peer's resource, which the peer does not send. */
-function countedHere(
+/** Returns generation and creation order of a plain Kuma peer's resource, which the peer does not send. */
+function deriveAges(
   copy: Pick<Copy, 'labels' | 'spec'>,
   held: Resource | undefined,
   now: number,
@@ -196,7 +196,7 @@ function countedHere(
   return { generation: same ? held.generation : held.generation + 1, createdAt: held.createdAt };
 }
 
-/** Decodes the resources of a response that is not stored, one a step. */
+/** Decodes the resources of a response that is not stored; each step decodes one. */
 export function* decodeEntries(
   { kind, entries }: OpenedResponse,
   { dialect, bounds }: Pick<MessageContext, 'dialect'> & { readonly bounds: ResponseBounds },

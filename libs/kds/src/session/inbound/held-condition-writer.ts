@@ -11,10 +11,10 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { Fenced, type Change, type PatchChange, type IndexReader, type WriteResult } from '@causeway/store';
 import { isOwnedByStream, SyncCondition, type Receiver } from '@causeway/sync';
 
-/** Most conditions in one write. */
-const BATCH = 500;
+/** Maximum number of conditions in one write. */
+const MAX_BATCH = 500;
 
-/** When the hold of a copy began and when it ends, ms since 1970. */
+/** Begin and end of a copy's hold, ms since 1970. */
 interface HoldPeriod {
   readonly since: number;
   readonly until: number;
@@ -26,16 +26,16 @@ export interface HeldConditionOptions {
   readonly write: (changes: readonly Change[]) => Promise<WriteResult>;
   readonly index: IndexReader;
   readonly receiver: Receiver;
-  /** Undefined where the resource is not held. */
+  /** Returns the hold of a resource; undefined if it is not held. */
   readonly holdPeriod: (resource: Resource) => HoldPeriod | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Writes the condition Held on copies that are kept although a pending incarnation does not name them, and removes it when
- * they are held no longer. Works beside the applier: no message waits for a condition. Level-based: callers only name the
- * copies whose condition may be wrong.
+ * Writes the condition Held on copies that are kept although a pending incarnation lacks them, and removes it after the
+ * hold. Runs beside the applier: no message waits for a condition. Level-based: callers only name the copies whose
+ * condition may be wrong.
  */
 export class HeldConditionWriter {
   private readonly stale = new Set<ResourceKey>();
@@ -44,7 +44,7 @@ export class HeldConditionWriter {
 
   constructor(private readonly options: HeldConditionOptions) {}
 
-  /** Copies of a kind, owned by the stream, that have the condition; an earlier session may have written it. */
+  /** Returns the copies of a kind, owned by the stream, that have the condition; an earlier session may have written it. */
   markedCopies(kind: string): ResourceKey[] {
     const { index, receiver } = this.options;
     return [...index.ofKind(kind)]
@@ -69,7 +69,7 @@ export class HeldConditionWriter {
     const { index, write } = this.options;
     for (let revision = after; this.stale.size > 0;) {
       await index.reached(revision, this.stopped.signal);
-      const keys = [...this.stale].slice(0, BATCH);
+      const keys = [...this.stale].slice(0, MAX_BATCH);
       for (const key of keys) this.stale.delete(key);
       const changes = keys.flatMap((key) => this.patchFor(key) ?? []);
       if (changes.length === 0) continue;
@@ -89,13 +89,13 @@ export class HeldConditionWriter {
   }
 
   private failed(error: unknown): void {
-    // The next session corrects what is left.
+    // The next session corrects the remaining conditions.
     if (error instanceof Fenced || this.stopped.signal.aborted) return;
-    this.options.logger.warn('copies that are held could not be marked', { error: errorText(error) });
+    this.options.logger.warn('the condition Held could not be written', { error: errorText(error) });
   }
 }
 
-/** The patch that corrects a copy's condition; undefined where the condition is right. */
+/** Returns the patch that corrects a copy's condition; undefined if the condition is right. */
 function planHeldCondition(
   copy: Resource,
   { time, receiver, now }: { readonly time: HoldPeriod | undefined; readonly receiver: Receiver; readonly now: number },
@@ -110,7 +110,7 @@ function planHeldCondition(
 function heldCondition({ generation }: Resource, { since, until }: HoldPeriod, receiver: Receiver): Condition {
   const peer = receiver.role === 'global' ? `zone "${receiver.from}"` : 'the global';
   const [first, last] = [since, until].map((at) => new Date(at).toISOString());
-  const message = `${peer} has begun a new incarnation, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that life`;
+  const message = `${peer} has begun a new incarnation, first seen at ${first}, that does not name it; it is kept until ${last}, or until the operator confirms that incarnation`;
   return {
     type: SyncCondition.held,
     status: 'True',

@@ -4,54 +4,54 @@ import { identityKey, type Identity } from '@causeway/resources';
 import type { InboundChanges, Rejection } from '@causeway/sync';
 import type { ResumePoint } from '../peer-state';
 import { PendingDeletion, type PendingDeletionOptions } from './pending-deletion';
-import { BatchWriter, deletion, orderCountedIn, type FencedWrite, type SizedChange } from './batch-writer';
+import { BatchWriter, toDeletion, findCountedOrder, type FencedWrite, type SizedChange } from './batch-writer';
 import type { CopyPut } from './decode-message';
-import { tracedCopies } from '../session-traces';
+import { traceCopies } from '../session-traces';
 
-/** Least time between two notes of a kind's resume point, ms. A point may lag: what is sent again changes nothing. */
+/** Minimum time between two writes of a kind's resume point, ms. A point may lag: resources that are sent again change nothing. */
 const POINT_INTERVAL = 1_000;
 
-/** How many changed rules of the peer are noted at once within that time, so that a session resumes by them. */
-const VIEW_CHANGES = 10;
+/** Maximum number of immediate writes of points for changed rules of the peer within that time. */
+const MAX_VIEW_WRITES = 10;
 
 /** Dependencies of applying a peer's state. */
 export interface InboundApplierOptions extends Omit<PendingDeletionOptions, 'batches' | 'write'> {
   /** Writes with the fence of this session or term. */
   readonly write: FencedWrite;
-  /** Whether other peers write at this time, who would wait for a large batch. */
+  /** Whether other peers are writing now: they would wait for a large batch. */
   readonly isShared: () => boolean;
   readonly tracer?: Tracer | undefined;
-  /** Whether the peer is sent the creation orders that count (cw-order). */
-  readonly tellsOrders: boolean;
+  /** Whether the peer supports receiving the creation orders that count (cw-order). */
+  readonly sendsOrders: boolean;
 }
 
-/** A resource whose creation order that counts is not the one that the peer sent. */
+/** A resource for which another creation order counts than the peer sent. */
 export interface RaisedOrder {
   readonly id: Identity;
   readonly creationOrder: number;
 }
 
-/** The outcome of a message's resources. */
+/** The result of applying a message. */
 export interface InboundResult {
   /** Resources that the store refused. */
   readonly refused: readonly Rejection[];
-  /** Copies that the message changed. */
+  /** Copies that the message created or updated. */
   readonly written: readonly CopyPut[];
   readonly raised: readonly RaisedOrder[];
 }
 
-/** Writes the changes of a peer's messages, with the resume point that each reaches. */
+/** Writes the changes of a peer's messages, with the resume point that each message reaches. */
 export class InboundApplier {
   readonly pendingDeletion: PendingDeletion;
   private readonly batches: BatchWriter;
-  /** By kind: when its point was noted last. */
+  /** By kind: when its point was last written. */
   private readonly notedAt = new Map<string, number>();
-  /** Notes of changed rules since `viewsAt`. */
+  /** Writes of points for changed rules since `viewsAt`. */
   private views = 0;
   private viewsAt = 0;
   /**
-   * By kind, the keys of resources whose origin still sends another order than the one that counts. As long as there are some
-   * no later resume point is noted: an origin that has not heard of an order sends the resource again, and is sent the order again.
+   * By kind, the keys of resources whose origin still sends another order than the one that counts. While there are any, no
+   * later resume point is written: an origin that missed an order then sends the resource again and gets the order again.
    */
   private readonly raised = new Map<string, Set<string>>();
 
@@ -66,8 +66,8 @@ export class InboundApplier {
   }
 
   /**
-   * Writes what a message changes. `point` is the position of the peer's state with this message, where the peer names
-   * one; `bytesOf` is the size of a resource on the wire. Rejects as the store does.
+   * Writes the changes of a message. `point` is the position that the peer's state reaches with it, if the peer names
+   * one; `bytesOf` returns the size of a resource on the wire. Rejects as the store does.
    */
   async apply(
     kind: string,
@@ -79,27 +79,27 @@ export class InboundApplier {
     await pendingDeletion.settled();
     const deleted = [...changes.removed, ...pendingDeletion.evaluate(kind, changes, point)];
     const unheld = pendingDeletion.unhold(kind, changes.puts);
-    const copies = tracedCopies(changes.puts, this.options);
+    const copies = traceCopies(changes.puts, this.options);
     const puts = copies.puts.map(({ wireKey, content }): SizedChange => ({
       change: content,
       bytes: bytesOf(wireKey),
     }));
     const notes = this.notes(kind, changes, point);
-    const results = await this.batches.write([...puts, ...deleted.map(deletion)], notes).finally(() => copies.end());
+    const results = await this.batches.write([...puts, ...deleted.map(toDeletion)], notes).finally(() => copies.end());
     pendingDeletion.correctConditions(kind, unheld, changes.completed);
     const refused = changes.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
-      // An older state is superseded, which is no fault.
+      // An older state is superseded, which is no error.
       if (result?.type !== 'refused' || result.refusal === 'older') return [];
       return [{ wireKey, reason: result.detail }];
     });
     const written = changes.puts.filter((_, i) => results[i]?.type === 'written').map(({ content }) => content);
     const raised = changes.puts.flatMap(({ id }, i): RaisedOrder[] => {
-      const creationOrder = orderCountedIn(results[i]);
+      const creationOrder = findCountedOrder(results[i]);
       return creationOrder === undefined ? [] : [{ id, creationOrder }];
     });
-    if (this.options.tellsOrders) this.remember(kind, changes, raised);
-    // Its point was not noted.
+    if (this.options.sendsOrders) this.remember(kind, changes, raised);
+    // Its point was not written.
     if (raised.length > 0) this.notedAt.delete(kind);
     return { refused, written, raised };
   }
@@ -114,14 +114,14 @@ export class InboundApplier {
     else this.raised.set(kind, keys);
   }
 
-  /** Whether, once a message is applied, the origin still sends another order than the one that counts. */
+  /** Returns whether, after a message is applied, the origin still sends another order than the one that counts. */
   private isRaisedBeside(kind: string, changes: InboundChanges<CopyPut>): boolean {
     const left = new Set(this.raised.get(kind));
     if (left.size > 0) for (const key of namedKeys(changes)) left.delete(key);
     return left.size > 0;
   }
 
-  /** Resolves when nothing is being written beside `apply`. */
+  /** Resolves when no write outside `apply` is under way. */
   close(): Promise<void> {
     return this.pendingDeletion.close();
   }
@@ -142,13 +142,13 @@ export class InboundApplier {
     if (incarnation) notes.push(incarnation);
     const hasMoved = !completed && peerState.resumePoints().get(kind)?.view !== point.view && this.mayNoteView(now);
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
-    // While something is held the next session must see the whole state again.
+    // While resources are held, the next session must receive the full state again.
     if (!isDue || evaluated.heldUntil !== undefined || pendingDeletion.countKind(kind) > 0 || point.revision === 0)
       return notes;
     if (this.isRaisedBeside(kind, changes)) return notes;
     this.notedAt.set(kind, now);
     const reached = peerState.recordPoint(kind, point);
-    return [...notes, this.options.tellsOrders ? { ...reached, unlessRaised: true } : reached];
+    return [...notes, this.options.sendsOrders ? { ...reached, unlessRaised: true } : reached];
   }
 
   private mayNoteView(now: number): boolean {
@@ -156,11 +156,11 @@ export class InboundApplier {
       this.viewsAt = now;
       this.views = 0;
     }
-    return ++this.views <= VIEW_CHANGES;
+    return ++this.views <= MAX_VIEW_WRITES;
   }
 }
 
-/** Keys of the resources that a message names, or that are absent from it. */
+/** Yields the keys of the resources that a message names, or that its state lacks. */
 function* namedKeys({ puts, removed, absent }: InboundChanges<CopyPut>): Iterable<string> {
   for (const { id } of puts) yield identityKey(id);
   for (const id of removed) yield identityKey(id);

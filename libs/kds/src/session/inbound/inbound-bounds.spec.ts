@@ -4,7 +4,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import type { Change, MetadataEntry, WriteResult } from '@causeway/store';
 import { BatchWriter, type SizedChange } from './batch-writer';
 import { InboundScheduler } from './inbound-scheduler';
-import { SubscribedKinds, MAX_UNKNOWN_KINDS, boundedResults, peerText, rejectionText } from '../peer-limits';
+import { SubscribedKinds, MAX_UNKNOWN_KINDS, limitResults, sanitizePeerText, formatRejections } from '../peer-limits';
 import { PeerRateLimiter } from './inbound-capacity';
 
 const id = { kind: 'MeshService', mesh: 'm', zone: 'z', namespace: 'n', name: 's' };
@@ -129,11 +129,11 @@ describe('refusals', () => {
   const refused = Array.from({ length: 5_000 }, (_, i) => ({ wireKey: `s${i}.m`, reason: 'r'.repeat(10_000) }));
 
   it('are reported as a bounded text with the total', () => {
-    const text = rejectionText(refused, (wireKey) => wireKey);
+    const text = formatRejections(refused, (wireKey) => wireKey);
     expect(Buffer.byteLength(text)).toBeLessThan(17 * 1024);
     expect(text).toMatch(/^user error\ns0\.m: r{511}…\n/);
     expect(text).toMatch(/and \d+ more; 5000 in all$/);
-    expect(rejectionText([{ wireKey: 'a.m', reason: 'bad' }], (key) => key)).toBe('user error\na.m: bad');
+    expect(formatRejections([{ wireKey: 'a.m', reason: 'bad' }], (key) => key)).toBe('user error\na.m: bad');
   });
 
   it('are reported one by one as far as an answer holds', () => {
@@ -141,13 +141,13 @@ describe('refusals', () => {
       const outcome = 'rejected' as const;
       return { kind: 'MeshService', name: `s${i}`, mesh: 'm', version: '', outcome, reason };
     });
-    const bounded = boundedResults(results);
+    const bounded = limitResults(results);
     expect(bounded.length).toBeGreaterThan(500);
     expect(bounded.reduce((sum, { reason }) => sum + Buffer.byteLength(reason), 0)).toBeLessThan(512 * 1024);
   });
 
   it('hold only what a store and a header can', () => {
-    expect(peerText('a\0b')).toBe('a\ufffdb');
-    expect(() => encodeURI(peerText('😀'.repeat(400)))).not.toThrow();
+    expect(sanitizePeerText('a\0b')).toBe('a\ufffdb');
+    expect(() => encodeURI(sanitizePeerText('😀'.repeat(400)))).not.toThrow();
   });
 });

@@ -5,7 +5,7 @@ import type { ListenedStream } from '../peer-stream';
 import { InboundBudget, InboundQueue, type InboundBounds } from './inbound-queue';
 import { InboundScheduler } from './inbound-scheduler';
 
-/** How fast one stream of a peer is read. */
+/** Rate limits for reading one stream of a peer. */
 export interface PeerRates {
   readonly messages: Rate;
   readonly bytes: Rate;
@@ -15,14 +15,14 @@ export interface PeerRates {
 
 const MIB = 1024 * 1024;
 
-/** Above what a zone needs; the bursts let whole first states through. */
+/** Higher than a zone needs; the bursts admit full first states. */
 export const DEFAULT_RATES: PeerRates = {
   messages: { perSecond: 2_000, burst: 10_000 },
   bytes: { perSecond: 20 * MIB, burst: 100 * MIB },
   changes: { perSecond: 5_000, burst: 50_000 },
 };
 
-/** Limits one stream of a peer to its rates: messages and writes above them wait, none is refused. */
+/** Limits one stream of a peer to its rates: messages and writes above them are delayed, none is refused. */
 export class PeerRateLimiter {
   private readonly messages: TokenBucket;
   private readonly bytes: TokenBucket;
@@ -39,17 +39,17 @@ export class PeerRateLimiter {
     this.changes = new TokenBucket(rates.changes, clock);
   }
 
-  /** Whether the peer waits because of its rates. */
+  /** Whether the peer is being delayed by its rates. */
   get isThrottled(): boolean {
     return this.held > 0;
   }
 
-  /** Undefined: a message of this size may be taken at once. Else resolves when it may, or when the signal aborts. */
+  /** Returns undefined if a message of this size is within the rate; else a promise that resolves when it is, or when the signal aborts. */
   message(bytes: number): Promise<void> | undefined {
     return this.wait(Math.max(this.messages.charge(1), this.bytes.charge(bytes)));
   }
 
-  /** The same for a write of this many resources. */
+  /** As `message`, for a write of this many resources. */
   write(changes: number): Promise<void> | undefined {
     return this.wait(this.changes.charge(changes));
   }
@@ -61,42 +61,42 @@ export class PeerRateLimiter {
   }
 }
 
-/** Bounds of the resources that zones use on a replica of the global; absent fields have their defaults. */
+/** Limits on the resources that zones use on a replica of the global; absent fields have defaults. */
 export interface InboundSettings {
-  /** Bytes of messages that wait undecoded. */
+  /** Maximum bytes of messages that wait undecoded. */
   readonly bounds?: InboundBounds;
-  /** How fast one stream of a zone is read. */
+  /** Rate limits for reading one stream of a zone. */
   readonly rates?: Partial<PeerRates>;
 }
 
-/** Resources that peers use in this process now. */
+/** Current resource use of peers in this process. */
 export interface InboundMetrics {
   /** Bytes of messages that wait to be applied. */
   readonly queuedBytes: number;
-  /** Peers that are held back by flow control or by their rates. */
+  /** Peers that are delayed by flow control or by their rates. */
   readonly heldBack: number;
   /** Streams that were ended because the peer exceeded a bound, since the start of the process. */
   readonly ended: number;
 }
 
-/** The way in of one stream: its queue, its rates, and its turns. */
+/** Inbound channel of one stream: its queue, its rate limiter, and its share of the capacity. */
 export interface InboundChannel {
   readonly queue: InboundQueue;
-  /** Absent where the peer's rates are not limited. */
+  /** Absent if the peer's rates are not limited. */
   readonly limiter?: PeerRateLimiter;
   readonly scheduler: InboundScheduler;
   /** Aborts when the stream has ended. */
   readonly lifetime: AbortController;
 }
 
-/** Capacity that all peers of a process share as they send: memory for messages that wait, and turns. */
+/** Capacity that all peers of a process share for inbound data: memory for queued messages, and scheduled turns. */
 export class InboundCapacity {
   private readonly scheduler: InboundScheduler;
   private readonly budget: InboundBudget;
   private readonly channels = new Map<InboundChannel, string>();
   private endedStreams = 0;
 
-  /** Without `rates` the streams are not limited to any. */
+  /** If `rates` is absent, streams have no rate limit. */
   constructor(
     private readonly clock: Clock,
     bounds?: InboundBounds,
@@ -106,7 +106,7 @@ export class InboundCapacity {
     this.scheduler = new InboundScheduler({ clock });
   }
 
-  /** Listens to a stream from now on; messages wait, under the bounds, until the queue has a consumer. */
+  /** Listens to a stream; its messages wait, under the bounds, until the queue has a consumer. */
   open(peer: string, stream: ListenedStream): InboundChannel {
     const { scheduler, rates, clock } = this;
     const lifetime = new AbortController();
@@ -121,7 +121,7 @@ export class InboundCapacity {
     return channel;
   }
 
-  /** A stream was ended because its peer exceeded a bound. */
+  /** Counts a stream that was ended because its peer exceeded a bound. */
   countEnd(): void {
     this.endedStreams++;
   }
@@ -134,8 +134,8 @@ export class InboundCapacity {
   }
 }
 
-/** Most written changes of a peer that the index need not contain yet. */
-const WINDOW = 500;
+/** Maximum number of a peer's written changes that the index does not contain yet. */
+const MAX_UNSEEN_CHANGES = 500;
 
 /** Dependencies of a share. */
 export interface InboundShareOptions {
@@ -148,14 +148,14 @@ export interface InboundShareOptions {
 /** One peer's turns at the event loop and at the store, which all peers share. */
 export class InboundShare {
   private revision = 0;
-  /** Changes written since the index was last waited for. */
+  /** Changes written since the last wait for the index. */
   private unseen = 0;
-  /** Identity keys of what these changes are of. */
+  /** Identity keys of the resources that these changes wrote. */
   private readonly unseenKeys = new Set<string>();
 
   constructor(private readonly options: InboundShareOptions) {}
 
-  /** The newest revision of the store that a write of the peer has reached. */
+  /** The newest store revision that a write of the peer has reached. */
   get reached(): number {
     return this.revision;
   }
@@ -165,22 +165,22 @@ export class InboundShare {
     return this.options.channel.scheduler.compute(this.options.peer, steps);
   }
 
-  /** Whether other peers write at this time. */
+  /** Whether other peers are writing now. */
   get isShared(): boolean {
     return this.options.channel.scheduler.isShared(this.options.peer);
   }
 
   /**
-   * Writes when it is the peer's turn and its rate allows it. A peer that writes much waits until the index contains what it
-   * wrote before: the consequences of a write, such as sending it to other zones, come before the next write. Rejects
-   * when the stream ends first.
+   * Writes when it is the peer's turn and its rate allows it. A peer with many writes waits until the index contains
+   * its earlier ones: the consequences of a write, such as sending it to other zones, come before the next write.
+   * Rejects when the stream ends first.
    */
   async write(changes: readonly Change[], work: () => Promise<WriteResult>): Promise<WriteResult> {
     const { index, peer, channel } = this.options;
     const { limiter, scheduler, lifetime } = channel;
     const due = limiter?.write(changes.length);
     if (due) await due;
-    if (this.unseen > 0 && this.unseen + changes.length > WINDOW) {
+    if (this.unseen > 0 && this.unseen + changes.length > MAX_UNSEEN_CHANGES) {
       await index.reached(this.revision, lifetime.signal);
       this.seeAll();
     }
@@ -191,7 +191,7 @@ export class InboundShare {
     return result;
   }
 
-  /** Whether the index contains what the peer wrote last of the resource with this identity key. */
+  /** Returns whether the index contains the peer's last write of the resource with this identity key. */
   hasSeen(key: string): boolean {
     const { point } = this.options.index;
     if (this.unseen > 0 && point && point.revision >= this.revision) this.seeAll();

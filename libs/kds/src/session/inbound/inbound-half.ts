@@ -9,13 +9,13 @@ import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';
 import { encodeRequest } from '../../wire/request';
 import { MalformedMessage, openResponse, type IncomingResponse, type OpenedResponse } from '../../wire/response';
 import { formatWireKey, getWireKey } from '../../wire/wire-resource';
-import { endUnstored } from '../end-unstored';
+import { endOnStoreFailure } from '../end-unstored';
 import type { KindReport } from '../kind-report';
 import { MAX_UNKNOWN_KINDS, SubscribedKinds } from '../peer-limits';
 import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
 import type { Direction, Session, SessionHalf } from '../session';
-import { receivedKinds, syncedKind } from '../synced-kinds';
+import { listReceivedKinds, findSyncedKind } from '../synced-kinds';
 import { AckWriter } from './ack-writer';
 import type { FencedWrite } from './batch-writer';
 import { decodeEntries, decodeMessage, type CopyPut, type MessageContext } from './decode-message';
@@ -23,7 +23,7 @@ import { InboundApplier } from './inbound-applier';
 import { InboundShare, type InboundChannel } from './inbound-capacity';
 import { ReceivedKinds } from './received-kinds';
 
-/** Dependencies of the inbound half of one session beside the session. */
+/** Dependencies of the inbound half of a session, besides the session. */
 export interface InboundHalfOptions {
   readonly stream: PeerStream;
   readonly channel: InboundChannel;
@@ -31,43 +31,43 @@ export interface InboundHalfOptions {
   readonly peerState: PeerState;
   /** Writes with the fence of this session or term. */
   readonly write: FencedWrite;
-  /** How this control plane introduces itself with each subscription. */
+  /** Node metadata that this control plane sends with each subscription. */
   readonly node: Omit<NodeMetadata, 'features'>;
-  /** How long absences of a new incarnation of the peer are held, ms. */
+  /** How long deletions are held back after the peer begins a new incarnation, ms. */
   readonly hold: number;
-  /** Of a plain Kuma peer; absent for Causeway peers. */
+  /** Incarnation of a plain Kuma peer; absent for Causeway peers. */
   readonly kuma?: KumaIncarnation;
-  /** Takes messages of a kind that is not stored, such as a Kuma global's Config; they are acknowledged. */
+  /** Handler of a kind that is not stored, such as a Kuma global's Config; its messages are acknowledged. */
   readonly outOfBand?: { readonly kind: string; take(response: IncomingResponse): void };
   /** See MessageContext. */
   readonly refusal?: (id: Identity) => string | undefined;
   /** See MessageContext. */
   readonly sealing?: SealingKeys;
-  /** Called after each message of a kind whose whole state has been stored. */
+  /** Called after each message of a kind whose full state is stored. */
   readonly onComplete?: (kind: string) => void;
   /** Called for each written change, once it is durable, with the time since its origin committed it, ms. */
   readonly onPropagated?: (kind: string, age: number) => void;
 }
 
-/** Up to where the state of a peer is stored here. */
+/** Position up to which the state of a peer is stored here. */
 export interface StoredPosition {
-  /** Of the peer's store. */
+  /** Incarnation of the peer's store. */
   readonly incarnation: string;
   readonly revision: number;
-  /** A reader of this store that has seen this revision has seen that state. */
+  /** Revision of this store: a reader that has seen it has seen that state. */
   readonly stored: number;
 }
 
-/** Most resources that a peer may have of one kind. */
+/** Maximum number of resources of one kind that a peer may have. */
 const MAX_IDENTITIES = 200_000;
-/** A first state that takes longer than this, ms, counts as whole: a zone that never completes it gains no age by that. */
+/** A first state that takes longer than this counts as complete, ms: a zone that never completes it gains no older creation orders. */
 const FIRST_STATE_LIMIT = 600_000;
-/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are sent what becomes of them. */
+/** Maximum number of MeshTrusts of a zone: the certificates of each are parsed and sent to all proxies. */
 const MAX_TRUSTS_OF_ZONE = 4_096;
 
 /**
- * The receiving half of a session. It subscribes to every kind that the peer may send, applies the responses one after the
- * other, and answers each once its changes are durable. A peer that does not read the answers is not read either.
+ * The receiving half of a session: subscribes to every kind that the peer may send, applies the responses one by one, and
+ * acknowledges each once its changes are durable. If the peer does not read the answers, its messages are not read either.
  */
 export class InboundHalf implements SessionHalf {
   readonly unanswered = 0;
@@ -83,13 +83,13 @@ export class InboundHalf implements SessionHalf {
   private readonly opened: Promise<void>;
   private begin: () => void = () => undefined;
   private working: Promise<void> = Promise.resolve();
-  /** The kinds that the peer was asked for: their resources are taken on this stream even if their definition goes. */
+  /** Kinds with a subscription: their resources are accepted on this stream even if their definition is deleted. */
   private readonly subscribed = new Set<string>();
   private unfollow: () => void = () => undefined;
   private readonly positions = new Map<string, StoredPosition>();
   private closed = false;
   private openedAt = Infinity;
-  /** A message could not be stored. */
+  /** A message could not be stored; the later ones are ignored. */
   private isBroken = false;
 
   constructor(
@@ -109,7 +109,8 @@ export class InboundHalf implements SessionHalf {
     this.context = {
       receiver,
       index,
-      findKind: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
+      findKind: (name) =>
+        registry.kind(name) ?? (this.subscribed.has(name) ? findSyncedKind(registry, name) : undefined),
       hasSeen: (key) => this.share.hasSeen(key),
       dialect: computeDialect(extensions),
       isWhole: (kind) => this.isWhole(kind),
@@ -129,7 +130,7 @@ export class InboundHalf implements SessionHalf {
       tracer: session.tracer,
       write: (changes, notes) => this.share.write(changes, () => write(changes, notes)),
       isShared: () => this.share.isShared,
-      tellsOrders: extensions.includes(Extension.order),
+      sendsOrders: extensions.includes(Extension.order),
       ...(kuma ? { kuma } : {}),
     });
   }
@@ -143,7 +144,7 @@ export class InboundHalf implements SessionHalf {
     this.acks.drain();
   }
 
-  /** Messages are taken and the subscriptions sent from now on. */
+  /** Starts to process messages and sends the subscriptions. */
   open(): void {
     this.begin();
     if (this.closed) return; // the stream ended meanwhile
@@ -151,7 +152,7 @@ export class InboundHalf implements SessionHalf {
     this.openedAt = clock.now();
     this.subscribe();
     let known = registry.version;
-    // Kinds that are declared from now on are asked for on the open stream.
+    // Kinds declared later are subscribed to on the open stream.
     this.unfollow = index.subscribe(() => {
       if (registry.version === known) return;
       known = registry.version;
@@ -170,12 +171,12 @@ export class InboundHalf implements SessionHalf {
     }
   }
 
-  /** Whether the whole state of a kind has been stored. */
+  /** Returns whether the full state of a kind is stored. */
   isComplete(kind: string): boolean {
     return this.inbox.isComplete(kind);
   }
 
-  /** The kinds that were asked for and whose whole state is not held yet; undefined before that, and once a message is lost. */
+  /** Returns the subscribed kinds whose full state is not held yet; undefined before the subscription, and once a message is lost. */
   incompleteKinds(): readonly string[] | undefined {
     if (this.subscribed.size === 0 || this.isBroken) return undefined;
     return [...this.subscribed].filter((kind) => !this.isWhole(kind));
@@ -185,7 +186,7 @@ export class InboundHalf implements SessionHalf {
     return this.inbox.isComplete(kind) || this.session.clock.now() - this.openedAt > FIRST_STATE_LIMIT;
   }
 
-  /** Up to where the peer's state of a kind is stored whole; undefined where the peer has not said so in this session. */
+  /** Returns the position up to which the peer's state of a kind is fully stored; undefined if the peer has named none in this session. */
   findPosition(kind: string): StoredPosition | undefined {
     return this.positions.get(kind);
   }
@@ -194,7 +195,7 @@ export class InboundHalf implements SessionHalf {
     return this.received.reports(getDirection(this.session), (kind) => this.applier.pendingDeletion.countKind(kind));
   }
 
-  /** Takes no further message; resolves when no write is under way. */
+  /** Stops processing messages; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
     this.begin(); // what waits for it is not taken
@@ -203,10 +204,10 @@ export class InboundHalf implements SessionHalf {
     await Promise.all([this.applier.close(), this.working]);
   }
 
-  /** The out-of-band kind comes first: it tells the incarnation of the state that follows. */
+  /** The out-of-band kind comes first: it names the incarnation of the state that follows. */
   private subscribedKinds(): readonly string[] {
     const { session, options } = this;
-    const kinds = receivedKinds(session);
+    const kinds = listReceivedKinds(session);
     return options.outOfBand ? [options.outOfBand.kind, ...kinds] : kinds;
   }
 
@@ -229,7 +230,7 @@ export class InboundHalf implements SessionHalf {
     await this.acks.ack(response);
   }
 
-  /** The content of an unknown kind is not decoded; only that the kind came is remembered. */
+  /** Rejects a message of an unknown kind without decoding its content. */
   private async refuseKind(response: OpenedResponse, first: boolean): Promise<void> {
     const { kind, entries } = response;
     const rejected = entries.length === 0 ? [] : [{ wireKey: '', reason: `kind ${kind} is not known here` }];
@@ -244,7 +245,7 @@ export class InboundHalf implements SessionHalf {
     const received = await share.compute(decodeMessage(response, this.context));
     if (this.closed) return;
     const { message, facts } = received;
-    // A whole first state brings changes of any age.
+    // A full first state brings changes of any age.
     const isNews = message.resumed || inbox.isComplete(kind);
     const changes = await share.compute(inbox.steps(message));
     this.checkSize(kind);
@@ -274,12 +275,12 @@ export class InboundHalf implements SessionHalf {
     }
   }
 
-  /** The clocks of the origin's database and of this process differ: an age below 0 counts as 0. */
+  /** The clocks of the origin's database and of this process differ, so a negative age counts as 0. */
   private reportAges(kind: string, written: readonly CopyPut[]): void {
     const { onPropagated } = this.options;
     const now = this.session.clock.now();
     for (const { copy } of written) {
-      // Plain Kuma peers do not send the time of the commit.
+      // Plain Kuma peers do not send the commit time.
       if (copy.origin.committedAt > 0) onPropagated?.(kind, Math.max(0, now - copy.origin.committedAt));
     }
   }
@@ -288,23 +289,23 @@ export class InboundHalf implements SessionHalf {
     const { index, receiver } = this.context;
     for (const resource of index.ofKind(kindName)) {
       if (!isOwnedByStream(resource, receiver)) continue;
-      // A copy keeps the labels that its wire key is made of.
+      // A copy keeps the labels that its wire key is derived from.
       yield { wireKey: formatWireKey(getWireKey(resource)), id: resource.id };
     }
   }
 
   private failed(error: unknown): void {
     if (this.closed) return;
-    // Later messages would leave a gap: the next stream begins with the whole state.
+    // Applying later messages would leave a gap: the next stream begins with the full state.
     this.closed = this.isBroken = true;
     this.acks.close();
     if (error instanceof BoundsExceeded) return this.options.stream.end('exhausted', error.message);
     if (error instanceof MalformedMessage) return this.options.stream.end('malformed', error.message);
-    endUnstored({ stream: this.options.stream, logger: this.logger }, 'state of the peer', error);
+    endOnStoreFailure({ stream: this.options.stream, logger: this.logger }, 'state of the peer', error);
   }
 }
 
-/** State is received upwards on the global and downwards in a zone. */
+/** The global receives upwards, a zone downwards. */
 function getDirection({ role }: Session): Direction {
   return role === 'global' ? 'up' : 'down';
 }

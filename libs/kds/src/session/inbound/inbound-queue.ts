@@ -1,32 +1,32 @@
 import type { ListenedStream, StreamListener } from '../peer-stream';
 
-/** Takes the messages of a stream. A promise: the next message waits until it resolves; it never rejects. */
+/** Consumes the messages of a stream. If `message` returns a promise, the next message waits until it resolves; it never rejects. */
 export interface MessageConsumer extends Omit<StreamListener, 'message'> {
   message(bytes: Buffer): Promise<void> | void;
 }
 
-/** When the next message may be taken. */
+/** Decides when the next message may be consumed. */
 export interface QueueLimiter {
-  /** Undefined: at once. Else resolves when a message of this size is within the peer's rates. */
+  /** Returns undefined if a message of this size is within the peer's rates; else a promise that resolves when it is. */
   message(bytes: number): Promise<void> | undefined;
   /** Resolves when other peers have had their turn. */
   yieldTurn(): Promise<void>;
 }
 
-/** Messages taken without a wait before other peers get their turn. */
+/** Number of messages consumed without a pause before other peers get their turn. */
 const BURST = 100;
 
-/** Memory of a message beside its bytes. */
-const OVERHEAD = 128;
+/** Memory of a message in addition to its bytes. */
+const MESSAGE_OVERHEAD = 128;
 
 /**
- * The undecoded messages of a stream that wait for their consumer, in order. Above the bounds the stream is not read, so
- * flow control holds the peer back; below half of the stream's bound it is read again. Listens from its construction:
+ * The undecoded messages of a stream that wait for their consumer, in order. Above the bounds the stream is not read,
+ * so flow control delays the peer; below half of the stream's bound it is read again. Listens from its construction:
  * messages that arrive before there is a consumer wait under the same bounds.
  */
 export class InboundQueue {
   private waiting: Buffer[] = [];
-  /** Number of messages in `waiting` that were taken. */
+  /** Number of messages in `waiting` that were consumed. */
   private taken = 0;
   private bytes = 0;
   private consumer: MessageConsumer | undefined;
@@ -52,12 +52,12 @@ export class InboundQueue {
     return this.bytes;
   }
 
-  /** Whether the peer is held back. */
+  /** Whether the stream is paused. */
   get isFull(): boolean {
     return this.isPaused;
   }
 
-  /** Hands over the messages that wait and all later ones. Call it once. */
+  /** Delivers the waiting messages and all later ones. Call it once. */
   deliver(consumer: MessageConsumer): void {
     this.consumer = consumer;
     void this.pump();
@@ -67,7 +67,7 @@ export class InboundQueue {
   private arrived(bytes: Buffer): void {
     if (this.over !== undefined) return;
     this.waiting.push(bytes);
-    this.count(bytes.length + OVERHEAD);
+    this.count(bytes.length + MESSAGE_OVERHEAD);
     void this.pump();
     this.updateFlow();
   }
@@ -98,7 +98,7 @@ export class InboundQueue {
     this.isPumping = false;
   }
 
-  /** A message counts until it was applied: its decoded form is in memory until then. */
+  /** A message counts until it is applied: its decoded form is in memory until then. */
   private left(message: Buffer): void {
     if (this.over !== undefined) return;
     this.taken++;
@@ -106,7 +106,7 @@ export class InboundQueue {
       this.waiting = this.waiting.slice(this.taken);
       this.taken = 0;
     }
-    this.count(-message.length - OVERHEAD);
+    this.count(-message.length - MESSAGE_OVERHEAD);
     this.updateFlow();
   }
 
@@ -116,11 +116,11 @@ export class InboundQueue {
     else this.budget.release(-bytes);
   }
 
-  /** Pauses or resumes reading by the bounds. */
+  /** Pauses or resumes reading, depending on the bounds. */
   private updateFlow(): void {
     if (this.over !== undefined) return;
     const { stream: bound } = this.budget.bounds;
-    // A stream without waiting messages is always read: one message bounds it.
+    // A stream without waiting messages is always read: it holds at most one message.
     const isSpent = this.budget.isSpent && this.bytes > 0;
     if (this.bytes > bound || isSpent) {
       if (isSpent) this.budget.onFree(this.readOn);
@@ -133,11 +133,11 @@ export class InboundQueue {
   }
 }
 
-/** Bounds of the undecoded messages that wait in this process; bytes. */
+/** Maximum bytes of undecoded messages that wait in this process. */
 export interface InboundBounds {
-  /** For one stream, beside one message. */
+  /** For one stream, in addition to one message. */
   readonly stream: number;
-  /** For all streams together, beside one message each. */
+  /** For all streams together, in addition to one message each. */
   readonly process: number;
 }
 
@@ -145,8 +145,8 @@ export interface InboundBounds {
 const DEFAULT_INBOUND_BOUNDS: InboundBounds = { stream: 4 * 1024 * 1024, process: 64 * 1024 * 1024 };
 
 /**
- * Counts the bytes in the queues of all streams of a process. Streams are read while the count is within the bound; those
- * that were paused for it are read again once half of it is free.
+ * Counts the bytes in the queues of all streams of a process. Streams are read while the count is within the bound;
+ * streams that were paused for it are read again once half of it is free.
  */
 export class InboundBudget {
   private queued = 0;
@@ -180,7 +180,7 @@ export class InboundBudget {
     this.stopped.add(resume);
   }
 
-  /** Revokes `onFree`. */
+  /** Cancels an `onFree`. */
   cancel(resume: () => void): void {
     this.stopped.delete(resume);
   }

@@ -1,33 +1,33 @@
 import { yieldToEventLoop, type Clock } from '@causeway/runtime';
 
-/** How long one slice of decoding and validation holds the event loop, ms. */
-const SLICE = 5;
+/** Maximum time that one slice of decoding and validation blocks the event loop, ms. */
+const SLICE_DURATION = 5;
 
-/** Writes of peers that run at the same time. */
-const WRITES = 4;
+/** Number of peers' writes that run at the same time. */
+const MAX_CONCURRENT_WRITES = 4;
 
-/** Cost of a write beside its changes, in changes. */
+/** Cost of a write in addition to its changes, in changes. */
 const WRITE_COST = 20;
 
-/** A peer that has written within this time shares the store with others, ms. */
-const RECENT = 1_000;
+/** A peer that wrote within this time shares the store with others, ms. */
+const SHARED_PERIOD = 1_000;
 
 /** Dependencies of a scheduler. */
 export interface SchedulerOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
-  /** Resolves when other work has had its turn of the event loop. */
+  /** Resolves when other work has had a turn of the event loop. */
   readonly yieldTurn?: () => Promise<void>;
 }
 
 /**
- * Shares the event loop (one slice a turn) and the store (one write a peer) between all peers of a process. The peer that
- * has had least goes first: a peer that floods waits for the others, and they wait for at most one piece of its work.
+ * Shares the event loop (one slice per turn) and the store (one write per peer) between all peers of a process. The peer
+ * with the least use goes first: a peer that floods waits for the others, and they wait for at most one piece of its work.
  */
 export class InboundScheduler {
   private readonly slices = new FairQueue(1);
-  private readonly writes = new FairQueue(WRITES);
+  private readonly writes = new FairQueue(MAX_CONCURRENT_WRITES);
   private last = { peer: '', at: -Infinity };
-  /** The last write of any other peer. */
+  /** The last write of another peer. */
   private former = { peer: '', at: -Infinity };
   readonly yieldTurn: () => Promise<void>;
 
@@ -35,12 +35,12 @@ export class InboundScheduler {
     this.yieldTurn = options.yieldTurn ?? yieldToEventLoop;
   }
 
-  /** Peers that wait for a turn. */
+  /** Number of peers that wait for a turn. */
   get contenders(): number {
     return this.slices.contenders + this.writes.contenders;
   }
 
-  /** Runs all steps in slices; a step is at most one resource's work. Rejects with what a step throws. */
+  /** Runs all steps in slices; a step processes at most one resource. Rejects with the error of a step. */
   async compute<T>(peer: string, steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
       const step = await this.slices.run(peer, 1, () => this.slice(steps));
@@ -56,15 +56,15 @@ export class InboundScheduler {
     return this.writes.run(peer, changes + WRITE_COST, work);
   }
 
-  /** Whether other peers write at this time: a large batch would delay them. */
+  /** Returns whether other peers are writing now: a large batch would delay them. */
   isShared(peer: string): boolean {
     const other = this.last.peer === peer ? this.former : this.last;
-    return this.options.clock.elapsed() - other.at <= RECENT;
+    return this.options.clock.elapsed() - other.at <= SHARED_PERIOD;
   }
 
   private async slice<T>(steps: Iterator<unknown, T>): Promise<IteratorResult<unknown, T>> {
     const { clock } = this.options;
-    const end = clock.elapsed() + SLICE;
+    const end = clock.elapsed() + SLICE_DURATION;
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step;
@@ -78,31 +78,31 @@ export class InboundScheduler {
 /** Work of one peer that waits for its turn. */
 interface Waiter {
   readonly key: string;
-  /** When it would start if all waiting peers had equal shares. */
+  /** Virtual time at which it would start if all waiting peers had equal shares. */
   readonly start: number;
   readonly begin: () => void;
 }
 
 /**
- * Start-time fair queuing: at most `slots` pieces of work run at the same time, one a peer; of those that wait, the piece
- * of the peer that has had least goes first. A peer that floods delays itself and not the others. Without contention work
- * begins in the same turn. Deterministic and without I/O.
+ * Start-time fair queuing: at most `slots` pieces of work run at the same time, one per peer; the waiting peer with the
+ * least use goes first. A peer that floods delays itself and not the others. Without contention, work begins in the
+ * same turn. Deterministic and without I/O.
  */
 export class FairQueue {
   private readonly running = new Set<string>();
   private readonly waiting: Waiter[] = [];
-  /** By peer: when its share so far would end. Contains only peers ahead of `time`. */
+  /** By peer: the virtual time at which its share so far ends. Contains only peers ahead of `time`. */
   private readonly ends = new Map<string, number>();
   private time = 0;
 
   constructor(private readonly slots: number) {}
 
-  /** Peers that wait for a turn. */
+  /** Number of peers that wait for a turn. */
   get contenders(): number {
     return new Set(this.waiting.map(({ key }) => key)).size;
   }
 
-  /** Whether a peer other than `key` has work here. */
+  /** Returns whether a peer other than `key` has work here. */
   isContended(key: string): boolean {
     return this.waiting.some((entry) => entry.key !== key) || [...this.running].some((other) => other !== key);
   }
@@ -130,7 +130,7 @@ export class FairQueue {
     this.fill();
   }
 
-  /** No work is left: former shares do not matter any more. */
+  /** Drops all shares: without work they no longer matter. */
   private forget(): void {
     this.ends.clear();
     this.time = 0;

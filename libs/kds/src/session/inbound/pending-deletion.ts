@@ -4,36 +4,36 @@ import { Fenced, type MetadataEntry } from '@causeway/store';
 import { confirmIncarnation, decideIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
 import type { KumaIncarnation } from '../kuma-incarnation';
 import type { ConfirmationListener, PeerState, ResumePoint } from '../peer-state';
-import { deletion, type BatchWriter } from './batch-writer';
+import { toDeletion, type BatchWriter } from './batch-writer';
 import type { CopyPut } from './decode-message';
 import { HeldConditionWriter, type HeldConditionOptions } from './held-condition-writer';
 
-/** How often a confirmation is looked for while something is held, and a failed release is repeated, ms. */
+/** Interval of the checks for a confirmation while resources are held, and of retries of a failed release, ms. */
 const CONFIRMATION_POLL = 5_000;
 
-/** Dependencies of holding deletions back. */
+/** Dependencies of holding back deletions. */
 export interface PendingDeletionOptions extends Omit<HeldConditionOptions, 'holdPeriod'> {
   readonly batches: BatchWriter;
   readonly peerState: PeerState;
-  /** Of a plain Kuma peer; absent for Causeway peers, whose state names its incarnation. */
+  /** Incarnation of a plain Kuma peer; absent for Causeway peers, whose state names it. */
   readonly kuma?: KumaIncarnation;
-  /** How long the absences of a new incarnation are held, ms. */
+  /** How long deletions are held back after a new incarnation, ms. */
   readonly hold: number;
 }
 
 /**
- * Holds back the deletion of what is absent from the state of an incarnation that is not accepted yet: until the operator
- * confirms the incarnation, until `hold` has passed, or until the peer names the resource again (docs/design.md §5 A new
- * life is not a deletion either).
+ * Holds back the deletion of resources that the state of a not yet accepted incarnation lacks: until the operator
+ * confirms the incarnation, `hold` has passed, or the peer names the resource again (docs/design.md §5 A new
+ * incarnation is not a deletion either).
  */
 export class PendingDeletion implements ConfirmationListener {
   /** By kind and identity key. */
   private readonly held = new Map<string, Map<ResourceKey, Identity>>();
   private release: Timer | undefined;
   private poll: Timer | undefined;
-  /** The release under way. No message is applied meanwhile: what it brings back would be deleted. */
+  /** The release under way. No message is applied meanwhile: the resources that it restores would be deleted. */
   private releasing: Promise<void> = Promise.resolve();
-  /** An incarnation whose state on this stream lies before what was applied of it. */
+  /** An incarnation whose state on this stream is older than what was already applied of it. */
   private rolledBack: string | undefined;
   private closed = false;
   private readonly conditions: HeldConditionWriter;
@@ -62,7 +62,7 @@ export class PendingDeletion implements ConfirmationListener {
     return this.releasing;
   }
 
-  /** Returns the absent resources of a message that are to be deleted now, and holds the others. */
+  /** Returns the absent resources of a message that must be deleted now, and holds the others. */
   evaluate(
     kind: string,
     { absent, completed }: Pick<InboundChanges<CopyPut>, 'absent' | 'completed'>,
@@ -79,7 +79,7 @@ export class PendingDeletion implements ConfirmationListener {
       const end = until === Infinity ? {} : { until: new Date(until).toISOString() };
       const fields = { kind, absent: absent.length, ...end };
       logger.warn(
-        'the peer may have begun a new incarnation and does not name all it had; that is kept for now',
+        'the peer may have begun a new incarnation that lacks some of its resources; they are kept for now',
         fields,
       );
     }
@@ -87,41 +87,43 @@ export class PendingDeletion implements ConfirmationListener {
     return [];
   }
 
-  /** The peer names these resources: they are held no longer. The identity keys of those that were. */
+  /** Ends the hold of resources that the peer names again. Returns the identity keys of those that were held. */
   unhold(kind: string, named: readonly { readonly id: Identity }[]): ResourceKey[] {
     const held = this.held.get(kind);
     return held ? named.map(({ id }) => identityKey(id)).filter((key) => held.delete(key)) : [];
   }
 
-  /** Corrects the Held condition of copies that were held and, after a complete state, of those that are or claim to be. */
+  /** Corrects the Held condition of copies that were held and, after a complete state, of those that are held or marked as held. */
   correctConditions(kind: string, unheld: readonly ResourceKey[], completed: boolean): void {
     const all = completed ? [...this.conditions.markedCopies(kind), ...(this.held.get(kind)?.keys() ?? [])] : [];
     this.conditions.enqueue([...unheld, ...all], this.options.batches.revision);
   }
 
-  /** Whether the state at a point counts as of an accepted incarnation. */
+  /** Returns whether the state at a point counts as state of an accepted incarnation. */
   evaluatePoint(point: ResumePoint): ReturnType<typeof decideIncarnation> {
     const { peerState, clock, hold } = this.options;
     return decideIncarnation(peerState.incarnation, this.getIncarnation(point), clock.now(), hold);
   }
 
   /**
-   * Notes that forget the points reached in an incarnation that was rolled back: its store issues the same revisions again
-   * for other state.
+   * Returns metadata entries that delete the points of an incarnation that was rolled back: its store issues the same
+   * revisions again for other state.
    */
   forgottenPoints(): MetadataEntry[] {
     return this.rolledBack === undefined ? [] : this.options.peerState.forgetPoints(this.rolledBack);
   }
 
-  /** Deletes what is held: the operator has confirmed the pending incarnation. Never rejects. */
+  /** Deletes the held resources: the operator has confirmed the pending incarnation. Never rejects. */
   confirmed(): Promise<void> {
     return this.releaseAll();
   }
 
   failed(error: unknown): void {
-    // The next session judges again.
+    // The next session decides again.
     if (error instanceof Fenced) return;
-    this.options.logger.warn('what a new incarnation lacks could not be dealt with', { error: errorText(error) });
+    this.options.logger.warn('resources that a new incarnation lacks could not be deleted or held', {
+      error: errorText(error),
+    });
   }
 
   /** Resolves when no condition is being written. */
@@ -133,7 +135,7 @@ export class PendingDeletion implements ConfirmationListener {
     return this.conditions.close();
   }
 
-  /** The incarnation of a plain Kuma peer became known: what waited for it is judged. */
+  /** Evaluates the state that waited until the incarnation of a plain Kuma peer became known. */
   private async evaluateKuma(): Promise<void> {
     const incarnation = this.options.kuma?.current;
     if (incarnation === undefined || this.closed) return;
@@ -144,8 +146,8 @@ export class PendingDeletion implements ConfirmationListener {
   }
 
   /**
-   * The incarnation that a state counts as of. While absences of a store that was rolled back are held, all that comes
-   * from that store is as doubtful as they are.
+   * Returns the incarnation that a state counts as. While a rolled-back store's absences are held, all its state counts
+   * as an incarnation that is not accepted.
    */
   private getIncarnation({ incarnation }: ResumePoint): string {
     const rolledBack = rolledBackIncarnation(incarnation);
@@ -154,8 +156,8 @@ export class PendingDeletion implements ConfirmationListener {
   }
 
   /**
-   * Whether a complete state lies before what was applied of its incarnation. Its store was rolled back without knowing
-   * it, and has not deleted what is absent because it was made later.
+   * Returns whether a complete state is older than what was applied of its incarnation. Then its store was rolled back
+   * unnoticed: the absent resources were created after the backup, not deleted.
    */
   private isBehind(kind: string, { incarnation, revision }: ResumePoint, absent: readonly Identity[]): boolean {
     if (revision === 0) return false;
@@ -170,7 +172,7 @@ export class PendingDeletion implements ConfirmationListener {
   private heldUntil(incarnation: string): number | undefined {
     const { peerState, clock, hold, batches } = this.options;
     const { known, heldUntil } = decideIncarnation(peerState.incarnation, incarnation, clock.now(), hold);
-    // Written at once: the hold runs from the first sight of the incarnation, over all sessions.
+    // Written immediately: the hold runs from the first sight of the incarnation, across all sessions.
     const note = heldUntil === undefined ? undefined : peerState.recordIncarnation(known);
     if (note) void batches.write([], [note]).catch((error: unknown) => this.failed(error));
     return heldUntil;
@@ -193,18 +195,18 @@ export class PendingDeletion implements ConfirmationListener {
     });
   }
 
-  /** Deletes what is held and accepts `incarnation`, else the pending one. */
+  /** Deletes the held resources and accepts `incarnation`, else the pending one. */
   private releaseAll(incarnation?: string): Promise<void> {
     this.releasing = this.releasing.then(() => this.deleteHeld(incarnation));
     return this.releasing;
   }
 
-  /** Never rejects: what could not be written stays held, and is tried again. */
+  /** Never rejects: resources whose deletion fails stay held, and the deletion is retried. */
   private async deleteHeld(incarnation: string | undefined): Promise<void> {
     const { peerState, clock, batches } = this.options;
     if (this.closed) return;
     const known = incarnation === undefined ? confirmIncarnation(peerState.incarnation) : { accepted: incarnation };
-    const deletions = [...this.held.values()].flatMap((ids) => [...ids.values()].map(deletion));
+    const deletions = [...this.held.values()].flatMap((ids) => [...ids.values()].map(toDeletion));
     const note = peerState.incarnationNote(known);
     this.release?.cancel();
     try {

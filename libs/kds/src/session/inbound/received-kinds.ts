@@ -5,23 +5,23 @@ import type { OpenedResponse } from '../../wire/response';
 import type { KindReport } from '../kind-report';
 import type { Direction } from '../session';
 
-/** Reported in place of all kinds that are not known here. */
+/** Reported in place of all unknown kinds. */
 const UNKNOWN_KIND = 'unknown';
 
-/** How much of a kind was applied. */
+/** Progress of applying one kind. */
 interface ReceivedProgress {
   applied: number;
   appliedAt: number;
   readonly rejections: Rejections;
 }
 
-/** State received of each kind: up to which revision it was applied, and what was rejected of it. */
+/** Received state of each kind: the revision up to which it was applied, and its rejections. */
 export class ReceivedKinds {
   private readonly progress = new Map<string, ReceivedProgress>();
 
   constructor(private readonly parts: { readonly registry: Registry; readonly clock: Pick<Clock, 'now'> }) {}
 
-  /** Notes a response that was applied: the wire keys that it answered, and those that were rejected. */
+  /** Records an applied response: the wire keys that it answered, and those that were rejected. */
   advance(
     { kind, position }: Pick<OpenedResponse, 'kind' | 'position'>,
     answered: Iterable<string>,
@@ -37,7 +37,7 @@ export class ReceivedKinds {
     progress.rejections.recordAnswer(answered, rejected);
   }
 
-  /** A report of each kind; `heldOf` counts the resources of a kind that are held. */
+  /** Returns a report of each kind; `heldOf` counts the held resources of a kind. */
   reports(direction: Direction, heldOf: (kind: string) => number): readonly KindReport[] {
     return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
       kind,

@@ -16,55 +16,55 @@ import { decodeRequest, type CountedOrder, type WireRequest } from '../../wire/r
 import { encodeResponse, type StatePosition } from '../../wire/response';
 import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import type { KindReport } from '../kind-report';
-import { MAX_UNKNOWN_KINDS, peerText, rejectionFields, SubscribedKinds } from '../peer-limits';
+import { MAX_UNKNOWN_KINDS, sanitizePeerText, toRejectionFields, SubscribedKinds } from '../peer-limits';
 import type { ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
 import type { ResumePointSigner } from '../resume-points';
 import type { Direction, Session, SessionHalf } from '../session';
-import { traceSent } from '../session-traces';
+import { traceSentResources } from '../session-traces';
 import type { OutboundItem } from './peer-index-view';
 
-/** Dependencies of the outbound half of one session beside the session. */
+/** Dependencies of the outbound half of a session, besides the session. */
 export interface OutboundHalfOptions {
   readonly stream: PeerStream;
   readonly source: OutboundSource<OutboundItem>;
-  /** The points of this store's state that the peer showed in its handshake. */
+  /** The resume points of this store that the peer presented in its handshake. */
   readonly resumePoints: ReadonlyMap<string, ResumePoint>;
   readonly signer: ResumePointSigner;
-  /** Hash of the rules that select what the peer gets of a kind. */
+  /** Returns the hash of the rules that select which resources of a kind the peer gets. */
   readonly viewHash: (kind: string) => string;
-  /** Called with the metadata of the peer's node, where a subscription has them. */
+  /** Called with the metadata of the peer's node, if a subscription has them. */
   readonly onNodeMetadata?: (metadata: NodeMetadata) => void;
-  /** Whether a subscribed kind must wait for now; call `resume` when it need not. */
+  /** Returns whether a subscribed kind must wait for now; call `resume` when it may be sent. */
   readonly isExcluded?: (kind: string) => boolean;
   readonly orders?: CountedOrderSink;
 }
 
-/** Takes the creation orders that count of resources that were sent with others (cw-order). */
+/** Receives the creation orders that count for resources that were sent with other ones (cw-order). */
 export interface CountedOrderSink {
   take(kind: string, orders: readonly CountedOrder[]): void;
-  /** Resolves when nothing of them is being written. */
+  /** Resolves when no write of them is under way. */
   settled(): Promise<void>;
 }
 
-/** Most bytes that a peer may leave unanswered, beside one message; a plain Kuma peer gets all of a kind in one. */
+/** Maximum unacknowledged bytes, in addition to one message; a plain Kuma peer gets all resources of a kind in one message. */
 const MAX_UNANSWERED = { chunked: 1024 * 1024, plain: 16 * 1024 * 1024 } as const;
 
-/** While changes come without a pause, the peer gets them every 20 ms. The burst lets a first state of all kinds pass. */
+/** Under continuous changes, the peer gets a message every 20 ms. The burst admits a first state of all kinds. */
 const PACE = { burst: 64, interval: 20 };
 /**
- * How long changes of a zone wait that only the global sees (Dataplanes and the like), ms: the global stores one message of a stream after
- * the other, and the services that all other zones wait for come from the same changes a moment later.
+ * Delay of changes of a zone that only the global sees (Dataplanes and the like), ms: the global stores the messages of
+ * a stream one by one, and the services that all other zones wait for follow from the same changes a moment later.
  */
-const NO_HURRY = 50;
-/** Resources of a message that is worth sending by itself. */
+const LOCAL_KINDS_DELAY = 50;
+/** Number of resources that is worth a message of its own. */
 const LARGE_MESSAGE = 100;
 
 const NO_POINTS: ReadonlyMap<string, ResumePoint> = new Map();
 
 /**
- * The sending half of a session. It answers the peer's subscriptions with the state that the peer may have and with every
- * change of it, as fast as the peer reads and answers. It sends nothing before `open`.
+ * The sending half of a session: answers the peer's subscriptions with the state that the peer may see and with every
+ * change of it, as fast as the peer reads and acknowledges. Sends nothing before `open`.
  */
 export class OutboundHalf implements SessionHalf {
   private readonly outbox: Outbox<OutboundItem>;
@@ -77,15 +77,15 @@ export class OutboundHalf implements SessionHalf {
   private compactionRevision = Infinity;
   /** Subscribed kinds that must wait. */
   private readonly early = new Set<string>();
-  /** Since when the peer reads nothing of what was written; undefined while it reads. */
+  /** Since when the peer reads nothing although its buffers are full; undefined while it reads. */
   private fullSince: number | undefined;
-  /** Bytes of the unanswered messages, by nonce. */
+  /** Bytes of the unacknowledged messages, by nonce. */
   private readonly inFlight = new Map<string, number>();
   private unansweredBytes = 0;
   private readonly pacer: BusyPacer;
   /** The pause until the next message of a busy stream. */
   private pause: Timer | undefined;
-  /** Changed kinds that only the peer sees. */
+  /** Changed kinds that only the peer sees and that wait for `LOCAL_KINDS_DELAY`. */
   private readonly waiting = new Set<string>();
   private wait: Timer | undefined;
 
@@ -110,7 +110,7 @@ export class OutboundHalf implements SessionHalf {
     this.resume();
   }
 
-  /** Subscribed kinds may be excluded no longer. */
+  /** Sends subscribed kinds that no longer have to wait. */
   resume(): void {
     const kinds = [...this.early];
     this.early.clear();
@@ -146,19 +146,19 @@ export class OutboundHalf implements SessionHalf {
     return this.fullSince;
   }
 
-  /** A resource of a kind may differ from what was sent last, which `was` returns; call `pump` afterwards. */
+  /** Marks a resource that may differ from what was last sent, which `was` returns; call `pump` afterwards. */
   mark(kind: string, key: ResourceKey, was: () => LastSent | undefined): void {
     if (!this.outbox.isSubscribed(kind)) return;
     this.outbox.mark(kind, key, was());
     if (!this.isUrgent(kind)) this.waitWith(kind);
   }
 
-  /** Sends a Causeway peer the position of a kind even where nothing changed, so that the peer can resume from it. */
+  /** Sends a Causeway peer the position of a kind even if nothing changed, so that the peer can resume from it. */
   requestBookmark(kind: string): void {
     if (this.session.causeway) this.outbox.requestBookmark(kind);
   }
 
-  /** Sends the messages that may leave now. */
+  /** Sends all messages that may be sent now. */
   pump(): void {
     const most = this.limits.chunked ? MAX_UNANSWERED.chunked : MAX_UNANSWERED.plain;
     while (this.opened && !this.pause && this.fullSince === undefined && this.unansweredBytes < most) {
@@ -172,12 +172,12 @@ export class OutboundHalf implements SessionHalf {
       this.inFlight.set(message.nonce, bytes.length);
       this.unansweredBytes += bytes.length;
       if (!this.options.stream.write(bytes)) this.fullSince = this.session.clock.now();
-      if (this.session.tracer?.isOn === true) traceSent(this.session, message);
+      if (this.session.tracer?.isOn === true) traceSentResources(this.session, message);
       if (message.put.length < LARGE_MESSAGE && this.pacer.delay > 0) this.pauseFor(this.pacer.delay);
     }
   }
 
-  /** Whether other zones may get it. */
+  /** Returns whether other zones may get this kind. */
   private isUrgent(kindName: string): boolean {
     const { role, registry } = this.session;
     const kind = registry.kind(kindName);
@@ -186,7 +186,7 @@ export class OutboundHalf implements SessionHalf {
 
   private waitWith(kind: string): void {
     this.waiting.add(kind);
-    this.wait ??= this.session.clock.after(NO_HURRY, () => {
+    this.wait ??= this.session.clock.after(LOCAL_KINDS_DELAY, () => {
       this.wait = undefined;
       this.waiting.clear();
       this.pump();
@@ -205,7 +205,7 @@ export class OutboundHalf implements SessionHalf {
     return [...this.outbox.progress()].map(([kind, progress]) => ({ ...progress, kind, direction, held: 0 }));
   }
 
-  /** Nothing is written beside `message` and `pump`. */
+  /** Nothing is written outside `message` and `pump`. */
   close(): Promise<void> {
     this.opened = false;
     this.closed = true;
@@ -218,7 +218,7 @@ export class OutboundHalf implements SessionHalf {
     return this.session.index.point?.incarnation ?? '';
   }
 
-  /** The revision up to which the peer holds a kind by the rules of now; undefined where it needs the whole state. */
+  /** Returns the revision up to which the peer holds a kind under the current rules; undefined if it needs the full state. */
   private resumableFrom(kind: string): number | undefined {
     const point = this.resumePoints.get(kind);
     if (!this.session.causeway || point?.incarnation !== this.incarnation) return undefined;
@@ -237,7 +237,7 @@ export class OutboundHalf implements SessionHalf {
     try {
       const request = decodeRequest(bytes);
       if (request.zone === zone) return request;
-      stream.end('refused', `node is "${peerText(request.zone, 253)}" on a stream of zone "${zone}"`);
+      stream.end('refused', `node is "${sanitizePeerText(request.zone, 253)}" on a stream of zone "${zone}"`);
     } catch (error) {
       if (error instanceof BoundsExceeded) stream.end('exhausted', error.message);
       else stream.end('malformed', `request cannot be read: ${String(error)}`);
@@ -248,14 +248,14 @@ export class OutboundHalf implements SessionHalf {
   private answered(request: Exclude<WireRequest, { type: 'subscribe' }>): void {
     const { kind, nonce } = request;
     const rejected = listRejections(request);
-    // Answers to messages that are not in flight are not logged: a peer may send any number of them.
+    // Answers without a message in flight are not logged: a peer may send any number of them.
     if (!this.outbox.acknowledge(kind, nonce, rejected)) return;
     this.unansweredBytes -= this.inFlight.get(nonce) ?? 0;
     this.inFlight.delete(nonce);
     if (request.orders) this.options.orders?.take(kind, request.orders);
     if (request.type === 'nack') {
-      const fields = rejectionFields(rejected, (wireKey) => wireKey);
-      this.logger.warn('the peer rejected resources', { kind, reason: peerText(request.message), ...fields });
+      const fields = toRejectionFields(rejected, (wireKey) => wireKey);
+      this.logger.warn('the peer rejected resources', { kind, reason: sanitizePeerText(request.message), ...fields });
     }
   }
 
@@ -286,12 +286,12 @@ export class OutboundHalf implements SessionHalf {
   }
 }
 
-/** State is sent downwards by the global and upwards by a zone. */
+/** The global sends downwards, a zone upwards. */
 function getDirection({ role }: Session): Direction {
   return role === 'global' ? 'down' : 'up';
 }
 
-/** A peer without the extension cw-result names what it rejected in one text. */
+/** A peer without the extension cw-result lists its rejections in one text. */
 function listRejections(request: Exclude<WireRequest, { type: 'subscribe' }>): readonly Rejection[] {
   const results = request.results.filter((result) => result.outcome === 'rejected');
   if (results.length > 0) return results.map((result) => ({ wireKey: formatWireKey(result), reason: result.reason }));

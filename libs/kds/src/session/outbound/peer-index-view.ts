@@ -4,8 +4,8 @@ import type { OutboundSource, OutboundResource } from '@causeway/sync';
 import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
 import type { EncodedWireResource, ResourceEncoder } from '../../wire/resource-encoder';
 import { formatWireKey } from '../../wire/wire-resource';
-import { syncedKind } from '../synced-kinds';
-import { clusterConfig, CONFIG } from '../kuma-incarnation';
+import { findSyncedKind } from '../synced-kinds';
+import { toClusterConfig, CONFIG_KIND } from '../kuma-incarnation';
 
 /** An encoded resource as an outbox handles it. */
 export interface OutboundItem extends OutboundResource {
@@ -20,17 +20,21 @@ export interface IndexViewSource {
   readonly now: () => number;
 }
 
-/** Which resources a peer may have. */
+/** Rules that select which resources a peer may have. */
 export interface VisibilityRules {
   isVisible(kind: Kind, resource: Resource): boolean;
-  /** Whether the peer may ever have been sent a resource of this identity. */
+  /** Returns whether the peer may have received a resource of this identity earlier. */
   mayHold(kind: Kind, id: Identity): boolean;
 }
 
 const ITEMS = new WeakMap<EncodedWireResource, OutboundItem>();
 
-/** The resource encoded for a dialect, once for all streams; undefined where the dialect cannot express it. */
-export function outboundItem(encoder: ResourceEncoder, resource: Resource, dialect: Dialect): OutboundItem | undefined {
+/** Returns the resource encoded for a dialect, once for all streams; undefined if the dialect cannot express it. */
+export function toOutboundItem(
+  encoder: ResourceEncoder,
+  resource: Resource,
+  dialect: Dialect,
+): OutboundItem | undefined {
   const encoding = encoder.encode(resource, dialect);
   if (!encoding.ok) return undefined;
   const encoded = encoding.resource;
@@ -45,7 +49,7 @@ function itemFromBytes(encoded: EncodedWireResource): OutboundItem {
   return { wireKey: formatWireKey(encoded), version: encoded.version, size: encoded.entry.length, encoded };
 }
 
-/** Part of the index that one peer may have. */
+/** The part of the index that one peer may have. */
 export class PeerIndexView implements OutboundSource<OutboundItem> {
   constructor(
     protected readonly source: IndexViewSource,
@@ -54,7 +58,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   ) {}
 
   *keys(kindName: string): Iterable<ResourceKey> {
-    const kind = syncedKind(this.source.registry, kindName);
+    const kind = findSyncedKind(this.source.registry, kindName);
     for (const [key, resource] of this.source.index.listEntries(kindName)) {
       if (this.rules.isVisible(kind, resource)) yield key;
     }
@@ -63,13 +67,13 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   get(key: ResourceKey): OutboundItem | undefined {
     const resource = this.source.index.byIdentityKey(key);
     if (!resource) return undefined;
-    const kind = syncedKind(this.source.registry, resource.id.kind);
+    const kind = findSyncedKind(this.source.registry, resource.id.kind);
     if (!this.rules.isVisible(kind, resource)) return undefined;
-    return outboundItem(this.source.encoder, resource, this.dialect());
+    return toOutboundItem(this.source.encoder, resource, this.dialect());
   }
 
   *keysSince(kindName: string, revision: number): Iterable<ResourceKey> {
-    const kind = syncedKind(this.source.registry, kindName);
+    const kind = findSyncedKind(this.source.registry, kindName);
     const { index } = this.source;
     for (const entries of [index.listEntries(kindName), index.listTombstones(kindName)]) {
       for (const [key, { id, revision: at }] of entries) {
@@ -87,19 +91,19 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   }
 }
 
-const CLUSTER_ID_KEY = `${CONFIG}////kuma-cluster-id`;
+const CLUSTER_ID_KEY = `${CONFIG_KIND}////kuma-cluster-id`;
 
-/** Resources that a plain Kuma zone may have: those of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
+/** The resources that a plain Kuma zone may have: those of the index, and the cluster id of this global (docs/reference/kds-wire.md §10.1). */
 export class KumaIndexView extends PeerIndexView {
   override *keys(kind: string): Iterable<ResourceKey> {
-    if (kind === CONFIG) yield CLUSTER_ID_KEY;
+    if (kind === CONFIG_KIND) yield CLUSTER_ID_KEY;
     else yield* super.keys(kind);
   }
 
   override get(key: ResourceKey): OutboundItem | undefined {
     if (key !== CLUSTER_ID_KEY) return super.get(key);
     const encoding = this.source.encoder.encodeWire(
-      clusterConfig(this.source.index.point?.incarnation ?? ''),
+      toClusterConfig(this.source.index.point?.incarnation ?? ''),
       KUMA_DIALECT,
     );
     return encoding.ok ? itemFromBytes(encoding.resource) : undefined;
