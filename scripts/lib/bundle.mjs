@@ -46,6 +46,8 @@ const SHARED = {
   tsconfig: 'tsconfig.json',
   sourcemap: 'linked',
   sourcesContent: false,
+  // What V8 compiled of a script with `import()` cannot be used again (tools/compile-cache.js), and all that is imported so is bundled or CommonJS.
+  supported: { 'dynamic-import': false },
   // A comment with a letter beyond Latin-1 would make V8 keep the whole program at two bytes a character.
   minifyWhitespace: true,
   lineLimit: 160,
