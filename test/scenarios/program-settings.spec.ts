@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { globalConfig, globalHelp, globalSettings } from '../../apps/global/src/config';
 import { kdsCertificateSource } from '../../apps/global/src/kds-options';
 import { zoneConfig, zoneHelp, zoneSettings } from '../../apps/zone/src/config';
+import { restCertificateSource } from '../../apps/control-plane/src/certificates/certificates.module';
+import { checkRanges } from '../../apps/zone/src/address-ranges';
 import { readGlobalAddress } from '../../apps/zone/src/global/global-address';
 import { version } from '../../package.json';
 import { runUntilItEnds, type EndedProgram } from '../support/ended-program';
@@ -26,11 +28,11 @@ function runProcess(app: string, args: readonly string[], env: PlaneEnvironment 
 
 /** The same within this process: what the program does with its arguments and settings before it opens anything. */
 function run(app: string, args: readonly string[], env: PlaneEnvironment = {}): EndedProgram {
-  return runUntilItEnds(() =>
-    app === 'global'
-      ? kdsCertificateSource(globalConfig({ env, args }).values)
-      : readGlobalAddress(zoneConfig({ env, args }).values),
-  );
+  return runUntilItEnds(() => {
+    if (app === 'global') return kdsCertificateSource(globalConfig({ env, args }).values);
+    const { values } = zoneConfig({ env, args });
+    return [readGlobalAddress(values), checkRanges(values), restCertificateSource(values)];
+  });
 }
 
 /** Variables that stand in an environment and that nobody meant for a control plane. */
@@ -183,6 +185,18 @@ it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
     },
     'CAUSEWAY_ZONE_TOKEN and CAUSEWAY_ZONE_TOKEN_FILE: give one of them',
   ],
+  [
+    'a key of REST without its certificate',
+    'zone',
+    { CAUSEWAY_REST_TLS_KEY_FILE: 'x' },
+    'CAUSEWAY_REST_TLS_CERT_FILE and CAUSEWAY_REST_TLS_KEY_FILE must be given together',
+  ],
+  [
+    'a certificate where TLS of REST is off',
+    'zone',
+    { CAUSEWAY_REST_TLS: 'off', CAUSEWAY_REST_TLS_CERT_FILE: 'x', CAUSEWAY_REST_TLS_KEY_FILE: 'y' },
+    'CAUSEWAY_REST_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_REST_TLS is off',
+  ],
 ])('%s is refused in one line', (_, app, own, line) => {
   const zone = app === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east' } : {};
   expect(run(app, [], { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', ...zone, ...own })).toEqual([
@@ -190,4 +204,20 @@ it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
     '',
     `causeway: ${line}\n`,
   ]);
+});
+
+it.each<[string, PlaneEnvironment, RegExp]>([
+  [
+    'a public range',
+    { CAUSEWAY_VIP_RANGE_MESHSERVICE: '8.8.0.0/24' },
+    /CAUSEWAY_VIP_RANGE: .*8\.8\.0\.0\/24 is neither private nor reserved/,
+  ],
+  [
+    'two equal ranges',
+    { CAUSEWAY_VIP_RANGE_MESHSERVICE: '242.0.0.0/8' },
+    /CAUSEWAY_VIP_RANGE: .*242\.0\.0\.0\/8 are the same range/,
+  ],
+])('%s: the zone does not start, and says why', (_, own, message) => {
+  const env = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', CAUSEWAY_ZONE_NAME: 'west', ...own };
+  expect(run('zone', [], env)).toEqual([2, '', expect.stringMatching(message)]);
 });
