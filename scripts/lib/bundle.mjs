@@ -13,6 +13,8 @@ const AGENT = folderOf('agent');
 /** Every program, by its folder in `dist/`. */
 export const PROGRAMS = [...CONTROL_PLANES, COMMAND_LINE, AGENT];
 const OF_AGENT = join('libs', 'agent');
+const PG_STREAM = join('node_modules', 'pg', 'lib', 'stream.js');
+const CLOUDFLARE_CHECK = 'if (isCloudflareRuntime())';
 
 /**
  * Modules of the command line that stay files of their own: gRPC, which most runs do not need and which would double what Node
@@ -46,6 +48,8 @@ const SHARED = {
   tsconfig: 'tsconfig.json',
   sourcemap: 'linked',
   sourcesContent: false,
+  // What V8 compiled of a script with `import()` cannot be used again (tools/compile-cache.js), and all that is imported so is bundled or CommonJS.
+  supported: { 'dynamic-import': false },
   // A comment with a letter beyond Latin-1 would make V8 keep the whole program at two bytes a character.
   minifyWhitespace: true,
   lineLimit: 160,
@@ -140,11 +144,19 @@ function filesIn(root, folders, wanted) {
   );
 }
 
+/** Reads a file of a package; the driver of Postgres without its look for Cloudflare, for which Node loads its whole `fetch` at each start. */
+async function readPackageFile(path) {
+  const source = await readFile(path, 'utf8');
+  if (!path.endsWith(PG_STREAM)) return source;
+  if (!source.includes(CLOUDFLARE_CHECK)) throw new Error(`${path} has no ${CLOUDFLARE_CHECK}`);
+  return source.replace(CLOUDFLARE_CHECK, 'if (false)');
+}
+
 const mapOwnCodeOnly = {
   name: 'map-own-code-only',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, async ({ path }) => ({
-      contents: `${await readFile(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${ONE_POSITION}`,
+      contents: `${await readPackageFile(path)}\n//# sourceMappingURL=data:application/json;base64,${ONE_POSITION}`,
       loader: 'js',
     }));
   },

@@ -1,19 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { globalHelp, globalSettings } from '../../apps/global/src/config';
-import { zoneHelp, zoneSettings } from '../../apps/zone/src/config';
+import { globalConfig, globalHelp, globalSettings } from '../../apps/global/src/config';
+import { kdsCertificateSource } from '../../apps/global/src/kds-options';
+import { zoneConfig, zoneHelp, zoneSettings } from '../../apps/zone/src/config';
+import { restCertificateSource } from '../../apps/control-plane/src/certificates/certificates.module';
+import { checkRanges } from '../../apps/zone/src/address-ranges';
+import { readGlobalAddress } from '../../apps/zone/src/global/global-address';
 import { version } from '../../package.json';
+import { runUntilItEnds, type EndedProgram } from '../support/ended-program';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
+import { unsignedToken } from '../support/zone-token';
 
 const ROOT = resolve(__dirname, '..', '..');
 
-/** What a program that ends by itself says. */
-function run(
-  app: string,
-  args: readonly string[],
-  env: PlaneEnvironment = {},
-): readonly [number | null, string, string] {
+/** What a program that ends by itself says, as a process. */
+function runProcess(app: string, args: readonly string[], env: PlaneEnvironment = {}): EndedProgram {
   const main = ['dist', 'apps', app, 'src', 'main.js'].join('/');
   const { PATH = '', NODE_OPTIONS = '' } = process.env;
   const ran = spawnSync(process.execPath, [main, ...args], {
@@ -22,6 +24,15 @@ function run(
     encoding: 'utf8',
   });
   return [ran.status, ran.stdout, ran.stderr];
+}
+
+/** The same within this process: what the program does with its arguments and settings before it opens anything. */
+function run(app: string, args: readonly string[], env: PlaneEnvironment = {}): EndedProgram {
+  return runUntilItEnds(() => {
+    if (app === 'global') return kdsCertificateSource(globalConfig({ env, args }).values);
+    const { values } = zoneConfig({ env, args });
+    return [readGlobalAddress(values), checkRanges(values), restCertificateSource(values)];
+  });
 }
 
 /** Variables that stand in an environment and that nobody meant for a control plane. */
@@ -50,7 +61,7 @@ describe.each([
   ['zone', zoneSettings, zoneHelp],
 ] as const)('the program %s', (app, settings, help) => {
   it('shows its settings with --help, each with a line, and its version, whatever is configured', () => {
-    const [code, out, err] = run(app, ['--help'], { CAUSEWAY_REST_PORT: 'x' });
+    const [code, out, err] = runProcess(app, ['--help'], { CAUSEWAY_REST_PORT: 'x' });
     expect([code, err]).toEqual([0, '']);
     for (const name of Object.keys(settings)) {
       expect([name, help[name]]).toEqual([name, expect.stringMatching(/\w+ \w+/)]);
@@ -66,7 +77,7 @@ describe.each([
       'causeway: unknown argument --hlep: settings are environment variables, --help lists them\n',
     ]);
     const env = { DATABASE_URL: 'postgres://127.0.0.1:1/x', CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_REST_PROT: '1' };
-    expect(run(app, [], env)).toEqual([
+    expect(runProcess(app, [], env)).toEqual([
       2,
       '',
       'causeway: CAUSEWAY_REST_PROT is not a known environment variable; did you mean CAUSEWAY_REST_PORT?\n',
@@ -133,4 +144,80 @@ describe('control planes among variables that are not theirs', () => {
       Object.keys(ignored).sort().join(', ').slice(0, 900),
     );
   });
+});
+
+it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
+  [
+    'a key without its certificate',
+    'global',
+    { CAUSEWAY_KDS_TLS_KEY_FILE: 'x' },
+    'CAUSEWAY_KDS_TLS_CERT_FILE and CAUSEWAY_KDS_TLS_KEY_FILE must be given together',
+  ],
+  [
+    'a certificate where TLS is off',
+    'global',
+    { CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_TLS_CERT_FILE: 'x', CAUSEWAY_KDS_TLS_KEY_FILE: 'y' },
+    'CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_KDS_TLS is off',
+  ],
+  [
+    'an authority for plain text',
+    'zone',
+    { CAUSEWAY_GLOBAL_ADDRESS: 'grpc://a:1', CAUSEWAY_GLOBAL_CA_FILE: 'x' },
+    'CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port where TLS is configured',
+  ],
+  [
+    'an authority that nothing is verified by',
+    'zone',
+    {
+      CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1',
+      CAUSEWAY_GLOBAL_CA_FILE: 'x',
+      CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: 'true',
+    },
+    'CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: must not be true beside CAUSEWAY_GLOBAL_CA_FILE',
+  ],
+  [
+    'two tokens',
+    'zone',
+    {
+      CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1',
+      CAUSEWAY_ZONE_TOKEN: unsignedToken({ Zone: 'east' }),
+      CAUSEWAY_ZONE_TOKEN_FILE: 'y',
+    },
+    'CAUSEWAY_ZONE_TOKEN and CAUSEWAY_ZONE_TOKEN_FILE: give one of them',
+  ],
+  [
+    'a key of REST without its certificate',
+    'zone',
+    { CAUSEWAY_REST_TLS_KEY_FILE: 'x' },
+    'CAUSEWAY_REST_TLS_CERT_FILE and CAUSEWAY_REST_TLS_KEY_FILE must be given together',
+  ],
+  [
+    'a certificate where TLS of REST is off',
+    'zone',
+    { CAUSEWAY_REST_TLS: 'off', CAUSEWAY_REST_TLS_CERT_FILE: 'x', CAUSEWAY_REST_TLS_KEY_FILE: 'y' },
+    'CAUSEWAY_REST_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_REST_TLS is off',
+  ],
+])('%s is refused in one line', (_, app, own, line) => {
+  const zone = app === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east' } : {};
+  expect(run(app, [], { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', ...zone, ...own })).toEqual([
+    2,
+    '',
+    `causeway: ${line}\n`,
+  ]);
+});
+
+it.each<[string, PlaneEnvironment, RegExp]>([
+  [
+    'a public range',
+    { CAUSEWAY_VIP_RANGE_MESHSERVICE: '8.8.0.0/24' },
+    /CAUSEWAY_VIP_RANGE: .*8\.8\.0\.0\/24 is neither private nor reserved/,
+  ],
+  [
+    'two equal ranges',
+    { CAUSEWAY_VIP_RANGE_MESHSERVICE: '242.0.0.0/8' },
+    /CAUSEWAY_VIP_RANGE: .*242\.0\.0\.0\/8 are the same range/,
+  ],
+])('%s: the zone does not start, and says why', (_, own, message) => {
+  const env = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', CAUSEWAY_ZONE_NAME: 'west', ...own };
+  expect(run('zone', [], env)).toEqual([2, '', expect.stringMatching(message)]);
 });

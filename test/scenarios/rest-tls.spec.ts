@@ -81,16 +81,6 @@ it.each([
     { CAUSEWAY_GRPC_TLS_CERT_FILE: 'x' },
     'CAUSEWAY_GRPC_TLS_CERT_FILE and CAUSEWAY_GRPC_TLS_KEY_FILE must be given together',
   ],
-  [
-    'a key without its certificate',
-    { CAUSEWAY_REST_TLS_KEY_FILE: 'x' },
-    'CAUSEWAY_REST_TLS_CERT_FILE and CAUSEWAY_REST_TLS_KEY_FILE must be given together',
-  ],
-  [
-    'a certificate where TLS is off',
-    { CAUSEWAY_REST_TLS: 'off', CAUSEWAY_REST_TLS_CERT_FILE: 'x', CAUSEWAY_REST_TLS_KEY_FILE: 'y' },
-    'CAUSEWAY_REST_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_REST_TLS is off',
-  ],
 ])('%s is refused in one line', (_, own, line) => {
   const { PATH, NODE_OPTIONS } = process.env;
   const { status, stderr } = spawnSync(process.execPath, ['dist/apps/zone/src/main.js'], {

@@ -1,13 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ProcessMesh } from '../support/process-mesh';
 import { until } from '../support/until';
-import { unsignedToken } from '../support/zone-token';
 import { adminFetch } from '../support/admin-credential';
-
-const ROOT = resolve(__dirname, '..', '..');
 
 interface Issued {
   readonly token: string;
@@ -139,54 +135,4 @@ describe('zones join by their tokens', () => {
     const logs = [...mesh.global.lastLines, ...mesh.zone('east').lastLines].join('\n');
     expect(logs).not.toMatch(/PRIVATE KEY|eyJ[\w-]+\.eyJ/);
   });
-});
-
-it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
-  [
-    'a key without its certificate',
-    'global',
-    { CAUSEWAY_KDS_TLS_KEY_FILE: 'x' },
-    'CAUSEWAY_KDS_TLS_CERT_FILE and CAUSEWAY_KDS_TLS_KEY_FILE must be given together',
-  ],
-  [
-    'a certificate where TLS is off',
-    'global',
-    { CAUSEWAY_KDS_TLS: 'off', CAUSEWAY_KDS_TLS_CERT_FILE: 'x', CAUSEWAY_KDS_TLS_KEY_FILE: 'y' },
-    'CAUSEWAY_KDS_TLS_CERT_FILE and _KEY_FILE have no effect: CAUSEWAY_KDS_TLS is off',
-  ],
-  [
-    'an authority for plain text',
-    'zone',
-    { CAUSEWAY_GLOBAL_ADDRESS: 'grpc://a:1', CAUSEWAY_GLOBAL_CA_FILE: 'x' },
-    'CAUSEWAY_GLOBAL_ADDRESS: must be grpcs://host:port where TLS is configured',
-  ],
-  [
-    'an authority that nothing is verified by',
-    'zone',
-    {
-      CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1',
-      CAUSEWAY_GLOBAL_CA_FILE: 'x',
-      CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: 'true',
-    },
-    'CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: must not be true beside CAUSEWAY_GLOBAL_CA_FILE',
-  ],
-  [
-    'two tokens',
-    'zone',
-    {
-      CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1',
-      CAUSEWAY_ZONE_TOKEN: unsignedToken({ Zone: 'east' }),
-      CAUSEWAY_ZONE_TOKEN_FILE: 'y',
-    },
-    'CAUSEWAY_ZONE_TOKEN and CAUSEWAY_ZONE_TOKEN_FILE: give one of them',
-  ],
-])('%s is refused in one line', (_, app, own, line) => {
-  const zone = app === 'zone' ? { CAUSEWAY_ZONE_NAME: 'east' } : {};
-  const settings = { DATABASE_URL: 'postgres://a@127.0.0.1:1/a', ...zone, ...own };
-  const { status, stderr } = spawnSync(process.execPath, [`dist/apps/${app}/src/main.js`], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...settings },
-    encoding: 'utf8',
-  });
-  expect([status, stderr]).toEqual([2, `causeway: ${line}\n`]);
 });

@@ -68,9 +68,10 @@ async function leaveTraces(store: ResourceStore, { epoch, holder, signal }: Lead
   await store.write(last).catch(() => undefined);
 }
 
-/** What a handler does that computed for too long and then writes, asking nobody whether its term still stands. */
+/** What a handler does that held the event loop for too long and then writes, asking nobody whether its term still stands. */
 async function holdAndWrite(store: ResourceStore, ms: number, term: LeaderTerm | undefined): Promise<void> {
-  for (const end = performance.now() + ms; performance.now() < end;);
+  // Stands still without computing: other tests need the processor.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   const { epoch = 0, holder = '' } = term ?? {};
   const write = { changes: [traceOf({ epoch, holder, n: -2 })], onRefusal: 'abort', fence: { epoch, holder } } as const;
   try {

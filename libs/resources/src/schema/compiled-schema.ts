@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { FieldPath, Violations, type Violation } from '../violation';
 import { shapeViolation } from './received-shape';
 import { isRecord, type Schema } from './schema';
@@ -19,10 +19,13 @@ export interface CompiledSchema<S extends TSchema> {
   readonly validSubset: (value: unknown, at: FieldPath) => ValidSubset;
 }
 
-/** Compiles a TypeBox schema. Call it once and keep the result. */
+/**
+ * Compiles a TypeBox schema. Call it once and keep the result. The code is made at the first check: a program has hundreds of schemas,
+ * needs few of them in its first seconds, and would spend a fifth of its start on the others.
+ */
 export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
-  const validator = Compile(schema);
-  const fits = (value: unknown): value is Static<S> => validator.Check(value);
+  let validator: Validator<Record<never, never>, S> | undefined;
+  const fits = (value: unknown): value is Static<S> => (validator ??= Compile(schema)).Check(value);
   return {
     fits,
     withDefaults: (value) => withDefaults(schema, value),
