@@ -63,7 +63,7 @@ export class KeptSuffixesLoop implements ControlLoop {
 
   constructor(private readonly cp: ControlPlane) {
     this.standing = new DoubleBuffer({
-      empty: () => new Map(),
+      empty: () => new Map<ResourceKey, StandingName>(),
       fill: (names) => this.fill(names),
       apply: (names, { changes }) => {
         for (const { id, key, after } of changes) if (id.kind === SERVICE) setStanding(names, key, after);

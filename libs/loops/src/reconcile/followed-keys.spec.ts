@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { globalIdentity, identityKey, type Resource, type ResourceKey, type Tombstone } from '@causeway/resources';
+import {
+  globalIdentity,
+  identityKey,
+  type JsonObject,
+  type Resource,
+  type ResourceKey,
+  type Tombstone,
+} from '@causeway/resources';
 import { DerivedTable, ResourceIndex, type Derivation, type FillRunner, type IndexReader } from '@causeway/store';
 import { fillAtOnce } from '@causeway/store/testing';
 import { HeldFills } from '../../../../test/support/held-fills';
@@ -18,6 +25,8 @@ const tombstone = (name: string, revision: number): Tombstone => ({
 });
 const keyOf = (name: string): ResourceKey => identityKey(globalIdentity('Mesh', name));
 
+const readTeam = ({ team }: JsonObject): string => (typeof team === 'string' ? team : '');
+
 type Teams = Map<ResourceKey, string>;
 
 /** The team of each Mesh. */
@@ -25,11 +34,11 @@ function teamsIn(index: IndexReader): Derivation<Teams, Keys> {
   return {
     empty: () => new Map(),
     *fill(teams) {
-      for (const { id, spec } of index.ofKind('Mesh')) yield teams.set(identityKey(id), String(spec['team']));
+      for (const { id, spec } of index.ofKind('Mesh')) yield teams.set(identityKey(id), readTeam(spec));
     },
     apply(teams, { changes }) {
       for (const { key, after } of changes) {
-        if (after) teams.set(key, String(after.spec['team']));
+        if (after) teams.set(key, readTeam(after.spec));
         else teams.delete(key);
       }
       return changes.map(({ key }) => key);

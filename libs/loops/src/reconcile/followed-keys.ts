@@ -24,8 +24,11 @@ export function keysOfTable<Change>(
     get hasLoaded() {
       return table.hasLoaded;
     },
-    subscribe: ({ apply }) =>
-      table.subscribe({ reload: () => apply(listAll()), apply: (change) => apply(listKeys(change)) }),
+    subscribe: (follower) =>
+      table.subscribe({
+        reload: () => follower.apply(listAll()),
+        apply: (change) => follower.apply(listKeys(change)),
+      }),
   };
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../tables/policy-source';
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { hasChains, findTrustedMesh, type EnvoyView } from '../views/envoy-view';
-import type { EnvoyResourcesOptions } from './envoy-resources-options';
+import type { AnnouncedTo, EnvoyResourcesOptions } from './envoy-resources-options';
 import { ListedNames } from './listed-names';
 import { BuildTargets } from '../views/build-targets';
 import * as names from '../names/resource-names';
@@ -385,22 +385,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const name of destinations) this.lists.destinationChanged(name);
   }
 
-  /**
-   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `group`: only the proxies of
-   * this Dataplane are notified.
-   */
   private tell(
     type: string,
     changed: readonly string[],
-    {
-      view,
-      group = view && this.findGroup(view),
-      since = this.revision,
-    }: {
-      readonly view?: EnvoyView;
-      readonly group?: string | undefined;
-      readonly since?: number;
-    },
+    { view, group = view && this.findGroup(view), since = this.revision }: AnnouncedTo,
   ): void {
     if (!view && group === undefined) this.shared.touch(type, changed);
     const target = { ...(view && { view }), ...(group !== undefined && { group }) };
