@@ -2,10 +2,10 @@
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-state';
+export { FollowedKeys, keysOfTable, RESCAN, type KeySource, type StaleKeyList } from './reconcile/followed-keys';
 export {
   KeyedLoop,
   NO_KEYS,
-  RESCAN,
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,

@@ -18,5 +18,5 @@ export { DEFAULT_MESH_OWNER, Meshes, type MeshMismatch, type MeshState, type Zon
 export { FollowedPolicies } from './policies/followed-policies';
 export { PendingKinds } from './pending-kinds';
 export { PendingMeshes } from './pending-meshes';
-export { FollowedRoutes, type RoutesChange } from './routes/followed-routes';
+export { FollowedRoutes } from './routes/followed-routes';
 export { MeshRoutes } from './routes/mesh-routes';

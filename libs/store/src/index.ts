@@ -24,7 +24,13 @@ export {
 export { ResourceIndex, type IndexChange, type IndexEvent, type IndexReader } from './resource-index';
 export { followStore, waitUntilReached, waitUntilCaughtUp } from './follow-store';
 export { DoubleBuffer, type Derivation } from './derived/derivation';
-export { DerivedTable, fillInSlices, type FillRunner } from './derived/derived-table';
+export {
+  DerivedTable,
+  fillInSlices,
+  type FillRunner,
+  type FollowedTable,
+  type Follower,
+} from './derived/derived-table';
 export { followIndex, type IndexedState } from './derived/follow-index';
 export {
   type SessionOpening,

@@ -13,4 +13,4 @@ export { MemoryProxySessions } from './memory/memory-proxy-sessions';
 export { MemoryAgentLeases } from './memory/memory-agent-leases';
 export { MemoryLease } from './memory/memory-lease';
 export type { IndexListener } from '../src/resource-index';
-export { fillAtOnce } from './fill-at-once';
+export { fillAtOnce, noteInto } from './fill-at-once';

@@ -1,3 +1,3 @@
 export { formatTypeUrl } from '../src/resources/any';
 export { type AdsForm, decodeRequest } from '../src/server/ads-messages';
-export { CHUNK_BYTES } from '../src/server/subscription';
+export { CHUNK_BYTES } from '../src/server/push';

@@ -194,6 +194,45 @@ describe('a delta stream', () => {
     expect((await proxy.response(before + 4)).typeUrl).toBe(routes);
   });
 
+  it('gets a changed listener though its clusters are never at rest, and each after the clusters that it names', async () => {
+    plane.source.put(Cluster, { name: 'c-0' });
+    plane.source.put(Listener, { ...listening('l'), statPrefix: 'c-0' }, listening('other'));
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: cluster });
+    proxy.ack(await proxy.response(0));
+    proxy.send({ typeUrl: listener });
+    proxy.ack(await proxy.response(1));
+    proxy.send({ typeUrl: routes, resourceNamesSubscribe: ['none'] });
+    proxy.ack(await proxy.response(2));
+    const acked = new Set(['c-0']);
+    let rounds = 0;
+    // Once, as an operator does.
+    plane.source.put(Listener, { ...listening('other'), statPrefix: 'c-0' });
+    const next = (): void => {
+      rounds += 1;
+      plane.source.put(Cluster, { name: `c-${rounds}` });
+      // As each new service does.
+      plane.source.put(Listener, { ...listening('l'), statPrefix: `c-${rounds}` });
+    };
+    next();
+    const sentAfter: number[] = [];
+    for (let seen = 3; rounds < 12; seen++) {
+      const response = await proxy.response(seen);
+      if (response.typeUrl === listener) {
+        sentAfter.push(rounds);
+        for (const { resource } of response.resources)
+          expect(acked).toContain(Listener.decode(resource?.value ?? Buffer.alloc(0)).statPrefix);
+      } else {
+        // An ack is always outstanding: more has changed before each.
+        next();
+        for (const name of names(response)) acked.add(name);
+      }
+      proxy.ack(response);
+    }
+    expect(sentAfter[0]).toBeLessThanOrEqual(4);
+    expect(sentAfter.length).toBeGreaterThanOrEqual(4);
+  });
+
   it('loses what goes in the reverse order', async () => {
     const gone = [
       ...plane.source.put(Cluster, eds('a')),

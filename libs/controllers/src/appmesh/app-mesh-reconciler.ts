@@ -21,15 +21,16 @@ import {
   type ResourceKey,
 } from '@causeway/resources';
 import { routeKinds } from '@causeway/routing';
-import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import {
   KeyedLoop,
+  keysOfTable,
   NO_KEYS,
+  type ControlLoop,
   type KeyedReconciler,
   type Keys,
+  type KeySource,
   type ReconcileResult,
-  type ControlLoop,
 } from '@causeway/loops';
 import { GeneratedObjects } from './generated-objects';
 import { listFrontends, sourcesNamed, unnamedCondition } from './hostname-condition';
@@ -65,6 +66,7 @@ const isSource = (kind: string): boolean => sourceKinds.some((known) => known ==
  */
 class AppMeshReconciler implements KeyedReconciler {
   readonly name = 'app-mesh';
+  readonly sources: readonly KeySource[];
   private table = new AppMeshTable();
   private readonly objects: GeneratedObjects;
   /** Keys of sources that were touched and are not compiled yet; each is queued. */
@@ -76,17 +78,15 @@ class AppMeshReconciler implements KeyedReconciler {
 
   constructor(private readonly options: AppMeshOptions) {
     this.objects = new GeneratedObjects(options.cp);
-  }
-
-  /** Takes note of changed bindings until the returned function is called. */
-  follow(): () => void {
-    return this.options.routes.subscribe((change) => {
-      const moved =
-        change === 'reloaded'
-          ? [...this.objects.sources()]
-          : change.routes.flatMap((key) => [...this.objects.listSources(key)]);
-      for (const key of moved) this.stale.add(key);
-    });
+    const { objects } = this;
+    const listSources = (keys: Keys): Keys => keys.flatMap((key) => [...objects.listSources(key)]);
+    this.sources = [
+      keysOfTable(
+        options.routes,
+        ({ routes }) => listSources(routes),
+        () => [...objects.sources()],
+      ),
+    ];
   }
 
   *seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
@@ -170,7 +170,7 @@ class AppMeshReconciler implements KeyedReconciler {
     if (!source || !compiled || !isMadeHere(source, cp)) return undefined;
     const generated = compiled.rules.filter(({ id }) => routeKinds.some((kind) => kind === id.kind));
     const keys = generated.map(({ id }) => identityKey(id));
-    const routed = routes.hasLoaded ? routedCondition(keys, routes.table, source.generation) : undefined;
+    const routed = routedCondition(keys, routes.table, source.generation);
     const found = this.objects.objectsFrom(key).map((object) => index.byIdentityKey(object));
     const taken = nameTakenCondition(found, source.generation);
     const unnamed = this.findUnnamed(source, compiled, index);
@@ -225,10 +225,8 @@ function isSameMember(a: Resource, b: Resource): boolean {
 /** The loops of App Mesh for one term, which ends with `signal`: what keeps names at an upgrade, then objects and conditions. */
 export function createAppMeshLoops(
   options: Omit<AppMeshOptions, 'kept'>,
-  { signal }: { readonly signal: AbortSignal },
+  term: { readonly signal: AbortSignal },
 ): readonly ControlLoop[] {
   const kept = new KeptSuffixesLoop(options.cp);
-  const reconciler = new AppMeshReconciler({ ...options, kept });
-  onAbort(signal, reconciler.follow());
-  return [kept, new KeyedLoop(reconciler)];
+  return [kept, new KeyedLoop(new AppMeshReconciler({ ...options, kept }), term)];
 }

@@ -5,15 +5,25 @@ import {
   computedLabels,
   isJsonArray,
   isJsonObject,
+  identityKey,
   Label,
   labelValue,
   ownZone,
   type ControlPlane,
   type Identity,
   type Resource,
+  type ResourceKey,
 } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
-import type { Change, IndexEvent, IndexReader, MetadataEntry, PutChange, WriteResult } from '@causeway/store';
+import {
+  DoubleBuffer,
+  type Change,
+  type IndexEvent,
+  type IndexReader,
+  type MetadataEntry,
+  type PutChange,
+  type WriteResult,
+} from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** The note that says that names of App Mesh are under the suffixes of their mesh here. */
@@ -21,8 +31,18 @@ const NOTE_AREA = 'app-mesh-suffixes';
 const NOTE_KEY = 'kept';
 /** The name of what keeps the names that stood at the upgrade. */
 const NAME = 'kept-at-upgrade';
+const SERVICE = 'MeshService';
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
+
+/** A name of App Mesh that a generated service has. */
+interface StandingName {
+  readonly mesh: string;
+  readonly namespace: string;
+  readonly hostname: string;
+}
+/** By the key of the service. */
+type StandingNames = Map<ResourceKey, StandingName>;
 
 /**
  * Keeps, once for each store, the names of VirtualServices that stood when names came under suffixes: a MeshNaming for each mesh, with the
@@ -32,7 +52,8 @@ const CHANGES_PER_PLAN = 500;
 export class KeptSuffixesLoop implements ControlLoop {
   readonly name = 'app-mesh-kept-suffixes';
   readonly noteArea = NOTE_AREA;
-  private readonly walk = new SlicedWork();
+  private readonly standing: DoubleBuffer<StandingNames, undefined>;
+  private readonly collecting = new SlicedWork();
   private readonly suffixes = new Map<string, Map<string, number>>();
   private index: IndexReader | undefined;
   private settled = false;
@@ -40,7 +61,16 @@ export class KeptSuffixesLoop implements ControlLoop {
   private creations: PutChange[] | undefined;
   private isStale = false;
 
-  constructor(private readonly cp: ControlPlane) {}
+  constructor(private readonly cp: ControlPlane) {
+    this.standing = new DoubleBuffer({
+      empty: () => new Map<ResourceKey, StandingName>(),
+      fill: (names) => this.fill(names),
+      apply: (names, { changes }) => {
+        for (const { id, key, after } of changes) if (id.kind === SERVICE) setStanding(names, key, after);
+        return undefined;
+      },
+    });
+  }
 
   /** Whether names are under the suffixes of their mesh here. */
   get isSettled(): boolean {
@@ -57,17 +87,19 @@ export class KeptSuffixesLoop implements ControlLoop {
     this.pending = undefined;
     this.creations = undefined;
     this.suffixes.clear();
-    this.walk.begin(this.settled ? [] : this.standing(index));
+    this.collecting.begin(this.settled ? [] : this.collect(index));
   }
 
-  observe({ changes }: IndexEvent): void {
+  observe(event: IndexEvent): void {
+    const { changes } = event;
+    if (!this.settled) this.standing.apply(event);
     if (changes.some(({ id }) => id.kind === MeshNaming.name)) this.isStale = true;
   }
 
   plan(): LoopPlan | undefined {
     const { index } = this;
     if (!index) return undefined;
-    if (!this.settled) return this.walk.advance() ? this.keep() : { changes: [], more: true };
+    if (!this.settled) return this.collecting.advance() ? this.keep() : { changes: [], more: true };
     if (!this.isStale) return undefined;
     this.isStale = false;
     const changes = this.cp.role === 'zone' ? handedOver(index, this.cp) : [];
@@ -89,13 +121,15 @@ export class KeptSuffixesLoop implements ControlLoop {
     return { changes, notes: [{ area: NOTE_AREA, key: NOTE_KEY, value: { meshes: this.suffixes.size } }] };
   }
 
-  /** Collects the suffixes of the names that stand, one service a step. */
-  private *standing(index: IndexReader): Generator<unknown> {
-    for (const service of index.ofKind('MeshService')) {
+  private *fill(names: StandingNames): Generator<unknown> {
+    for (const service of this.index?.ofKind(SERVICE) ?? []) yield setStanding(names, identityKey(service.id), service);
+  }
+
+  /** Collects the suffixes of the names that stand, one name a step. */
+  private *collect(index: IndexReader): Generator<unknown> {
+    yield* this.standing.refill();
+    for (const { mesh, namespace, hostname } of this.standing.table.values()) {
       yield;
-      const hostname = standingName(service);
-      if (hostname === undefined) continue;
-      const { mesh, namespace } = service.id;
       if (otherGiver(index, { mesh, hostname }, this.cp)) continue;
       const suffix = suffixFor(hostname, namespace);
       if (suffix === undefined || !isCovered(new Set([suffix]), hostname, namespace)) continue;
@@ -103,6 +137,12 @@ export class KeptSuffixesLoop implements ControlLoop {
       this.suffixes.set(mesh, counts.set(suffix, (counts.get(suffix) ?? 0) + 1));
     }
   }
+}
+
+function setStanding(names: StandingNames, key: ResourceKey, service: Resource | undefined): void {
+  const hostname = service && standingName(service);
+  if (!service || hostname === undefined) names.delete(key);
+  else names.set(key, { mesh: service.id.mesh, namespace: service.id.namespace, hostname });
 }
 
 /** The name at App Mesh that a generated service has as its hostname; undefined where it has none. */

@@ -14,7 +14,6 @@ import {
   type Violation,
   type ResourceKey,
 } from '@causeway/resources';
-import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { ApplyProgress, ProgressSource } from '../progress/apply-progress';
 import { KeyedLoop, NO_KEYS, type ControlLoop, type Keys } from '@causeway/loops';
@@ -37,7 +36,7 @@ import {
   type PolicyConditions,
 } from './policy-conditions';
 import { policyRequirement, type PolicyRequirement } from './policy-requirement';
-import { keysOfPolicies, type PolicyChangeSource } from './policy-source';
+import { keysOfPolicies, type PolicyChangeSource } from './reported-policies';
 import { StatusMessageLimit } from './status-message-limit';
 
 /** Zones learn in this time of a change of another resource that brought a policy into force, ms: the policy's own revision does not show it. */
@@ -209,8 +208,9 @@ class PolicyStatusLoop extends KeyedLoop {
   constructor(
     reconciler: StatusReconciler,
     private readonly planner: PolicyStatusPlanner,
+    term: { readonly signal: AbortSignal },
   ) {
-    super(reconciler);
+    super(reconciler, term);
   }
 
   get counts(): ReadonlyMap<string, number> {
@@ -224,15 +224,14 @@ class PolicyStatusLoop extends KeyedLoop {
  */
 export function createPolicyStatusLoop(
   options: PolicyStatusOptions,
-  { signal }: { readonly signal: AbortSignal },
+  term: { readonly signal: AbortSignal },
 ): KeyedLoop {
   const { policies, progress, kuma, patience: reportTimes } = options;
   const planner = new PolicyStatusPlanner(options);
   const unsupported = progress?.unsupported;
   const sources = [keysOfPolicies(policies)];
   const reconciler = new StatusReconciler({ planner, sources, progress, unsupported, kuma, reportTimes });
-  onAbort(signal, reconciler.follow());
-  return new PolicyStatusLoop(reconciler, planner);
+  return new PolicyStatusLoop(reconciler, planner, term);
 }
 
 /** Returns the number of policies made on this control plane, by the reason of their condition `Enforced`. */

@@ -1,10 +1,20 @@
-import { evaluatePolicy } from '@causeway/policies';
+import { keysOfTable, type KeySource } from '@causeway/loops';
+import { evaluatePolicy, type PolicyChangeSet, type PolicyTable } from '@causeway/policies';
 import { identityKey } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { FollowedTable, IndexReader } from '@causeway/store';
 import type { ReportedResources } from '../progress/progress-reporter';
 import { computeRank } from './policy-conditions';
 import { policyRequirement, shippedKind } from './policy-requirement';
-import { keysOfPolicies, type PolicyChangeSource } from './policy-source';
+
+/** The policies of a process: the table, and what a change affects. */
+export interface PolicyChangeSource extends FollowedTable<PolicyChangeSet> {
+  readonly table: PolicyTable;
+}
+
+/** Announces the policies whose scopes, or what holds there, may have changed. */
+export function keysOfPolicies(policies: FollowedTable<PolicyChangeSet>): KeySource {
+  return keysOfTable(policies, (change) => change.policies);
+}
 
 /** Returns the global's policies as a zone reports them: those of the kinds that proxies enforce. */
 export function reportedPolicies(policies: PolicyChangeSource, index: IndexReader): ReportedResources {

@@ -11,12 +11,10 @@ import {
   type Resource,
   type ResourceKey,
 } from '@causeway/resources';
-import { onAbort } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
-import type { ControlLoop, LoopPlan } from '@causeway/loops';
+import { FollowedKeys, RESCAN, type ControlLoop, type KeySource, type LoopPlan } from '@causeway/loops';
 import type { ApplyProgress, ApplyRequirement } from './apply-progress';
-import { FollowedKeys, type ChangedKeySource } from './followed-keys';
 import { formatUnsupported, formatWaiting } from './progress-text';
 import { ProxyProgress } from './proxy-progress';
 import { NONE_UNSUPPORTED } from './unsupported-proxies';
@@ -49,7 +47,7 @@ interface ReceivedPosition {
 export interface ReportedResources {
   readonly kinds: readonly string[];
   /** Announces those that came into force differently. */
-  readonly changes: ChangedKeySource;
+  readonly changes: KeySource;
   /** Undefined where no proxy of the zone has to apply a resource. */
   findRequirement(resource: Resource): ApplyRequirement | undefined;
   /** It matters also when proxies that do not support a resource connect after all others have applied it. */
@@ -73,7 +71,7 @@ export function routeInsightId(zone: string): Identity {
  * Reports to the global what the zone's proxies have applied of its routes and policies: of each kind the revision of the global's log
  * up to which all proxies have applied all, and counts of those that changed last. While none changes it writes nothing.
  */
-export class ProgressReporter implements ControlLoop {
+class ProgressReporter implements ControlLoop {
   readonly name = 'route-progress';
   private index: IndexReader | undefined;
   private readonly followed: FollowedKeys;
@@ -91,15 +89,14 @@ export class ProgressReporter implements ControlLoop {
   private readAt: number | undefined;
   private nextPoll = 0;
 
-  constructor(private readonly options: ProgressReporterOptions) {
+  constructor(
+    private readonly options: ProgressReporterOptions,
+    term: { readonly signal: AbortSignal },
+  ) {
     this.progress = new ProxyProgress(options.proxies);
     this.unsupported = new UnsupportedWatch(this.progress);
-    this.followed = new FollowedKeys(options.reported.map(({ changes }) => changes));
-  }
-
-  /** Follows what changes until the returned function is called. */
-  follow(): () => void {
-    return this.followed.follow();
+    const sources = options.reported.map(({ changes }) => changes);
+    this.followed = new FollowedKeys(sources, term);
   }
 
   reset(index: IndexReader): void {
@@ -147,8 +144,11 @@ export class ProgressReporter implements ControlLoop {
   }
 
   private takeFollowed(index: IndexReader): void {
-    if (this.followed.takeReload()) this.expectAll();
-    for (const key of this.followed.takeKeys()) {
+    for (const key of this.followed.take()) {
+      if (key === RESCAN) {
+        this.expectAll();
+        continue;
+      }
       const resource = index.byIdentityKey(key);
       if (resource && this.findReported(resource.id.kind)) this.expect(resource);
     }
@@ -306,9 +306,7 @@ function namesField(names: readonly string[]): JsonObject {
 /** Returns the report of a zone with a global as a control loop for one term, which ends with `signal`. */
 export function createProgressReporter(
   options: ProgressReporterOptions,
-  { signal }: { readonly signal: AbortSignal },
-): ProgressReporter {
-  const reporter = new ProgressReporter(options);
-  onAbort(signal, reporter.follow());
-  return reporter;
+  term: { readonly signal: AbortSignal },
+): ControlLoop {
+  return new ProgressReporter(options, term);
 }

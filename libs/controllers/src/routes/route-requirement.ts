@@ -1,10 +1,10 @@
+import { keysOfTable, type KeySource } from '@causeway/loops';
 import type { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 import { routeKinds, type RouteKind } from '@causeway/routing';
 import type { ProxyScope, RequiredFeatures } from '../progress/apply-progress';
 import type { ReportedResources } from '../progress/progress-reporter';
 import type { ZoneDataplaneMode } from '../progress/dataplane-modes';
-import { keysOfTable, type ChangedKeySource } from '../progress/followed-keys';
 
 /** The kinds of routes that a proxy of each dataplane mode applies. */
 const SUPPORTED_KINDS: Readonly<Record<ZoneDataplaneMode, readonly RouteKind[]>> = {
@@ -30,7 +30,7 @@ function featuresOfKind(kind: RouteKind): RequiredFeatures {
 }
 
 /** Announces the routes whose binding may have changed. */
-export function keysOfRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscribe'>): ChangedKeySource {
+export function keysOfRoutes(routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscribe'>): KeySource {
   return keysOfTable(routes, (change) => change.routes);
 }
 

@@ -1,7 +1,8 @@
 import { findCondition, identityKey, withCondition, type Resource, type ResourceKey } from '@causeway/resources';
 import type { Change, IndexChange } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
-import { NO_KEYS, type RESCAN } from '@causeway/loops';
+import { ListenedTable } from '../../../../test/support/listened-table';
+import { keysOfTable, NO_KEYS, type RESCAN } from '@causeway/loops';
 import {
   createStatusLoop,
   type StatusLoopOptions,
@@ -174,20 +175,14 @@ describe('a status loop', () => {
   });
 
   it('waits anew for what a table announces, and walks the index after a reload', async () => {
-    let announce: (keys: readonly ResourceKey[] | 'all') => void = () => undefined;
-    const source = {
-      hasLoaded: true,
-      subscribe: (listener: typeof announce) => {
-        announce = listener;
-        return () => undefined;
-      },
-    };
+    const table = new ListenedTable<readonly ResourceKey[]>();
+    const source = keysOfTable(table, (keys) => keys);
     await lead({ sources: [source] });
     await pass(12);
     const [first] = planner.planned;
     await harness.write(put(idOf('Mesh', 'default', { zone: '', mesh: '' }), {}));
-    announce([WEB]);
     planner.forgotten.length = 0;
+    table.announce([WEB]);
     await pass(1);
     expect(planner.forgotten).toEqual([WEB]);
     const last = planner.planned.at(-1);
@@ -195,10 +190,10 @@ describe('a status loop', () => {
     expect(last?.mayReport).toBe(false);
     planner.applied = 2;
     await pass(5);
-    announce('all');
+    table.reload();
     expect(await plans(() => pass(1))).toBe(1);
-    source.hasLoaded = false;
-    announce([WEB]);
+    table.hasLoaded = false;
+    table.announce([WEB]);
     expect(await plans(() => pass(1))).toBe(0);
   });
 

@@ -1,9 +1,17 @@
 import { identityKey, type Resource, type ResourceKey } from '@causeway/resources';
-import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import type { ProgressSource, UnsupportedChanges } from '../progress/apply-progress';
-import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
-import { FollowedKeys, type ChangedKeySource } from '../progress/followed-keys';
+import {
+  KeyedLoop,
+  keysOfTable,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type KeySource,
+  type ReconcileResult,
+  type StaleKeyList,
+} from '@causeway/loops';
 
 /** A pending status is planned again after so long, ms: more and more seldom while it stays pending. */
 const POLL_INTERVAL = 1_000;
@@ -60,7 +68,7 @@ export interface StatusPlanner {
   /** Whether this control plane writes the status of a resource. */
   writes(resource: Resource): boolean;
   /** The keys whose status a change of the index makes stale by itself. Does no I/O. */
-  listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[];
+  listKeys(change: IndexChange): StaleKeyList;
   /** The keys of resources that a change of the index brings into force differently: they are waited for anew. */
   affectedBy?(change: IndexChange): Iterable<ResourceKey>;
   /** Plans one status; without a change where it is up to date. */
@@ -76,9 +84,9 @@ export interface StatusPlanner {
 export interface StatusLoopOptions {
   readonly planner: StatusPlanner;
   /** They announce which resources come into force differently, and follow the index since before the loop did. */
-  readonly sources?: readonly ChangedKeySource[];
+  readonly sources?: readonly KeySource[];
   /** Asked once a second: the keys of which something outside the index has changed. */
-  readonly takeOutside?: () => readonly (ResourceKey | typeof RESCAN)[];
+  readonly takeOutside?: () => StaleKeyList;
   /** Pending statuses are planned again when its version changes. */
   readonly progress?: Pick<ProgressSource, 'version' | 'kumaZones'> | undefined;
   /** Resources that other proxies than before do not support are planned again. */
@@ -101,7 +109,7 @@ interface Wait {
 export class StatusReconciler implements KeyedReconciler {
   readonly name: string;
   readonly looksOutside = true;
-  private readonly followed: FollowedKeys;
+  readonly sources: readonly KeySource[];
   private readonly waits = new Map<ResourceKey, Wait>();
   private readonly pending = new Set<ResourceKey>();
   private index: IndexReader | undefined;
@@ -110,11 +118,7 @@ export class StatusReconciler implements KeyedReconciler {
 
   constructor(private readonly options: StatusLoopOptions) {
     this.name = options.planner.name;
-    this.followed = new FollowedKeys(options.sources ?? []);
-  }
-
-  follow(): () => void {
-    return this.followed.follow();
+    this.sources = (options.sources ?? []).map((source) => keysOfTable(source, (keys) => this.waitAnew(keys)));
   }
 
   *seed(index: IndexReader): Iterable<Keys> {
@@ -127,23 +131,20 @@ export class StatusReconciler implements KeyedReconciler {
       for (const resource of index.ofKind(kind)) yield planner.writes(resource) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  listKeys(change: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
+  listKeys(change: IndexChange): StaleKeyList {
     const { planner } = this.options;
-    this.followed.add(planner.affectedBy?.(change) ?? NO_KEYS);
-    return planner.listKeys(change);
+    const affected = this.waitAnew([...(planner.affectedBy?.(change) ?? NO_KEYS)]);
+    return [...affected, ...planner.listKeys(change)];
   }
 
   derivedKeys(): Keys {
-    const announced = this.followed.takeKeys();
-    for (const key of announced) this.forget(key);
-    return [...announced, ...(this.options.kuma?.takeSaid() ?? NO_KEYS)];
+    return this.options.kuma?.takeSaid() ?? NO_KEYS;
   }
 
-  outsideKeys(): readonly (ResourceKey | typeof RESCAN)[] {
+  outsideKeys(): StaleKeyList {
     const { takeOutside, unsupported } = this.options;
     const outside = takeOutside?.() ?? NO_KEYS;
-    const isReloaded = this.followed.takeReload();
-    if (this.haveKumaZonesChanged() || isReloaded) return [RESCAN];
+    if (this.haveKumaZonesChanged()) return [RESCAN];
     if (!this.hasProgressed()) return outside;
     return [...outside, ...this.pending, ...(unsupported?.takeChanged() ?? NO_KEYS)];
   }
@@ -157,7 +158,7 @@ export class StatusReconciler implements KeyedReconciler {
       return undefined;
     }
     // It is planned once everything is known.
-    if (planner.isReady === false || !this.followed.hasLoaded) return undefined;
+    if (planner.isReady === false) return undefined;
     const plan = planner.plan(resource, { index, now, wait: () => this.computeWait(key, now) });
     const wait = this.waits.get(key);
     if (wait && plan.isReport === true) wait.reportedAt = now;
@@ -168,6 +169,12 @@ export class StatusReconciler implements KeyedReconciler {
     this.pending.add(key);
     const pause = Math.min(Math.max(POLL_INTERVAL, (now - (wait?.from ?? now)) / 4), MAX_POLL_INTERVAL);
     return { change: plan.change, dueAt: Math.min(now + pause, plan.dueAt ?? Infinity) };
+  }
+
+  /** They came into force differently. */
+  private waitAnew(keys: StaleKeyList): StaleKeyList {
+    for (const key of keys) if (key !== RESCAN) this.forget(key);
+    return keys;
   }
 
   private forget(key: ResourceKey): void {
@@ -201,8 +208,6 @@ export class StatusReconciler implements KeyedReconciler {
 }
 
 /** Returns the status loop of a planner for one term, which ends with `signal`. */
-export function createStatusLoop(options: StatusLoopOptions, { signal }: { readonly signal: AbortSignal }): KeyedLoop {
-  const reconciler = new StatusReconciler(options);
-  onAbort(signal, reconciler.follow());
-  return new KeyedLoop(reconciler);
+export function createStatusLoop(options: StatusLoopOptions, term: { readonly signal: AbortSignal }): KeyedLoop {
+  return new KeyedLoop(new StatusReconciler(options), term);
 }

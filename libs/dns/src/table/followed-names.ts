@@ -48,7 +48,7 @@ export class FollowedNames implements Names {
     const run = fillInSlices({ clock, logger, failure: 'the names of services cannot be read' });
     this.derived = new DerivedTable({ index, run, derivation: this.derivation() });
     ({ table: this.table, authority: this.authority } = this.derived.served);
-    this.derived.subscribe(() => this.changed());
+    this.derived.subscribe({ reload: () => this.changed(), apply: () => this.changed() });
     if (this.derived.hasLoaded) this.changed();
   }
 

@@ -1,13 +1,13 @@
 import type { PolicyChangeSet, Policy } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { FollowedTable, IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
 import type { EffectiveKumaPolicies, EffectiveKumaPolicy, KumaRuleTarget } from './request-policies';
 
 type PolicyPredicate = (policy: Policy) => boolean;
 
 /** The policies of this replica, of the same index: a FollowedPolicies. */
-export interface PoliciesSource {
+export interface PoliciesSource extends FollowedTable<PolicyChangeSet> {
   readonly table: {
     effectiveOfRule(kind: string, at: KumaRuleTarget, isMeant?: PolicyPredicate): EffectiveKumaPolicy | undefined;
     effectiveOfBackend(
@@ -17,8 +17,6 @@ export interface PoliciesSource {
     ): EffectiveKumaPolicy | undefined;
     listConsumers(frontend: Identity): readonly string[];
   };
-  readonly hasLoaded: boolean;
-  subscribe(listener: (change: PolicyChangeSet | 'reloaded') => void): () => void;
 }
 
 /** What the policies come to that the global sends to zones: those of a zone hold there alone. */

@@ -1,6 +1,6 @@
 import { findChangingIds } from '@causeway/identity';
 import { IdentityPathState } from '@causeway/kinds';
-import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PolicyChangeSet } from '@causeway/policies';
 import {
   identityKey,
@@ -11,10 +11,20 @@ import {
   type Resource,
   type ResourceKey,
 } from '@causeway/resources';
-import { onAbort } from '@causeway/runtime';
+import type { ChangeSet } from '@causeway/routing';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
-import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
+import {
+  KeyedLoop,
+  keysOfTable,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type KeySource,
+  type ReconcileResult,
+  type StaleKeyList,
+} from '@causeway/loops';
 import { kumaService, findProtocol } from '../routes/kuma-services';
 import { effectiveOfGlobal, type PoliciesSource } from './effective-of-global';
 import { KumaServerTable } from './kuma-servers';
@@ -43,6 +53,7 @@ export interface KumaPoliciesOptions {
 
 const SERVICES: readonly string[] = ['MeshService', 'MeshMultiZoneService'];
 const KINDS = Object.keys(kumaPolicyKinds).filter(isKumaPolicyKind);
+const REQUEST_KINDS: readonly KumaPolicyKind[] = ['MeshTimeout', 'MeshRetry'];
 const OF_REQUESTS: readonly string[] = [TimeoutPolicy.kind, RetryPolicy.kind];
 const KEPT = 'its label keeps it from sync';
 const SAME_NAMES = 'several services may have its name: each zone takes its own first';
@@ -67,6 +78,7 @@ interface Made {
 export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   readonly name = 'kuma-policies';
   readonly looksOutside = true;
+  readonly sources: readonly KeySource[];
   private readonly made = new Map<ResourceKey, Made>();
   private readonly servers = new KumaServerTable();
   /** Empty without zones of Kuma: nothing is sent then, and the first of them costs all. */
@@ -78,23 +90,18 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   private pending: Set<ResourceKey> | undefined;
   /** Of which policies it was asked while that was not known. */
   private readonly asked = new Set<ResourceKey>();
+  /** Keys that `reconcile` made stale. */
   private moved = new Set<ResourceKey>();
-  private isReloaded = false;
   private zones: readonly string[] | undefined;
   private defaults: ReadonlyMap<string, 'Allow' | 'Deny'> = new Map();
   private lookedAt = '';
   private index: IndexReader | undefined;
 
-  constructor(private readonly options: KumaPoliciesOptions) {}
-
-  /** Takes note of changed policies and routes until the returned function is called. */
-  follow(): () => void {
-    const { routes, policies } = this.options;
-    const ends = [
-      routes.subscribe((change) => this.noteRoutes(change)),
-      policies.subscribe((change) => this.note(change)),
+  constructor(private readonly options: KumaPoliciesOptions) {
+    this.sources = [
+      keysOfTable(options.routes, (change) => this.keysOfRoutes(change)),
+      keysOfTable(options.policies, (change) => this.keysOfPolicies(change)),
     ];
-    return () => ends.forEach((end) => end());
   }
 
   findReason(key: ResourceKey): string | undefined {
@@ -138,12 +145,12 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
         yield isMadeOfPolicies(resource) ? this.wait([identityKey(resource.id)]) : NO_KEYS;
   }
 
-  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange, index: IndexReader): StaleKeyList {
     if (isKumaPolicyKind(id.kind)) return id.zone === '' ? [key] : NO_KEYS;
     if (id.kind === 'Mesh') return [this.file('MeshTimeout', id)];
     if (id.kind === IdentityPathState.name) {
-      if (!jsonEqual(readChange(before), readChange(after))) this.moveServices(id.mesh, ['MeshTrafficPermission']);
-      return NO_KEYS;
+      const isSame = jsonEqual(readChange(before), readChange(after));
+      return isSame ? NO_KEYS : this.keysInMesh(id.mesh, ['MeshTrafficPermission']);
     }
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
     const isUnchanged = before !== undefined && after !== undefined && isSame(before, after);
@@ -164,18 +171,16 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     return [...moved];
   }
 
-  outsideKeys(): readonly (typeof RESCAN)[] {
+  outsideKeys(): StaleKeyList {
     const zones = this.options.zones();
-    const isMoved = this.isReloaded || (zones !== undefined && this.zones?.join(' ') !== zones.join(' '));
-    this.isReloaded = false;
+    const isMoved = zones !== undefined && this.zones?.join(' ') !== zones.join(' ');
     if (zones) this.zones = zones;
     return this.haveDefaultsMoved() || isMoved ? [RESCAN] : [];
   }
 
   reconcile(key: ResourceKey, index: IndexReader): ReconcileResult | undefined {
-    const { routes, policies } = this.options;
     const { zones } = this;
-    if (!zones || !routes.hasLoaded || !policies.hasLoaded) return undefined;
+    if (!zones) return undefined;
     this.pending?.delete(key);
     const held = index.byIdentityKey(key);
     const made = this.made.get(key);
@@ -239,35 +244,35 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     if (resource) this.moved.add(this.file('MeshTimeout', resource.id));
   }
 
-  private note(change: PolicyChangeSet | 'reloaded'): void {
-    if (change === 'reloaded') {
-      this.isReloaded = true;
-      return;
-    }
-    for (const { kind, frontend } of change.rules)
-      if (OF_REQUESTS.includes(kind)) this.move(frontend, ['MeshTimeout', 'MeshRetry']);
-    for (const { kind, service } of change.backends)
-      if (kind === AccessPolicy.kind) this.move(service, ['MeshTrafficPermission']);
-    for (const { kind, mesh } of change.meshes) {
-      if (OF_REQUESTS.includes(kind)) this.moveServices(mesh, ['MeshTimeout', 'MeshRetry']);
-      if (kind === AccessPolicy.kind) this.moveServices(mesh, ['MeshTrafficPermission']);
-    }
+  private keysOfPolicies({ rules, backends, meshes }: PolicyChangeSet): Keys {
+    return [
+      ...rules.flatMap(({ kind, frontend }) =>
+        OF_REQUESTS.includes(kind) ? this.keysOfService(frontend, REQUEST_KINDS) : NO_KEYS,
+      ),
+      ...backends.flatMap(({ kind, service }) =>
+        kind === AccessPolicy.kind ? this.keysOfService(service, ['MeshTrafficPermission']) : NO_KEYS,
+      ),
+      ...meshes.flatMap(({ kind, mesh }) => {
+        if (OF_REQUESTS.includes(kind)) return this.keysInMesh(mesh, REQUEST_KINDS);
+        return kind === AccessPolicy.kind ? this.keysInMesh(mesh, ['MeshTrafficPermission']) : NO_KEYS;
+      }),
+    ];
   }
 
-  private noteRoutes(change: RoutesChange): void {
-    if (change === 'reloaded') this.isReloaded = true;
-    else for (const { frontend } of change.groups) this.move(frontend, ['MeshTimeout', 'MeshRetry']);
+  private keysOfRoutes({ groups }: ChangeSet): Keys {
+    return groups.flatMap(({ frontend }) => this.keysOfService(frontend, REQUEST_KINDS));
   }
 
-  private moveServices(mesh: string, kinds: readonly KumaPolicyKind[]): void {
-    for (const service of SERVICES)
-      for (const { id } of this.index?.ofKind(service) ?? [])
-        if (id.mesh === mesh) for (const kind of kinds) this.moved.add(this.file(kind, id));
+  private keysInMesh(mesh: string, kinds: readonly KumaPolicyKind[]): Keys {
+    const { index } = this;
+    if (!index) return NO_KEYS;
+    const services = SERVICES.flatMap((kind) => [...index.ofKind(kind)]).filter(({ id }) => id.mesh === mesh);
+    return services.flatMap(({ id }) => kinds.map((kind) => this.file(kind, id)));
   }
 
-  private move(service: ResourceKey, kinds: readonly KumaPolicyKind[]): void {
+  private keysOfService(service: ResourceKey, kinds: readonly KumaPolicyKind[]): Keys {
     const id = this.index?.byIdentityKey(service)?.id;
-    if (id && SERVICES.includes(id.kind)) for (const kind of kinds) this.moved.add(this.file(kind, id));
+    return id && SERVICES.includes(id.kind) ? kinds.map((kind) => this.file(kind, id)) : NO_KEYS;
   }
 
   private wait(keys: Keys): Keys {
@@ -321,9 +326,8 @@ function taken({ translated, notTranslated }: ServiceTranslation, { kind, name }
 /** Creates the control loop of the policies of zones of Kuma of the global's leader for one term, which ends with `signal`. */
 export function createKumaPolicyLoop(
   options: KumaPoliciesOptions,
-  { signal }: { readonly signal: AbortSignal },
+  term: { readonly signal: AbortSignal },
 ): { readonly loop: KeyedLoop; readonly translations: KumaPolicies } {
   const translations = new KumaPolicyReconciler(options);
-  onAbort(signal, translations.follow());
-  return { loop: new KeyedLoop(translations), translations };
+  return { loop: new KeyedLoop(translations, term), translations };
 }

@@ -1,10 +1,19 @@
-import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import { identityKey, isMadeHere, jsonEqual, type Resource, type ResourceKey } from '@causeway/resources';
-import { routeKinds } from '@causeway/routing';
-import { onAbort } from '@causeway/runtime';
+import { routeKinds, type ChangeSet } from '@causeway/routing';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync, MeshView, type ExportDefault } from '@causeway/sync';
-import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
+import {
+  KeyedLoop,
+  keysOfTable,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type KeySource,
+  type ReconcileResult,
+  type StaleKeyList,
+} from '@causeway/loops';
 import { kumaServices, nameKey, serviceKey } from './kuma-services';
 import { meshHttpRoute, type KumaRoute, type KumaServices } from './mesh-http-route';
 import { isMadeOfRoute, MESH_HTTP_ROUTE, meshHttpRouteId, planMeshHttpRoute } from './plan-mesh-http-route';
@@ -41,24 +50,20 @@ interface RouteTranslation {
 export class KumaRouteReconciler implements KeyedReconciler {
   readonly name = 'kuma-routes';
   readonly looksOutside = true;
+  readonly sources: readonly KeySource[];
   /** By the key of the MeshHTTPRoute: the key of its route. */
   private readonly routeOf = new Map<ResourceKey, ResourceKey>();
   private readonly translations = new Map<ResourceKey, RouteTranslation>();
   /** By `serviceKey`: keys of the routes whose translation depends on it. */
   private readonly users = new Map<string, Set<ResourceKey>>();
-  private moved = new Set<ResourceKey>();
   private changed = new Set<ResourceKey>();
-  private isReloaded = false;
   private zones: readonly string[] | undefined;
   private index: IndexReader | undefined;
   private view: MeshView | undefined;
   private lookedAt = '';
 
-  constructor(private readonly options: KumaRoutesOptions) {}
-
-  /** Takes note of changed bindings until the returned function is called. */
-  follow(): () => void {
-    return this.options.routes.subscribe((change) => this.note(change));
+  constructor(private readonly options: KumaRoutesOptions) {
+    this.sources = [keysOfTable(options.routes, (change) => this.listMoved(change))];
   }
 
   /** Why a route is not sent to zones of Kuma: empty if it is, undefined if that is not known yet. */
@@ -82,7 +87,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
       yield isMadeOfRoute(resource) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  listKeys({ id, key, before, after }: IndexChange): readonly (ResourceKey | typeof RESCAN)[] {
+  listKeys({ id, key, before, after }: IndexChange): StaleKeyList {
     if (id.kind === MESH_HTTP_ROUTE) return id.zone === '' ? [key] : NO_KEYS;
     if (routeKinds.some((kind) => kind === id.kind)) return id.zone === '' ? [this.file(key, id)] : NO_KEYS;
     if (!SERVICES.includes(id.kind) || (before && after && isSame(before, after))) return NO_KEYS;
@@ -90,25 +95,16 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return names.flatMap((name) => [...(this.users.get(name) ?? [])].flatMap((route) => this.formatKey(route) ?? []));
   }
 
-  derivedKeys(): Keys {
-    const { moved } = this;
-    if (moved.size === 0) return NO_KEYS;
-    this.moved = new Set();
-    return [...moved].flatMap((route) => this.formatKey(route) ?? []);
-  }
-
-  outsideKeys(): readonly (typeof RESCAN)[] {
+  outsideKeys(): StaleKeyList {
     const zones = this.options.zones();
-    const isMoved = this.isReloaded || (zones !== undefined && this.zones?.join(' ') !== zones.join(' '));
-    this.isReloaded = false;
+    const isMoved = zones !== undefined && this.zones?.join(' ') !== zones.join(' ');
     if (zones) this.zones = zones;
     return this.hasMovedView() || isMoved ? [RESCAN] : [];
   }
 
   reconcile(key: ResourceKey, index: IndexReader): ReconcileResult | undefined {
-    const { routes } = this.options;
     const { zones } = this;
-    if (!zones || !routes.hasLoaded) return undefined;
+    if (!zones) return undefined;
     const held = index.byIdentityKey(key);
     const routeKey = this.routeOf.get(key);
     const route = routeKey && index.byIdentityKey(routeKey);
@@ -168,13 +164,9 @@ export class KumaRouteReconciler implements KeyedReconciler {
     this.translations.delete(routeKey);
   }
 
-  private note(change: RoutesChange): void {
-    if (change === 'reloaded') {
-      this.isReloaded = true;
-      return;
-    }
-    for (const route of change.routes) this.moved.add(route);
-    // Whether a route is exact depends on the others of all groups of its parents.
+  /** The routes whose binding changed, and those bound beside them: whether one is exact depends on all groups of its parents. */
+  private listMoved(change: ChangeSet): Keys {
+    const moved = new Set(change.routes);
     const { table } = this.options.routes;
     for (const { frontend: key } of change.groups) {
       const id = this.index?.byIdentityKey(key)?.id;
@@ -182,8 +174,9 @@ export class KumaRouteReconciler implements KeyedReconciler {
       if (!frontend) continue;
       for (const group of table.listGroups(frontend))
         for (const { routes } of table.group(frontend, group).bindings.values())
-          for (const route of routes) this.moved.add(route.key);
+          for (const route of routes) moved.add(route.key);
     }
+    return [...moved].flatMap((route) => this.formatKey(route) ?? []);
   }
 
   private file(routeKey: ResourceKey, id: Resource['id']): ResourceKey {
@@ -232,9 +225,8 @@ function isSame(before: Resource, after: Resource): boolean {
 /** Creates the control loop of the routes of zones of Kuma of the global's leader for one term, which ends with `signal`. */
 export function createKumaRouteLoop(
   options: KumaRoutesOptions,
-  { signal }: { readonly signal: AbortSignal },
+  term: { readonly signal: AbortSignal },
 ): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'findReason' | 'takeSaid'> } {
   const translations = new KumaRouteReconciler(options);
-  onAbort(signal, translations.follow());
-  return { loop: new KeyedLoop(translations), translations };
+  return { loop: new KeyedLoop(translations, term), translations };
 }

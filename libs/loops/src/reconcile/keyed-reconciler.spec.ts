@@ -2,7 +2,8 @@ import { globalIdentity, identityKey, type JsonObject, type Resource, type Resou
 import { SLICE } from '@causeway/runtime';
 import type { Change, IndexChange, PatchChange, IndexReader, WriteResult } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
-import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from './keyed-reconciler';
+import { RESCAN } from './followed-keys';
+import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from './keyed-reconciler';
 
 // CONTRIBUTING.md shows these two as they stand here; test/docs/recipes.spec.ts compares them.
 function planServiceCount({ id, revision, status }: Resource, services: number): PatchChange | undefined {

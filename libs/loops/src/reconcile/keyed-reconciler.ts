@@ -10,18 +10,16 @@ import {
 } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from './delay-queue';
+import { FollowedKeys, RESCAN, type KeySource, type StaleKeyList } from './followed-keys';
 import { planBatch, refusedKeys, WorkQueue } from './work-queue';
 
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
-/** How often it is asked what outside the index has changed, ms. */
+/** How often it is asked what outside the index has changed, and whether tables were filled anew, ms. */
 const POLL_INTERVAL = 1_000;
 
 /** Most keys of which the trace is known that made them stale. */
 const MAX_CAUSES = 1_000;
-
-/** In place of a key: the keys that a change makes stale are found only by another walk through the index. */
-export const RESCAN = Symbol('rescan');
 
 /** Index keys (`identityKey`) of resources that `reconcile` must look at. */
 export type Keys = readonly ResourceKey[];
@@ -52,11 +50,16 @@ export interface KeyedReconciler {
   /**
    * Forgets what was derived from the index and returns a walk through it, which yields the keys to look at. One step
    * of the walk reads at most one row, for the event loop is given back between slices of it; nothing is reconciled
-   * before the walk ends. With `rescan` (asked for by `listKeys`) the walk replaces a running one and must find its keys too.
+   * before the walk ends. With `rescan` (in place of a key) it is walked again, once for all that asked for it.
    */
   seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
   /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
-  listKeys(change: IndexChange, index: IndexReader): readonly (ResourceKey | typeof RESCAN)[];
+  listKeys(change: IndexChange, index: IndexReader): StaleKeyList;
+  /**
+   * Tables derived from the same index, which follow it since before the loop did: the loop queues the keys that they announce, walks
+   * again when one was filled anew, and reconciles nothing before all were loaded.
+   */
+  readonly sources?: readonly KeySource[];
   /**
    * The keys that something derived from the same index has made stale since the call before, `reconcile` included; asked for before and
    * after each batch. `listKeys` has then been called for all changes of the index.
@@ -67,7 +70,7 @@ export interface KeyedReconciler {
   /**
    * The keys that something outside the index has made stale since the call before; asked for once a second. `RESCAN`: everything.
    */
-  outsideKeys?(index: IndexReader): readonly (ResourceKey | typeof RESCAN)[];
+  outsideKeys?(index: IndexReader): StaleKeyList;
   /** Decides for one key; `now` is ms since 1970. A key whose resource is gone is reconciled as well. */
   reconcile(key: ResourceKey, index: IndexReader, now: number): ReconcileResult | undefined;
 }
@@ -81,31 +84,39 @@ class StaleKeys {
 /** Runs a `KeyedReconciler` as a control loop. */
 export class KeyedLoop implements ControlLoop {
   readonly name: string;
-  /** `apply` returns true where the seed is to be walked again. */
-  private readonly keys: DoubleBuffer<StaleKeys, true>;
+  private readonly keys: DoubleBuffer<StaleKeys, undefined>;
+  private readonly followed: FollowedKeys;
   private readonly seeding = new SlicedWork();
   private seedReason: 'reset' | 'rescan' = 'reset';
   private readonly causes = new BoundedMap<string>(MAX_CAUSES);
   private index: IndexReader | undefined;
   private nextLook = 0;
+  /** The seed is to be walked again once it was walked. */
+  private mustRescan = false;
 
-  constructor(private readonly reconciler: KeyedReconciler) {
+  /** Follows the sources of the reconciler until the term ends. */
+  constructor(
+    private readonly reconciler: KeyedReconciler,
+    term: { readonly signal: AbortSignal } = new AbortController(),
+  ) {
     this.name = reconciler.name;
+    this.followed = new FollowedKeys(reconciler.sources ?? [], term);
     this.keys = new DoubleBuffer({
       empty: () => new StaleKeys(),
       fill: (keys) => this.seed(keys),
-      apply: (keys, event) => this.enqueueChanges(keys, event),
+      apply: (keys, event) => void this.enqueueChanges(keys, event),
     });
   }
 
   reset(index: IndexReader): void {
     this.index = index;
     this.seedReason = 'reset';
+    this.mustRescan = false;
     this.seeding.begin(this.keys.refill());
   }
 
   observe(event: IndexEvent): void {
-    if (this.keys.apply(event) === true) this.rescan();
+    this.keys.apply(event);
   }
 
   plan(now: number): LoopPlan {
@@ -113,18 +124,21 @@ export class KeyedLoop implements ControlLoop {
     if (!index) return { changes: [] };
     if (!this.seeding.advance()) return { changes: [], more: true };
     for (const key of this.delayed.dueAt(now)) this.stale.add(key);
+    this.add(this.followed.take());
+    this.lookOutside(index, now);
+    if (this.mustRescan) {
+      this.rescan();
+      return { changes: [], more: true };
+    }
+    if (!this.followed.hasLoaded) return this.withWake({ changes: [] });
     this.takeDerived();
-    if (this.lookOutside(index, now)) return { changes: [], more: true };
     const batch = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
       const result = this.reconciler.reconcile(key, index, now);
       this.delayed.set(key, result?.dueAt);
       return this.causes.size === 0 ? result?.change : this.withCause(key, result?.change);
     });
     this.takeDerived();
-    const plan = { ...batch, more: this.stale.size > 0 };
-    const outside = this.reconciler.looksOutside === true ? this.nextLook : Infinity;
-    const wakeAt = Math.min(this.delayed.nextDue ?? Infinity, outside);
-    return wakeAt === Infinity ? plan : { ...plan, wakeAt };
+    return this.withWake({ ...batch, more: this.stale.size > 0 });
   }
 
   onWritten(changes: readonly Change[], result: WriteResult): void {
@@ -141,25 +155,23 @@ export class KeyedLoop implements ControlLoop {
     return this.keys.newest.delayed;
   }
 
-  private enqueueChanges({ queue }: StaleKeys, { changes }: IndexEvent): true | undefined {
+  private enqueueChanges({ queue }: StaleKeys, { changes }: IndexEvent): void {
     const { index } = this;
-    if (!index) return undefined;
-    let mustRescan = false;
+    if (!index) return;
     for (const change of changes) {
       const cause = newTrace(change);
       for (const key of this.reconciler.listKeys(change, index)) {
-        if (key === RESCAN) mustRescan = true;
+        if (key === RESCAN) this.mustRescan = true;
         else {
           queue.add(key);
           if (cause !== undefined) this.causes.set(key, cause);
         }
       }
     }
-    // Once for all changes: the index has them all by now.
-    return mustRescan || undefined;
   }
 
   private rescan(): void {
+    this.mustRescan = false;
     this.seedReason = 'rescan';
     this.seeding.begin(this.keys.rescan());
   }
@@ -173,19 +185,31 @@ export class KeyedLoop implements ControlLoop {
     return goesOn ? { ...change, traceparent } : change;
   }
 
+  private add(keys: StaleKeyList): void {
+    for (const key of keys) {
+      if (key === RESCAN) this.mustRescan = true;
+      else this.stale.add(key);
+    }
+  }
+
+  private withWake(plan: LoopPlan): LoopPlan {
+    const wakeAt = Math.min(this.delayed.nextDue ?? Infinity, this.isPolling ? this.nextLook : Infinity);
+    return wakeAt === Infinity ? plan : { ...plan, wakeAt };
+  }
+
+  /** Whether it looks for what no event announces. */
+  private get isPolling(): boolean {
+    return this.reconciler.looksOutside === true || this.reconciler.sources !== undefined;
+  }
+
   private takeDerived(): void {
     for (const key of this.reconciler.derivedKeys?.() ?? NO_KEYS) this.stale.add(key);
   }
 
-  /** True where the seed is to be walked again. */
-  private lookOutside(index: IndexReader, now: number): boolean {
-    if (this.reconciler.looksOutside !== true || now < this.nextLook) return false;
+  private lookOutside(index: IndexReader, now: number): void {
+    if (!this.isPolling || now < this.nextLook) return;
     this.nextLook = now + POLL_INTERVAL;
-    const keys = this.reconciler.outsideKeys?.(index) ?? NO_KEYS;
-    for (const key of keys) if (key !== RESCAN) this.stale.add(key);
-    if (!keys.includes(RESCAN)) return false;
-    this.rescan();
-    return true;
+    if (this.reconciler.looksOutside === true) this.add(this.reconciler.outsideKeys?.(index) ?? NO_KEYS);
   }
 
   private seed(keys: StaleKeys): Iterable<undefined> {

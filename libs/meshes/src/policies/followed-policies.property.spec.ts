@@ -68,7 +68,7 @@ describe('the policies of a process', () => {
     const { policies } = followed(zone, steps.run);
     steps.finish();
     const received: string[] = [];
-    policies.subscribe((affected) => received.push(...(affected === 'reloaded' ? [] : affected.policies)));
+    policies.subscribe({ reload: () => undefined, apply: (affected) => received.push(...affected.policies) });
     zone.delete(service);
     expect(received).toContain(identityKey(policy.id));
     policies.close();
@@ -97,7 +97,8 @@ describe('the policies of a process', () => {
           const { policies } = followed(zone, steps.run, maxAtOnce);
           let shown = said(policies.table);
           let isNotified = false;
-          policies.subscribe(() => (isNotified = true));
+          const notify = (): void => void (isNotified = true);
+          policies.subscribe({ reload: notify, apply: notify });
           const look = (): void => {
             const now = said(policies.table);
             if (!isNotified) expect(now).toEqual(withoutGone(shown, now));

@@ -1,6 +1,5 @@
 import { PRODUCER } from '@causeway/routing';
-import type { PolicyChangeSet } from '@causeway/policies';
-import { fillAtOnce } from '@causeway/store/testing';
+import { fillAtOnce, noteInto } from '@causeway/store/testing';
 import { meshesOf } from '../../../../test/support/meshes';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { FollowedRoutes } from '../routes/followed-routes';
@@ -32,8 +31,8 @@ function followed(zone: TrafficZone) {
   const options = { index: zone.index, meshes: meshesOf(zone.index), run: fillAtOnce };
   const routes = new FollowedRoutes({ ...options, zone: 'west' });
   const policies = new FollowedPolicies({ ...options, routes });
-  const received: (PolicyChangeSet | 'reloaded')[] = [];
-  policies.subscribe((change) => received.push(change));
+  const received: unknown[] = [];
+  policies.subscribe(noteInto(received));
   const at = { frontend: service.id, port: 80, group: PRODUCER };
   const colour = () => policies.table.effectiveOfRule('PaintPolicy', at)?.spec['colour'];
   return { policies, received, colour };

@@ -2,9 +2,6 @@ import type { ChangeSet, BindingTable } from '@causeway/routing';
 import { DerivedTable, type Derivation, type FillRunner, type IndexReader } from '@causeway/store';
 import { MeshRoutes, type MeshRoutesOptions } from './mesh-routes';
 
-/** Sent to listeners after the table has changed: what may have changed, or that everything was derived again. */
-export type RoutesChange = ChangeSet | 'reloaded';
-
 /** Dependencies of `FollowedRoutes`. */
 export interface FollowedRoutesOptions extends Omit<MeshRoutesOptions, 'index'> {
   readonly index: IndexReader;

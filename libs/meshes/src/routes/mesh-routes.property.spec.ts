@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { parentStatuses, routeKinds, type ChangeSet, type BindingTable } from '@causeway/routing';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { noteInto } from '@causeway/store/testing';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { meshesOf } from '../../../../test/support/meshes';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
@@ -200,14 +201,14 @@ it('what comes between the steps of a load is in the table after it, and a secon
         run: fills.run,
       });
       const received: unknown[] = [];
-      followed.subscribe((change) => received.push(change));
+      followed.subscribe(noteInto(received));
       for (const one of later) {
         for (let i = 0; i < pause; i += 1) fills.takeNewest();
         write(zone, one);
         if (!followed.hasLoaded) expect(received).toEqual([]);
       }
       fills.finish();
-      expect([followed.isCurrent, received[0]]).toEqual([true, 'reloaded']);
+      expect([followed.isCurrent, received[0]]).toEqual([true, 'reload']);
       expect(whole(followed.table, zone)).toEqual(whole(fresh(zone), zone));
       followed.close();
     }),

@@ -7,7 +7,7 @@ import {
   type JsonValue,
   type Resource,
 } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { FollowedTable, IndexReader } from '@causeway/store';
 
 /** Status of a resource that policies affect, in addition to the stored status. The same object while it is unchanged. */
 export interface AffectedOverlay {
@@ -24,10 +24,8 @@ export interface AffectedOverlay {
 type SectionField = 'ports' | 'rules' | 'listeners';
 
 /** The policies of a process, for the overlay. */
-export interface AffectingSource {
+export interface AffectingSource extends FollowedTable<unknown> {
   readonly table: PolicyTable;
-  readonly hasLoaded: boolean;
-  subscribe(listener: () => void): () => void;
 }
 
 export interface AffectedStatusOptions {
@@ -58,7 +56,8 @@ export class AffectedStatus {
 
   /** Follows the policies until the returned function is called. */
   follow(): () => void {
-    return this.options.policies.subscribe(() => void (this.version += 1));
+    const forget = (): void => void (this.version += 1);
+    return this.options.policies.subscribe({ reload: forget, apply: forget });
   }
 
   /** Returns the overlay of a resource; undefined if no policy affects it. Equal results are the same object. */

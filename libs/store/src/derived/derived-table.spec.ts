@@ -8,7 +8,7 @@ import type { StoreChange } from '../resource-store';
 import type { Derivation } from './derivation';
 import { DerivedTable, fillInSlices, type FillRunner } from './derived-table';
 import { followIndex } from './follow-index';
-import { fillAtOnce } from '../../testing/fill-at-once';
+import { fillAtOnce, noteInto } from '../../testing/fill-at-once';
 
 const idOf = (name: string): Identity => ({ kind: 'Thing', mesh: '', zone: '', namespace: '', name });
 
@@ -137,10 +137,8 @@ describe('a derived table', () => {
         const fills = new HeldFills();
         const { source, table } = made(things, fills.run, maxAtOnce);
         let heard = new Set<string>();
-        table.subscribe((change) => {
-          const names = change === 'reloaded' ? ['a', 'b', 'c', 'd', 'e'] : change;
-          for (const each of names) heard.add(each);
-        });
+        const hear = (names: Iterable<string>): void => void (heard = new Set([...heard, ...names]));
+        table.subscribe({ reload: () => hear('abcde'), apply: hear });
         let before = new Map(table.served.byName);
         const look = (): void => {
           const { byName } = table.served;
@@ -174,7 +172,7 @@ describe('a derived table', () => {
     const { source, derivation } = made(things, fillAtOnce);
     expect(derivation.reads).toBe(count);
     const heard: unknown[] = [];
-    source.subscribe((change) => heard.push(change));
+    source.subscribe(noteInto(heard));
     things.write([{ name: 't7', team: 'other' }]);
     expect([derivation.reads, heard]).toEqual([count + 1, [new Set(['team7', 'other'])]]);
   });
@@ -188,13 +186,13 @@ describe('a derived table', () => {
     fills.finish();
     await loaded;
     const heard: unknown[] = [];
-    source.subscribe((change) => heard.push(change));
+    source.subscribe(noteInto(heard));
     things.load(thing('b', 'y'), thing('c', 'y'));
     fills.take();
     things.write([{ name: 'd', team: 'x' }]);
     expect([[...source.served.keys()], source.isCurrent, table.isCurrent, heard]).toEqual([['x'], false, false, []]);
     fills.finish();
-    expect([[...source.served.keys()].sort(), table.isCurrent, heard]).toEqual([['x', 'y'], true, ['reloaded']]);
+    expect([[...source.served.keys()].sort(), table.isCurrent, heard]).toEqual([['x', 'y'], true, ['reload']]);
     expect(sorted(table.served.byName)).toEqual(
       sorted(new Map([...'bcd'].map((each) => [each, each === 'd' ? 1 : 2]))),
     );
@@ -205,7 +203,7 @@ describe('a derived table', () => {
     things.load(thing('a', 'x'), thing('b', 'x'));
     const { table } = made(things, fillAtOnce);
     const heard: unknown[] = [];
-    table.subscribe((change) => heard.push(change));
+    table.subscribe(noteInto(heard));
     things.write([{ name: 'c', team: 'x' }]);
     expect(heard).toEqual([new Set(['c', 'a', 'b'])]);
   });
@@ -214,13 +212,13 @@ describe('a derived table', () => {
     const things = new Things();
     const { source } = made(things, fillAtOnce);
     const heard: unknown[] = [];
-    source.subscribe((change) => heard.push(change));
+    source.subscribe(noteInto(heard));
     const outside = (cost: number): void => source.change((table) => (table.clear(), new Set(['x'])), cost);
     outside(1);
     things.load(thing('a', 'x'));
     outside(1);
     outside(1_001);
-    expect([heard, source.served.size]).toEqual([['reloaded', new Set(['x']), 'reloaded'], 1]);
+    expect([heard, source.served.size]).toEqual([['reload', new Set(['x']), 'reload'], 1]);
   });
 
   it('gives up a fill at its end, and hears of nothing then', () => {

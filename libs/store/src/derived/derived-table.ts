@@ -25,14 +25,25 @@ export function fillInSlices({ clock, logger, failure, signal }: FillOptions): F
   };
 }
 
-/** Called after each change of a derived table, and after a refill. Must be fast and not throw. */
-type DerivedListener<Change> = (change: Change | 'reloaded') => void;
+/** State that follows a derived table, or the index. Its methods are called after the change, must be quick and not throw. */
+export interface Follower<Change> {
+  /** Everything was filled anew, and may be another. */
+  reload(): void;
+  /** Takes what one event may have changed. */
+  apply(change: Change): void;
+}
 
-/** A derived table as its subscribers and the tables derived from it see it. */
-interface DerivedSource<Change> {
+/** A derived table as its followers see it. */
+export interface FollowedTable<Change> {
+  /** Whether the index was loaded once and everything is derived from it. */
   readonly hasLoaded: boolean;
+  /** Calls the follower after each change until the returned function is called. */
+  subscribe(follower: Follower<Change>): () => void;
+}
+
+/** A derived table as the tables derived from it see it. */
+interface DerivedSource<Change> extends FollowedTable<Change> {
   readonly isCurrent: boolean;
-  subscribe(listener: DerivedListener<Change>): () => void;
 }
 
 /** Dependencies of a derived table. */
@@ -58,7 +69,7 @@ const MAX_AT_ONCE = 1_000;
  */
 export class DerivedTable<Table, Change, SourceChange = never> implements DerivedSource<Change> {
   private readonly buffer: DoubleBuffer<Table, Change, SourceChange>;
-  private readonly listeners = new Set<DerivedListener<Change>>();
+  private readonly followers = new Set<Follower<Change>>();
   private readonly waiting = new Set<() => void>();
   private readonly subscriptions: readonly (() => void)[];
   private loaded = false;
@@ -71,7 +82,10 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     const { index, derivation, source } = options;
     this.buffer = new DoubleBuffer(derivation);
     this.seen = index.point;
-    const unsubscribe = source?.subscribe((change) => this.observeSource(change));
+    const unsubscribe = source?.subscribe({
+      reload: () => this.refill(),
+      apply: (change) => this.applySource(change),
+    });
     this.subscriptions = [...(unsubscribe ? [unsubscribe] : []), index.subscribe((event) => this.observe(event))];
     if (source ? source.hasLoaded : index.point) this.refill();
   }
@@ -96,10 +110,10 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     if (!this.loaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
-  /** Calls `listener` after each change, until the returned function is called. */
-  subscribe(listener: DerivedListener<Change>): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+  /** Calls `follower` after each change, until the returned function is called. */
+  subscribe(follower: Follower<Change>): () => void {
+    this.followers.add(follower);
+    return () => void this.followers.delete(follower);
   }
 
   /** Fills the table again from the index. The kit does so itself at each reload; callers do if something outside the index changed. */
@@ -119,7 +133,7 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
   close(): void {
     for (const unsubscribe of this.subscriptions) unsubscribe();
     this.buffer.cancel();
-    this.listeners.clear();
+    this.followers.clear();
     this.waiting.clear();
   }
 
@@ -140,10 +154,9 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
     else if (!this.options.source) this.refill();
   }
 
-  private observeSource(change: SourceChange | 'reloaded'): void {
+  private applySource(change: SourceChange): void {
     const { point } = this.options.index;
-    if (change === 'reloaded') this.refill();
-    else if (!point || point !== this.seen) this.pending.push(change);
+    if (!point || point !== this.seen) this.pending.push(change);
     else this.apply({ point, reloaded: false, changes: [] }, [change]);
   }
 
@@ -156,13 +169,13 @@ export class DerivedTable<Table, Change, SourceChange = never> implements Derive
   private *announcing(steps: Generator<undefined, boolean>): Generator<undefined> {
     if (!(yield* steps)) return;
     this.loaded = true;
-    this.announce('reloaded');
+    for (const follower of this.followers) follower.reload();
     for (const resolve of this.waiting) resolve();
     this.waiting.clear();
   }
 
   /** Changes of a table that is not served are not announced. */
-  private announce(change: Change | 'reloaded' | undefined): void {
-    if (change !== undefined && !this.buffer.isFilling) for (const listener of this.listeners) listener(change);
+  private announce(change: Change | undefined): void {
+    if (change !== undefined && !this.buffer.isFilling) for (const follower of this.followers) follower.apply(change);
   }
 }

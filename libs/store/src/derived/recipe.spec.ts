@@ -3,7 +3,7 @@ import { HeldFills } from '../../../../test/support/held-fills';
 import { ResourceIndex, type IndexReader } from '../resource-index';
 import type { Derivation } from './derivation';
 import { DerivedTable, type FillRunner } from './derived-table';
-import { fillAtOnce } from '../../testing/fill-at-once';
+import { fillAtOnce, noteInto } from '../../testing/fill-at-once';
 
 /** Names of the Zones that are disabled. */
 class DisabledZones extends DerivedTable<Set<string>, readonly string[]> {
@@ -69,7 +69,7 @@ describe('the recipe of a derived table', () => {
     index.apply({ revision: 2, changes: [{ type: 'put', resource: zone('east', DISABLED) }] });
     fills.finish();
     const heard: unknown[] = [];
-    table.subscribe((change) => heard.push(change));
+    table.subscribe(noteInto(heard));
     index.apply({ revision: 3, changes: [{ type: 'put', resource: zone('west', DISABLED) }] });
     expect([['east', 'west'].filter((each) => table.has(each)), heard]).toEqual([['east', 'west'], [['west']]]);
   });

@@ -2,21 +2,13 @@ import type { Identity } from '@causeway/resources';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { ProtocolViolation, type AdsRequest } from './ads-messages';
 import type { Proxy, RefusedResource } from './resource-source';
+import { SendOrder } from './send-order';
 import type { SessionOptions } from './session-options';
 import type { SubscriberEntry } from './subscribers';
-import { Subscription, type Push } from './subscription';
+import type { Push } from './push';
+import { Subscription } from './subscription';
 
 const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
-
-/**
- * The order in which additions are sent; removals go in the reverse order. Secrets stand beside clusters: what refers to them waits
- * for them.
- */
-const ORDER: readonly string[] = [cluster, secret, endpoints, listener, filterChain, routes];
-
-/** Types that refer to resources of the types above: they wait until those have been acked. */
-const FIRST: readonly string[] = [cluster, endpoints];
-const LATER: ReadonlySet<string> = new Set([listener, filterChain, routes]);
 
 /** In the state of the world, a response of these types has all resources; what it lacks is removed. */
 const WHOLE: ReadonlySet<string> = new Set([cluster, listener]);
@@ -35,8 +27,7 @@ const MAX_NAME_LENGTH = 2_048;
 export class AdsSession<V> {
   readonly subscriptions = new Map<string, Subscription>();
   private readonly entries = new Map<string, SubscriberEntry<V>>();
-  /** The types that it asks for, in the order in which additions are sent. */
-  private order: readonly string[] = [];
+  private readonly order = new SendOrder(this.subscriptions);
   /** The names that it takes of `NameBudget`. */
   private counted = 0;
   /** Responses since the stream began. */
@@ -102,6 +93,7 @@ export class AdsSession<V> {
     this.moved();
     for (const subscription of this.subscriptions.values()) {
       this.enter(subscription);
+      subscription.unstage();
       subscription.markAll(this.options.source.revision);
     }
     this.pump();
@@ -125,8 +117,7 @@ export class AdsSession<V> {
 
   /** After an answer: what waited for it goes at once, what has changed meanwhile with the next round. */
   private proceed(): void {
-    const hasChanged = FIRST.some((type) => this.subscriptions.get(type)?.hasChanged);
-    if (hasChanged) this.options.subscribers.schedule(this);
+    if (this.order.hasChanged) this.options.subscribers.schedule(this);
     else this.pump();
   }
 
@@ -134,21 +125,21 @@ export class AdsSession<V> {
     for (const entry of this.entries.values()) this.options.subscribers.remove(entry);
     for (const { inFlight } of this.subscriptions.values()) if (inFlight) this.options.budget.refund(inFlight.bytes);
     this.subscriptions.clear();
-    this.order = [];
+    this.order.update();
     this.options.names.resize(this.counted, 0);
     this.counted = 0;
   }
 
   private sendDue(): void {
-    for (const type of this.order) {
+    const { types } = this.order;
+    for (const type of types) {
       const subscription = this.subscriptions.get(type);
-      if (subscription && !subscription.inFlight && !this.mustWait(type)) this.push(subscription, false);
+      if (subscription && !subscription.inFlight && this.order.maySend(subscription)) this.push(subscription, false);
     }
-    for (let place = this.order.length - 1; place >= 0; place--) {
-      const type = this.order[place] ?? '';
+    for (const type of [...types].reverse()) {
       const subscription = this.subscriptions.get(type);
-      const isFree = subscription?.isGoing && !subscription.inFlight && !this.mustWait(type);
-      if (isFree && this.mayRemove(type)) this.push(subscription, true);
+      const isFree = subscription?.isGoing && !subscription.inFlight;
+      if (isFree && this.order.mayRemove(type)) this.push(subscription, true);
     }
   }
 
@@ -162,8 +153,7 @@ export class AdsSession<V> {
       names: () => source.names(this.proxy, type),
     });
     this.subscriptions.set(type, subscription);
-    const asked = [...this.subscriptions.keys()];
-    this.order = [...ORDER.filter((each) => asked.includes(each)), ...asked.filter((each) => !ORDER.includes(each))];
+    this.order.update();
     this.enter(subscription);
     return subscription;
   }
@@ -243,6 +233,7 @@ export class AdsSession<V> {
     if (names.length === 0) return;
     this.options.subscribers.named(this.getEntry(subscription), names);
     subscription.subscribe(names, isAnswerDue, revision);
+    if (subscription.type === endpoints) this.order.awaitEndpoints();
     this.options.source.subscribed?.(this.proxy, subscription.type, names);
   }
 
@@ -290,18 +281,6 @@ export class AdsSession<V> {
     this.counted = names;
   }
 
-  private mustWait(type: string): boolean {
-    return LATER.has(type) && FIRST.some((first) => this.subscriptions.get(first)?.isBusy);
-  }
-
-  /** Removals may be sent when nothing that may refer to them is on its way. */
-  private mayRemove(type: string): boolean {
-    const place = ORDER.indexOf(type);
-    if (place < 0) return true;
-    const after = ORDER.slice(place + 1).flatMap((later) => this.subscriptions.get(later) ?? []);
-    return !after.some((subscription) => subscription.isBusy || subscription.isGoing);
-  }
-
   private push(subscription: Subscription, mayRemove: boolean): void {
     const { budget, counters, source } = this.options;
     if (budget.isSpent() && subscription.isBusy) return budget.wait(this);
@@ -336,6 +315,7 @@ export class AdsSession<V> {
     for (const { endpointsName } of changed)
       if (endpointsName !== undefined && known.isNamed(endpointsName))
         known.force(endpointsName, this.options.source.revision);
+    this.order.awaitEndpoints();
   }
 }
 

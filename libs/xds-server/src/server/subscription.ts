@@ -1,38 +1,9 @@
 import type { EncodedResource } from '../resources/encoded-resource';
 import { countBytes, type AdsForm } from './ads-messages';
+import { CHUNK_BYTES, type InFlight, type Push, type TakeOptions } from './push';
+import { MarkedNames } from './marked-names';
 import { fingerprint, discoversEndpoints, SentResources } from './sent-resources';
 import { ProxyRejections } from './rejections';
-
-/** Bytes of resources in one response; one resource may be larger. */
-export const CHUNK_BYTES = 512 * 1024;
-
-/** The resources of one type to be sent. */
-export interface Push {
-  readonly resources: readonly EncodedResource[];
-  readonly removed: readonly string[];
-  /** Those of `resources` that the proxy lacks. */
-  readonly changed: readonly EncodedResource[];
-}
-
-/** A response that is not acked yet. */
-interface InFlight extends Push {
-  readonly nonce: string;
-  readonly at: number;
-  readonly bytes: number;
-  /** The first revision whose changes it holds. */
-  readonly since: number;
-}
-
-/** Options of taking the next response. */
-export interface TakeOptions {
-  /** It also has what is going. */
-  readonly mayRemove: boolean;
-  /**
-   * The proxy has asked for no listener yet. An Envoy asks for them once its clusters are ready, and 1.40 waits for ever for a cluster
-   * whose endpoints it was about to discover when another kind of cluster took its name: that one goes first, and comes anew.
-   */
-  readonly isStarting: boolean;
-}
 
 /** The source of a subscription, bound to the proxy. */
 export interface TypeSource {
@@ -65,7 +36,11 @@ export class Subscription {
   private readonly held: SentResources;
   /** Names of which the proxy knows that there are none. */
   private readonly absent = new Set<string>();
-  private readonly dirty = new Set<string>();
+  private readonly dirty = new MarkedNames();
+  /** Contents that wait for what was changed before them of types that they may refer to. */
+  private staged: Map<string, EncodedResource | undefined> | undefined;
+  /** The first revision that the staged contents hold. */
+  private stagedSince: number | undefined;
   /** To be sent though unchanged. */
   private readonly forced = new Set<string>();
   /** Held by the proxy and gone: the removal is sent when nothing refers to them any more. */
@@ -73,8 +48,10 @@ export class Subscription {
   /** The first revision that has not been sent whole. */
   private pendingSince: number | undefined;
   private mustAnswer = false;
-  /** Everything is marked before the next response. */
-  private isStale = false;
+  /** The mark of everything, which is marked before the next response. */
+  private staleMark: number | undefined;
+  /** The first mark of what was taken last. */
+  private takenMark = 0;
   /** The latest response was full, and the next one has the rest. */
   private isCut = false;
 
@@ -99,7 +76,26 @@ export class Subscription {
 
   /** Something is to be sent or was not acked; names that are going wait for others. */
   get isBusy(): boolean {
-    return this.inFlight !== undefined || this.dirty.size > 0 || this.mustAnswer || this.isStale;
+    return this.inFlight !== undefined || this.isDue;
+  }
+
+  private get isDue(): boolean {
+    return this.dirty.size > 0 || this.isStaged || this.mustAnswer || this.staleMark !== undefined;
+  }
+
+  get isStaged(): boolean {
+    return this.staged !== undefined;
+  }
+
+  /** The latest mark: a point in the order of all changes of this type. */
+  get latestMark(): number {
+    return this.dirty.latest;
+  }
+
+  /** Whether all that was marked up to a point was sent and acked. */
+  hasSettled(mark: number): boolean {
+    const oldest = Math.min(this.inFlight?.oldestMark ?? Infinity, this.dirty.oldest, this.staleMark ?? Infinity);
+    return oldest > mark && !this.mustAnswer;
   }
 
   /** It is to send what has changed since its last response, and that one had all that it was to have. */
@@ -113,12 +109,12 @@ export class Subscription {
 
   /** It holds and applies all changes, whatever revision comes, until it is marked or asks for something. */
   get isAtRest(): boolean {
-    return !this.inFlight && this.pendingSince === undefined && this.rejections.since === undefined;
+    return !this.inFlight && !this.isStaged && this.pendingSince === undefined && this.rejections.since === undefined;
   }
 
   /** The proxy holds, or has rejected, all changes up to this revision. */
   ackedRevision(latest: number): number {
-    const since = this.inFlight?.since ?? this.pendingSince;
+    const since = this.inFlight?.since ?? this.stagedSince ?? this.pendingSince;
     return since === undefined ? latest : Math.min(latest, since - 1);
   }
 
@@ -197,12 +193,13 @@ export class Subscription {
   markAll(revision: number): void {
     this.absent.clear();
     const listed = this.isWildcard ? this.source.names() : [];
-    for (const name of [...this.named, ...this.held.names(), ...listed]) this.mark(name, revision);
+    this.dirty.addAll([...this.named, ...this.held.names(), ...listed], this.staleMark);
+    if (this.dirty.size > 0) this.pendingSince ??= revision;
   }
 
   /** The same, with the work of it left to the next `take`. */
   markAllLater(revision: number): void {
-    this.isStale = true;
+    this.staleMark ??= this.dirty.next();
     this.pendingSince ??= revision;
   }
 
@@ -225,16 +222,36 @@ export class Subscription {
     this.pendingSince = undefined;
   }
 
+  /** Keeps what is to be sent as it is now; what changes later is sent after it. */
+  stage(): void {
+    this.markStale();
+    this.staged = new Map();
+    for (const name of this.dirty.names()) {
+      const resource = this.look(name);
+      if (resource !== 'pending') this.staged.set(name, resource);
+    }
+    this.dirty.clear();
+    this.stagedSince = this.pendingSince;
+    this.pendingSince = undefined;
+  }
+
+  /** Sends what was staged as it is when it is sent, with all that has changed since. */
+  unstage(): void {
+    if (!this.staged) return;
+    this.dirty.addAll(this.staged.keys());
+    this.endStaging(true);
+  }
+
   /**
    * The next response, at most a chunk; undefined where nothing is to be sent. The caller sends it and calls `sent`.
    */
   take({ mayRemove, isStarting }: TakeOptions): Push | undefined {
-    if (this.isStale) this.markAll(this.pendingSince ?? 0);
-    this.isStale = false;
-    if (this.dirty.size === 0 && !this.mustAnswer && !(mayRemove && this.isGoing)) {
+    if (!this.staged) this.markStale();
+    if (!this.isDue && !(mayRemove && this.isGoing)) {
       if (!this.isGoing) this.pendingSince = undefined;
       return undefined;
     }
+    this.takenMark = Math.min(this.dirty.oldest, this.latestMark);
     const { resources, removed } = this.takeChanges(isStarting);
     if (mayRemove) {
       removed.push(...this.going);
@@ -245,7 +262,7 @@ export class Subscription {
     const isDue = resources.length + (isTold ? removed.length : 0) > 0 || this.mustAnswer;
     this.mustAnswer = false;
     if (!isDue) {
-      if (this.dirty.size + this.going.size === 0) this.pendingSince = undefined;
+      this.moveSince();
       return undefined;
     }
     return { resources: this.isWhole ? this.wholeState() : resources, removed, changed: resources };
@@ -253,9 +270,10 @@ export class Subscription {
 
   sent(push: Push, response: Pick<InFlight, 'nonce' | 'at' | 'bytes'>, latest: number): void {
     this.latestNonce = response.nonce;
-    this.inFlight = { ...push, ...response, since: this.pendingSince ?? latest + 1 };
+    const since = this.stagedSince ?? this.pendingSince ?? latest + 1;
+    this.inFlight = { ...push, ...response, since, oldestMark: this.takenMark };
     this.responses.sent += 1;
-    if (this.dirty.size + this.going.size === 0) this.pendingSince = undefined;
+    this.moveSince();
   }
 
   /** False: the nonce is not that of the response under way, and the answer counts for nothing. */
@@ -277,20 +295,21 @@ export class Subscription {
     const anew: string[] = [];
     let bytes = 0;
     this.isCut = false;
-    for (const name of this.dirty) {
+    const { staged } = this;
+    for (const name of staged ? staged.keys() : this.dirty.names()) {
       if (bytes >= CHUNK_BYTES && !this.isWhole) {
         this.isCut = true;
         break;
       }
-      this.dirty.delete(name);
+      const resource = staged ? staged.get(name) : this.look(name);
+      if (staged) staged.delete(name);
+      else this.dirty.delete(name);
       const isForced = this.forced.delete(name);
-      const isWanted = this.named.has(name) || (this.isWildcard && this.source.names().has(name));
-      const resource = isWanted ? this.source.get(name) : undefined;
       const held = this.held.get(name);
       if (resource === 'pending') continue;
       if (!resource) {
         if (held) this.going.add(name);
-        else if (isWanted && !this.absent.has(name)) {
+        else if (this.isWanted(name) && !this.absent.has(name)) {
           this.absent.add(name);
           removed.push(name);
         }
@@ -316,6 +335,35 @@ export class Subscription {
     return { resources, removed };
   }
 
+  private isWanted(name: string): boolean {
+    return this.named.has(name) || (this.isWildcard && this.source.names().has(name));
+  }
+
+  private look(name: string): EncodedResource | 'pending' | undefined {
+    return this.isWanted(name) ? this.source.get(name) : undefined;
+  }
+
+  private markStale(): void {
+    if (this.staleMark === undefined) return;
+    this.markAll(this.pendingSince ?? 0);
+    this.staleMark = undefined;
+  }
+
+  /** What is left to be sent, after a response was taken, decides since when something is pending. */
+  private moveSince(): void {
+    if (this.staged?.size === 0) this.endStaging(this.isGoing);
+    if (!this.isStaged && this.staleMark === undefined && this.dirty.size + this.going.size === 0)
+      this.pendingSince = undefined;
+  }
+
+  /** `isPending`: some of what was staged is still to be sent. */
+  private endStaging(isPending: boolean): void {
+    if (isPending) this.pendingSince = Math.min(this.stagedSince ?? Infinity, this.pendingSince ?? Infinity);
+    if (this.pendingSince === Infinity) this.pendingSince = undefined;
+    this.staged = undefined;
+    this.stagedSince = undefined;
+  }
+
   /** All that the proxy shall hold: what is going stays until it may go. */
   private wholeState(): readonly EncodedResource[] {
     return this.held.whole();
@@ -330,5 +378,6 @@ export class Subscription {
     this.held.release(name);
     this.rejections.accept([{ name }]);
     for (const names of [this.absent, this.dirty, this.forced, this.going]) names.delete(name);
+    this.staged?.delete(name);
   }
 }

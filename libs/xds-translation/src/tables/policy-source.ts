@@ -2,7 +2,7 @@ import type { FrontendGroup } from '@causeway/routing';
 import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { AccessPolicy } from '@causeway/policies';
 import { identityKey, type Identity, type ResourceKey } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { Follower, IndexReader } from '@causeway/store';
 import type { EffectiveAccess } from '../access/inbound-rules';
 import type { Reads } from '../reads/recorded-reads';
 import { callersKinds, serversKinds, type EffectiveBackends } from '../policies/backend-policies';
@@ -27,8 +27,8 @@ export interface PolicySource {
   readonly isCurrent?: boolean;
   /** Resolves when the policies were read once: before it nobody may be sent what they would change. */
   whenLoaded(): Promise<void>;
-  /** Calls the listener after each change, or when everything was derived anew, until the returned function is called. */
-  subscribe(listener: (change: PolicyChange | 'reloaded') => void): () => void;
+  /** Calls the follower after each change until the returned function is called. */
+  subscribe(follower: Follower<PolicyChange>): () => void;
 }
 
 /** Where there are no policies. */

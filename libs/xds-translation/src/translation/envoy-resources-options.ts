@@ -1,7 +1,17 @@
 import type { FollowedRoutes } from '@causeway/meshes';
 import type { FillRunner } from '@causeway/store';
 import type { PolicySource } from '../tables/policy-source';
+import type { EnvoyView } from '../views/envoy-view';
 import type { HostSource } from '../resolution/dialled-hosts';
+
+/** The proxies to which a change is announced: all, unless given. */
+export interface AnnouncedTo {
+  readonly view?: EnvoyView;
+  /** Only the proxies of this Dataplane. */
+  readonly group?: string | undefined;
+  /** The first revision that holds one of the changes; without it they are of no revision of their own. */
+  readonly since?: number;
+}
 
 /** Inputs besides the index, and how it is read. */
 export interface EnvoyResourcesOptions {

@@ -22,7 +22,7 @@ import {
 } from '../tables/policy-source';
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { hasChains, findTrustedMesh, type EnvoyView } from '../views/envoy-view';
-import type { EnvoyResourcesOptions } from './envoy-resources-options';
+import type { AnnouncedTo, EnvoyResourcesOptions } from './envoy-resources-options';
 import { ListedNames } from './listed-names';
 import { BuildTargets } from '../views/build-targets';
 import * as names from '../names/resource-names';
@@ -90,7 +90,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       excluded: this.excluded,
       used: (view) => this.views.of(view).onDemand.used,
     });
-    this.loader.subscribe((change) => (change === 'reloaded' ? this.filledAnew() : this.changed(change)));
+    this.loader.subscribe({ reload: () => this.filledAnew(), apply: (change) => this.changed(change) });
     if (this.loader.hasLoaded) this.filledAnew();
   }
 
@@ -112,7 +112,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const unsubscribe = [
       this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
-      this.policies.subscribe((change) => this.policiesChanged(change)),
+      this.policies.subscribe({
+        reload: () => this.policiesFilledAnew(),
+        apply: (change) => this.policiesChanged(change),
+      }),
       this.hosts.source.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
       () => this.loader.close(),
     ];
@@ -294,18 +297,28 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.outside((model) => model.accessChanged(), this.model.affected());
   }
 
+  /** Tables that are served while others are made decide by what holds now too. */
+  private policiesFilledAnew(): void {
+    this.model.rules.forget('all');
+    if (this.model.mixesAccess()) return this.loader.refill();
+    this.outside((model) => model.accessPoliciesChanged('all'));
+    this.tellAll(this.nextRevision);
+  }
+
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
-  private policiesChanged(change: PolicyChange | 'reloaded'): void {
-    const access = change === 'reloaded' ? 'all' : servicesOfAccess(change, this.index);
-    // Tables that are served while others are made decide by what holds now too.
+  private policiesChanged(change: PolicyChange): void {
+    const access = servicesOfAccess(change, this.index);
     this.model.rules.forget(access);
-    if (change === 'reloaded' && this.model.mixesAccess()) return this.loader.refill();
     if (access.length > 0) this.outside((model) => model.accessPoliciesChanged(access));
-    const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
-    if (change === 'reloaded') return this.tellAll(since);
+    const since = this.nextRevision;
     announcePolicies(change, this.tables.reads);
     this.announcingSince = Math.min(since, this.announcingSince ?? since);
     this.run(this.announceLater(since));
+  }
+
+  /** The revision that is served once the tables hold all that the index does. */
+  private get nextRevision(): number {
+    return Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
   }
 
   private *announceLater(since: number): Generator<undefined> {
@@ -372,22 +385,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const name of destinations) this.lists.destinationChanged(name);
   }
 
-  /**
-   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `group`: only the proxies of
-   * this Dataplane are notified.
-   */
   private tell(
     type: string,
     changed: readonly string[],
-    {
-      view,
-      group = view && this.findGroup(view),
-      since = this.revision,
-    }: {
-      readonly view?: EnvoyView;
-      readonly group?: string | undefined;
-      readonly since?: number;
-    },
+    { view, group = view && this.findGroup(view), since = this.revision }: AnnouncedTo,
   ): void {
     if (!view && group === undefined) this.shared.touch(type, changed);
     const target = { ...(view && { view }), ...(group !== undefined && { group }) };
