@@ -160,7 +160,9 @@ export class BatchWrite {
       const [first = index, second = index] = places.get(keyOf(entry)) ?? [];
       if (first === second) return true;
       const other = index === first ? second : first;
-      const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) => this.results.formatPosition(at));
+      const [before, after] = [Math.min(index, other), Math.max(index, other)].map((at) =>
+        this.results.formatPosition(at),
+      );
       const reason = `${id.kind} ${id.name} stands in the batch twice, at ${before} and at ${after}; leave one of them out`;
       this.results.refuse(index, id, new Invalid([FieldPath.at('name').violation(reason, 'not-unique')]), other);
       return false;

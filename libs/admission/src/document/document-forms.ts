@@ -29,7 +29,15 @@ export interface Envelope {
 }
 
 /** Kinds whose spec fields Kuma writes at the top level (docs/reference/kuma-rest.md §2.1). */
-const FLAT_KINDS: readonly string[] = ['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'ZoneEgress', 'Secret', 'GlobalSecret'];
+const FLAT_KINDS: readonly string[] = [
+  'Mesh',
+  'Dataplane',
+  'Zone',
+  'ZoneIngress',
+  'ZoneEgress',
+  'Secret',
+  'GlobalSecret',
+];
 
 const SERVER_OWNED = ['status', 'uid', 'creationTime', 'modificationTime', 'generation', 'kri', 'snis', 'annotations'];
 const UNIVERSAL = ['type', 'mesh', 'namespace', 'name', 'labels', 'spec'];

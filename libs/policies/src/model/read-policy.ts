@@ -171,7 +171,8 @@ function valueViolations(spec: JsonObject, at: FieldPath, found: Violation[]): v
   const check = (value: JsonValue | undefined, place: FieldPath, depth: number): Violation | undefined => {
     if (value === null) return place.violation('must not be null: leave the field out', 'wrong-type');
     if (typeof value !== 'object') return undefined;
-    if (depth > MAX_POLICY_DEPTH) return place.violation(`must not be nested deeper than ${MAX_POLICY_DEPTH}`, 'too-deep');
+    if (depth > MAX_POLICY_DEPTH)
+      return place.violation(`must not be nested deeper than ${MAX_POLICY_DEPTH}`, 'too-deep');
     const inner: readonly (readonly [string | number, JsonValue | undefined])[] = isJsonArray(value)
       ? value.map((item, i) => [i, item] as const)
       : Object.entries(value);

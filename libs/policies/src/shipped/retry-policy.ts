@@ -18,7 +18,13 @@ const retryConditions = [
   'internal',
 ] as const;
 /** Conditions that check the gRPC status. */
-const GRPC_CONDITIONS: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
+const GRPC_CONDITIONS: readonly string[] = [
+  'cancelled',
+  'deadline-exceeded',
+  'resource-exhausted',
+  'unavailable',
+  'internal',
+];
 /** gRPC clients make 5 attempts at most (gRPC proposal A6). */
 const MAX_GRPC_RETRIES = 4;
 
