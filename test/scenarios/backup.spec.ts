@@ -168,6 +168,8 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     await until('the global has again what east made after the backup', () =>
       global.get('/meshes/default/meshservices/later?zone=east'),
     );
+    // Made after it, so where this is known all that the global learned before is: confirmed is only what it lacks.
+    await register('settled');
     await until(
       'west holds what the global lacks',
       async () =>

@@ -138,7 +138,7 @@ describe('control planes among variables that are not theirs', () => {
     const ignored = { ...OF_OTHERS, ...Object.fromEntries(foreign.map((name) => [name, 'x'])) };
     const plane = await ProcessPlane.start(app, 'east', { DATABASE_URL: database.url, ...ignored });
     await plane.stop();
-    const lines = plane.lastLines.filter((line) => line.includes('no setting of this program'));
+    const lines = plane.lastLines.filter((line) => line.includes('not settings of this program'));
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '{}').variables.slice(0, 900)).toBe(
       Object.keys(ignored).sort().join(', ').slice(0, 900),
