@@ -1,5 +1,6 @@
 import type { KnownProxy, RevocationPlan } from '@causeway/controllers';
-import type { AuthorityAccess, DataplaneAccess, WorkloadAccess, ZoneAccess, DataplaneSources } from '@causeway/queries';
+import type { AuthorityAccess, DataplaneAccess, WorkloadAccess, ZoneAccess } from '@causeway/queries';
+import type { DataplaneSources } from '@causeway/queries/testing';
 import type { ProxySource, SyncDecisions, UserAccess } from '@causeway/queries/testing';
 import type { Identity } from '@causeway/resources';
 import { EAST_AUTHORITY } from '../support/certificates';

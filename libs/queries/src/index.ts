@@ -1,13 +1,6 @@
 /** Reads of a control plane for users (libs/queries/README.md). */
 export { AccessReviews } from './inspect/access-review';
-export {
-  createQueries,
-  type DataplaneAccess,
-  type Issuers,
-  type Queries,
-  type QuerySources,
-  type DataplaneSources,
-} from './queries';
+export { createQueries, type DataplaneAccess, type Issuers, type Queries, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';

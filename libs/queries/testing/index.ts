@@ -7,3 +7,4 @@ export type { SyncDecisions } from '../src/zones/operator-decisions';
 export type { UserAccess } from '../src/queries';
 export type { ProxySource } from '../src/inspect/proxies';
 export { ClaimsView } from '../src/explain/claims-view';
+export type { DataplaneSources } from '../src/queries';

@@ -1,12 +1,6 @@
 import { AuditRecorder } from '@causeway/access';
-import {
-  createQueries,
-  type Issuers,
-  type QuerySources,
-  type WatchMetrics,
-  type DataplaneSources,
-} from '@causeway/queries';
-import type { QueryLimits } from '@causeway/queries/testing';
+import { createQueries, type Issuers, type QuerySources, type WatchMetrics } from '@causeway/queries';
+import type { DataplaneSources, QueryLimits } from '@causeway/queries/testing';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LightMyRequestResponse, InjectOptions } from 'fastify';

@@ -25,7 +25,7 @@ export type OpenWords<T> = T extends string
       : T;
 
 /** Path parameters, query and body of a request, with the types of its definition. */
-export type RequestInput<O extends AnyOperation> = InputPart<'path', PathOf<O>> &
+type RequestInput<O extends AnyOperation> = InputPart<'path', PathOf<O>> &
   InputPart<'query', QueryOf<O>> &
   (BodyOf<O> extends undefined ? { readonly body?: undefined } : { readonly body: OpenWords<BodyOf<O>> }) &
   RequestOptions;
