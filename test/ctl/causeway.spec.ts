@@ -197,7 +197,10 @@ describe('causeway, as its user runs it', () => {
     const proxy = createServer(({ url = '', headers }, response) => {
       asked.push(url);
       const next = url.includes('offset') ? null : `http://${headers.host}/meshes/default/meshservices?offset=1000`;
-      response.end(JSON.stringify({ total: 0, items: [], next }));
+      const answer = url.endsWith('/_resources')
+        ? { resources: [], defaultMesh: 'default' }
+        : { total: 0, items: [], next };
+      response.end(JSON.stringify(answer));
     });
     await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
     const { port } = proxy.address() as AddressInfo;

@@ -131,7 +131,7 @@ describe('REST over TLS', () => {
     const answer = await fixture.server.inject({ url: '/rest/ca' });
     expect([answer.statusCode, answer.json().detail]).toEqual([
       404,
-      expect.stringMatching(/^This server is verified by no/),
+      expect.stringMatching(/^This server has no authority of its own/),
     ]);
     const own = await restFixture({ authority: () => 'PEM' });
     const { statusCode, headers, body } = await own.server.inject({ url: '/rest/ca' });

@@ -10,7 +10,8 @@ import type { AgentLeaseStore, AuditLog, ProxySessionStore, SessionStore, StoreE
 import { migrate } from './database/migrate';
 import { readyDatabase } from './database/ready-database';
 import { StoreDatabase } from './database/store-database';
-import { PostgresLease, RELEASE_CHANNEL } from './lease/postgres-lease';
+import { RELEASE_CHANNEL } from './lease/lease-statements';
+import { PostgresLease } from './lease/postgres-lease';
 import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 import { NotifyListener } from './log/notify-listener';
 import type { DatabaseServers } from './servers/database-servers';

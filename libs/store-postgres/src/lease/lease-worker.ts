@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Client } from 'pg';
 import { DatabaseServers } from '../servers/database-servers';
 import { LeaseHeartbeat } from './lease-heartbeat';
-import { RELEASE, RENEW } from './postgres-lease';
+import { RELEASE, RENEW } from './lease-statements';
 
 /** The thread's `workerData`. */
 export interface LeaseWorkerOptions {

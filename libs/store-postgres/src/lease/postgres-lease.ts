@@ -1,17 +1,7 @@
 import type { LeaderEpoch, LeaderLease, WitnessChange } from '@causeway/runtime';
 import { LeaderRow } from '../database/entities';
 import type { StoreDatabase } from '../database/store-database';
-
-/** The channel that a release notifies. */
-export const RELEASE_CHANNEL = 'causeway_leader';
-
-/** Extends the lease: epoch, holder, ms. No row where these no longer stand, or where they have released it. */
-export const RENEW = `UPDATE leader_lease SET expires_at = clock_timestamp() + $3 * interval '1 ms'
-  WHERE epoch = $1 AND holder = $2 AND expires_at <> 'epoch' RETURNING epoch`;
-
-/** Ends the lease where epoch and holder stand, and notifies the candidates. */
-export const RELEASE = `WITH released AS (UPDATE leader_lease SET expires_at = 'epoch' WHERE epoch = $1 AND holder = $2 RETURNING 1)
-  SELECT pg_notify('${RELEASE_CHANNEL}', '') FROM released`;
+import { RELEASE, RENEW } from './lease-statements';
 
 const READ = `SELECT l.epoch, l.holder, l.witness,
     greatest(0, ceil(extract(epoch FROM s.expires_at - clock_timestamp()) * 1000))::bigint AS remaining

@@ -103,7 +103,7 @@ it('has a thread that loads the driver and nothing of the engine', () => {
   expect(own.sort()).toEqual([
     'database-servers.ts',
     'lease-heartbeat.ts',
-    'postgres-lease.ts',
+    'lease-statements.ts',
     'register.cjs',
     'server-addresses.ts',
   ]);
