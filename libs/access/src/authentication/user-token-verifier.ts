@@ -1,7 +1,7 @@
 import type { ControlPlane } from '@causeway/resources';
 import { AUTHENTICATED, type Caller } from '../authorization/caller';
 import { unverifiedClaims } from '../tokens/signed-token';
-import type { KeySource } from '../tokens/token-family';
+import type { SigningKeySource } from '../tokens/token-family';
 import type { TokenVerifier } from './authenticator';
 import { Unauthenticated } from '../unauthenticated';
 import { formatIssuer, GLOBAL_ISSUER, isControlPlane, type UserTokenFamily } from './user-token';
@@ -12,7 +12,7 @@ export interface UserTokenVerifierSources {
   /** The user tokens of this control plane. */
   readonly own: UserTokenFamily;
   /** Keys of the global, as a federated zone last received them. */
-  readonly global: KeySource;
+  readonly global: SigningKeySource;
 }
 
 /**
@@ -20,8 +20,8 @@ export interface UserTokenVerifierSources {
  * the public keys that the zone last received. The token of another zone is refused.
  */
 export class UserTokenVerifier implements TokenVerifier {
-  private readonly sourceOf: ReadonlyMap<string, KeySource>;
-  private readonly withoutIssuer: KeySource;
+  private readonly sourceOf: ReadonlyMap<string, SigningKeySource>;
+  private readonly withoutIssuer: SigningKeySource;
 
   constructor(private readonly sources: UserTokenVerifierSources) {
     const { cp, own, global } = sources;

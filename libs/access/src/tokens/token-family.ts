@@ -9,7 +9,7 @@ import { TokenIssuer, type TokenDependencies } from './token-issuer';
 import { TokenTrust } from './token-trust';
 
 /** Keys and revocations; they may change between two reads. */
-export interface KeySource {
+export interface SigningKeySource {
   readonly trustedKeys: TrustedKeys;
   /** Calls `listener` after a change that may end trust, until the returned function is called. */
   onChange(listener: () => void): () => void;
@@ -26,7 +26,7 @@ export interface TrustOptions {
 /** Verification of one token. */
 export interface VerifyOptions<Claims> {
   /** Keys of another control plane; by default those of the family. */
-  readonly keys?: Pick<KeySource, 'trustedKeys'>;
+  readonly keys?: Pick<SigningKeySource, 'trustedKeys'>;
   /** Throws if a valid token does not authorise what its bearer asks for. */
   readonly check?: (claims: Claims) => void;
 }
@@ -39,7 +39,7 @@ export class TokenFamily<
   Request extends TokenRequest,
   Answer extends object,
   Claims extends TokenFacts,
-> implements KeySource {
+> implements SigningKeySource {
   readonly tokens: TokenIssuer<Request, Answer, Claims>;
   private readonly trust: TokenTrust;
   private readonly presented: PresentedTokens;

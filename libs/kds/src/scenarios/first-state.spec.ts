@@ -119,7 +119,7 @@ describe('what is noted of a session', () => {
     complete('Mesh');
     complete('Mesh');
     await turn();
-    expect(unstored).toEqual([['that the first state is complete', 'Error: no database']]);
+    expect(unstored).toEqual([['the record of a complete first state', 'Error: no database']]);
     expect(written).toEqual([]);
   });
 });

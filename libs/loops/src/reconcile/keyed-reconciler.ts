@@ -128,7 +128,7 @@ export class KeyedLoop implements ControlLoop {
     this.lookOutside(index, now);
     if (this.mustRescan) {
       this.rescan();
-      return { changes: [], more: true };
+      if (!this.seeding.advance()) return { changes: [], more: true };
     }
     if (!this.followed.hasLoaded) return this.withWake({ changes: [] });
     this.takeDerived();
