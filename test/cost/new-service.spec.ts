@@ -4,12 +4,8 @@ import type { Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
 import { fillAtOnce } from '@causeway/store/testing';
 import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds-server';
+import { AdsSession, NameBudget, ResponseEncoder, SendBudget, Subscribers } from '@causeway/xds-server/testing';
 import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
-import { ResponseEncoder } from '../../libs/xds-server/src/server/ads-messages';
-import { AdsSession } from '../../libs/xds-server/src/server/ads-session';
-import { NameBudget } from '../../libs/xds-server/src/server/name-budget';
-import { SendBudget } from '../../libs/xds-server/src/server/send-budget';
-import { Subscribers } from '../../libs/xds-server/src/server/subscribers';
 import { shippedKinds, sketch, TrafficZone } from '../support/traffic-zone';
 import { zoneResources } from '../support/zone-resources';
 
