@@ -183,6 +183,15 @@ describe('causeway, as its user runs it', () => {
     expect(code).toBe(1);
   });
 
+  it.each([[['explain', 'http://web.mesh/a']], [['explain', 'hostname', 'http://web.mesh/a']]])(
+    'takes no URL for a hostname: %j',
+    async (words) => {
+      const said =
+        'http://web.mesh/a: is a URL and no hostname; causeway explain request --to http://web.mesh/a explains a request\n';
+      expect(await causeway(words)).toMatchObject({ code: 2, out: '', err: said });
+    },
+  );
+
   it('tells its version without a server, as a command and as an option', async () => {
     const says = { code: 0, out: expect.stringMatching(/^causeway \d+\.\d+\.\d+\n$/), err: '' };
     expect(await Promise.all([causeway(['--version']), causeway(['version', '--client'])])).toMatchObject([says, says]);

@@ -61,7 +61,7 @@ export function zoneQuerySources(core: ControlPlaneCore<ZoneSettings>): Injectio
   });
 }
 
-/** What issues in a zone, beside what issues everywhere. */
+/** Issuers of a zone, in addition to those of every control plane. */
 function zoneIssuers(
   core: ControlPlaneCore<ZoneSettings>,
   { cp, index, meshes }: Pick<QuerySources, 'cp' | 'index' | 'meshes'>,

@@ -5,7 +5,7 @@ export type Unnamed = 'OutsideSuffixes' | 'NotADnsName';
 
 /**
  * Second labels below a country's domain under which registries sell names (`co.uk`): such a suffix contains the
- * domains of others. Judged by form, without a list that becomes outdated.
+ * domains of others. Decided by the form of the name, without a list that becomes outdated.
  */
 const SOLD_BELOW = new Set([
   'ac',

@@ -14,7 +14,7 @@ import type { GlobalSyncOptions } from './global/global-sync-options';
 /** The `GlobalSync` of this replica. */
 export const GLOBAL_SYNC = injectionToken<GlobalSync>('GlobalSync');
 
-/** How a global listens for zones. */
+/** Listen options of a global, for zones. */
 export interface KdsGlobalOptions {
   readonly sync: GlobalSyncOptions;
   readonly host: string;

@@ -51,7 +51,7 @@ export type UserAccess = TokenAccess<UserTokenRequest, IssuedUserToken>;
 /** Issuer of dataplane tokens of a zone. */
 export type DataplaneAccess = TokenAccess<DataplaneTokenRequest, IssuedDataplaneToken>;
 
-/** What issues and revokes on this control plane, each where it has one. */
+/** Issuers and revokers of this control plane; absent if it has none. */
 export interface Issuers {
   /** Of zone tokens: on a global, and in a zone by itself. */
   readonly zoneAccess?: ZoneAccess;
@@ -70,7 +70,7 @@ export interface DataplaneSources {
   readonly proxies?: ProxySource;
   readonly agentLeases?: Pick<AgentLeaseStore, 'page' | 'survey'>;
   readonly instances?: InstanceSource;
-  /** Who may call whom. */
+  /** Rules about callers. */
   readonly callers?: AccessFacts;
 }
 

@@ -5,7 +5,7 @@ import { createPostgresBackend } from '../testing/connected-backend';
 import type { PostgresBackend } from './postgres-backend';
 
 /*
- * What goes through repositories costs the statements that are written here: no transaction around one of them, no read
+ * Calls through repositories cost the statements that are written here: no transaction around one of them, no read
  * before a write.
  */
 

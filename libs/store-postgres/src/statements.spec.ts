@@ -45,7 +45,7 @@ function statementNames(file: string): readonly string[] {
 function namesIn(file: string, source: string): readonly string[] {
   const names: string[] = [];
   const visit = (node: ts.Node, name: string): void => {
-    const own = nameOf(node) ?? name;
+    const own = findDeclaredName(node) ?? name;
     const text = ts.isTemplateExpression(node) || ts.isStringLiteralLike(node) ? node.getText().slice(1, -1) : '';
     if (SQL.test(text)) names.push(own);
     ts.forEachChild(node, (child) => visit(child, own));
@@ -55,7 +55,7 @@ function namesIn(file: string, source: string): readonly string[] {
 }
 
 /** The name of a constant of a file, of a function or of a method. */
-function nameOf(node: ts.Node): string | undefined {
+function findDeclaredName(node: ts.Node): string | undefined {
   const isNamed = ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node);
   if (isNamed) return node.name?.getText();
   const isConstant = ts.isVariableDeclaration(node) && ts.isSourceFile(node.parent.parent.parent);

@@ -50,7 +50,7 @@ export function outdatedResults({ changes, onRefusal }: WriteRequest): readonly 
   return results;
 }
 
-/** What a store found about a refused change. */
+/** Reason for which a store refused a change. */
 export interface RefusalFacts {
   /** Revision of the living row. */
   readonly revision?: number;

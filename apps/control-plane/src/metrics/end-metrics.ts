@@ -25,7 +25,7 @@ export function readValidity(chain: string): Validity | undefined {
   return first;
 }
 
-/** Returns start and end as two gauges, seconds since 1970; the remaining time is judged against the whole period. */
+/** Returns start and end as two gauges, seconds since 1970; the remaining time is compared with the whole period. */
 export function validityMetrics(
   facts: Pick<Metric, 'name' | 'labels'> & { readonly what: string },
   read: () => Iterable<{

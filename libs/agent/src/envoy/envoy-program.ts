@@ -10,7 +10,7 @@ export interface EnvoyProgram {
   readonly version: string;
 }
 
-/** Where Envoy is looked for; the first value that is set counts. */
+/** Settings that name the Envoy binary; the first one that is set counts. */
 export interface EnvoyPlaces {
   /** `envoy.path` of the configuration. */
   readonly path?: string | undefined;

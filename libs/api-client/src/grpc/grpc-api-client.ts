@@ -48,7 +48,7 @@ import type {
   WatchOptions,
 } from '../api-client';
 import { ApiError } from '../api-error';
-import { NoRest } from '../rest/no-rest';
+import { RefusingRestTransport } from '../rest/refusing-rest-transport';
 import { RestCalls } from '../rest/rest-calls';
 import { resumingWatch } from '../resuming-watch';
 import { readAnswer } from './answer-message';
@@ -90,7 +90,7 @@ export class GrpcApiClient implements ApiClient {
   constructor(private readonly connection: Connection) {
     const { server, token } = connection;
     this.server = server;
-    this.rest = new RestCalls(new NoRest(server));
+    this.rest = new RestCalls(new RefusingRestTransport(server));
     const address = `${server.hostname}:${server.port || '5682'}`;
     this.resources = new ResourceServiceClient(address, readCredentials(connection), OPTIONS);
     this.naming = new NamingServiceClient(address, readCredentials(connection), OPTIONS);

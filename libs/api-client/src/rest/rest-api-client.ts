@@ -42,7 +42,7 @@ import { ApiError } from '../api-error';
 import { resumingWatch } from '../resuming-watch';
 import { findMisfit } from '../check-answer';
 import { HttpTransport, problemError } from './http';
-import { PAGE, parseJson, RestCalls } from './rest-calls';
+import { PAGE_SIZE, parseJson, RestCalls } from './rest-calls';
 
 type KindPlace = Pick<Kind, 'plural' | 'scope'>;
 
@@ -79,7 +79,7 @@ export class RestApiClient implements ApiClient {
     const { minRevision, most = Infinity, signal } = options;
     const documents: JsonObject[] = [];
     let revision: number | undefined;
-    const query = { ...readFilter(selection), minRevision, size: Math.min(PAGE, most), cursor: '' };
+    const query = { ...readFilter(selection), minRevision, size: Math.min(PAGE_SIZE, most), cursor: '' };
     const path = await this.findListPath(selection);
     for await (const { body, headers } of this.rest.pages(listOperation(path), { path, query, signal })) {
       revision ??= readRevision(headers);

@@ -30,7 +30,7 @@ interface RestAnswer<T> {
 }
 
 /** Items of one page of a list. */
-export const PAGE = 1_000;
+export const PAGE_SIZE = 1_000;
 
 /** Calls of the operations of REST, by their definitions. Every refusal is an ApiError, as is an answer that lacks what its schema requires. */
 export class RestCalls {
@@ -66,7 +66,7 @@ export class RestCalls {
     { most = Infinity, ...input }: AnyInput & { readonly most?: number } = {},
   ): Promise<readonly unknown[]> {
     const found: unknown[] = [];
-    const query = { size: Math.min(PAGE, most), ...input.query };
+    const query = { size: Math.min(PAGE_SIZE, most), ...input.query };
     for await (const { body } of this.follow(operation, { ...input, query })) {
       if (isJsonObject(body) && isJsonArray(body['items'])) found.push(...body['items']);
       if (found.length >= most) return found.slice(0, most);

@@ -39,7 +39,7 @@ export interface GlobalSyncOptions {
    * clocks of the origin's database and of this process; never below 0. Not called for first states.
    */
   readonly onPropagated?: (kind: string, age: number) => void;
-  /** How long deletions are held back after a zone begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  /** Time for which deletions are held back after a zone begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** Limits on the resources that zones use on this replica. */
   readonly inbound?: InboundSettings;

@@ -13,7 +13,7 @@ export const Extension = {
   sources: 'cw-sources',
 } as const;
 
-/** How resources are encoded for one peer: with `json` our specs as JSON, else Kuma's messages; with `meta` our metadata. */
+/** Encoding of resources for one peer: with `json` our specs as JSON, else Kuma's messages; with `meta` our metadata. */
 export interface Dialect {
   readonly json: boolean;
   readonly meta: boolean;

@@ -41,7 +41,7 @@ export interface ZoneSyncOptions {
    * clocks of the origin's database and of this process; never below 0. Not called for first states.
    */
   readonly onPropagated?: (kind: string, age: number) => void;
-  /** How long deletions are held back after the global begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
+  /** Time for which deletions are held back after the global begins a new incarnation, ms (`CAUSEWAY_ABSENCE_HOLD`). */
   readonly hold?: number;
   /** Maximum bytes of the global's messages that wait undecoded. */
   readonly inbound?: InboundBounds;

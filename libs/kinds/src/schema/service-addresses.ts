@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type FieldPath, type JsonObject, type Violat
 /** Rule for `serviceAddress` of proxies without an agent, as conditions and violations state it. */
 const RULE = 'must be a loopback address or the address of the Dataplane, at which its proxy listens';
 
-/** Whether an inbound's process runs on the host of the proxy that listens at `address`, judged by addresses only. */
+/** Whether an inbound's process runs on the host of the proxy that listens at `address`, by addresses only. */
 export function isOwnServiceAddress(serviceAddress: string, address: string): boolean {
   return isLoopbackAddress(serviceAddress) || isSameAddress(serviceAddress, address);
 }

@@ -23,7 +23,7 @@ const tombstone = (name: string, revision: number): Tombstone => ({
   deletedAt: 0,
   freed: [],
 });
-const keyOf = (name: string): ResourceKey => identityKey(globalIdentity('Mesh', name));
+const meshKey = (name: string): ResourceKey => identityKey(globalIdentity('Mesh', name));
 
 const readTeam = ({ team }: JsonObject): string => (typeof team === 'string' ? team : '');
 
@@ -98,7 +98,7 @@ class LoopOverTable {
   write(resources: readonly Resource[], removed: readonly string[]): void {
     this.revision += 1;
     const { revision } = this;
-    const gone = removed.filter((name) => this.index.byIdentityKey(keyOf(name)));
+    const gone = removed.filter((name) => this.index.byIdentityKey(meshKey(name)));
     const changes = [
       ...resources.map((resource) => ({ type: 'put' as const, resource: { ...resource, revision } })),
       ...gone.map((name) => ({ type: 'delete' as const, tombstone: tombstone(name, revision) })),
@@ -157,7 +157,7 @@ describe('a loop that follows a derived table', () => {
     loop.load([mesh('a', 'x')]);
     expect(loop.settle()).toEqual([]);
     fills.finish();
-    expect(loop.settle()).toEqual([[keyOf('a'), 'x']]);
+    expect(loop.settle()).toEqual([[meshKey('a'), 'x']]);
   });
 });
 
@@ -171,20 +171,20 @@ describe('FollowedKeys', () => {
         keysOfTable(
           two,
           (changed) => changed,
-          () => [keyOf('d')],
+          () => [meshKey('d')],
         ),
       ],
       term,
     );
-    one.announce([keyOf('a'), keyOf('b')]);
-    two.announce([keyOf('a')]);
-    expect([keys.take(), keys.take()]).toEqual([[keyOf('a'), keyOf('b')], []]);
+    one.announce([meshKey('a'), meshKey('b')]);
+    two.announce([meshKey('a')]);
+    expect([keys.take(), keys.take()]).toEqual([[meshKey('a'), meshKey('b')], []]);
     one.reload();
     two.reload();
     two.hasLoaded = false;
-    expect([keys.take(), keys.hasLoaded]).toEqual([[RESCAN, keyOf('d')], false]);
+    expect([keys.take(), keys.hasLoaded]).toEqual([[RESCAN, meshKey('d')], false]);
     term.abort();
-    one.announce([keyOf('a')]);
+    one.announce([meshKey('a')]);
     expect([keys.take(), one.followerCount]).toEqual([[], 0]);
   });
 });

@@ -15,7 +15,7 @@ import { planBatch, refusedKeys, WorkQueue } from './work-queue';
 
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
-/** How often it is asked what outside the index has changed, and whether tables were filled anew, ms. */
+/** Interval at which changes outside of the index and new fills of tables are looked for, ms. */
 const POLL_INTERVAL = 1_000;
 
 /** Most keys of which the trace is known that made them stale. */

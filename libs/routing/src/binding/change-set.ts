@@ -2,7 +2,7 @@ import type { FrontendGroup } from './frontend-group';
 import { getOrInsert, type ResourceKey } from '@causeway/resources';
 
 /**
- * What a change may affect: bindings of (frontend, group), the status of routes by their keys, and services and
+ * Everything that a change may affect: bindings of (frontend, group), the status of routes by their keys, and services and
  * Gateways by their keys: added, removed, with other ports, or with a name that another one took or released.
  */
 export interface ChangeSet {

@@ -9,7 +9,7 @@ export type SettingForm =
   /** A duration such as `10s`. */
   | { readonly type: 'duration'; readonly range?: readonly [least: string, most: string] };
 
-/** What triggers a reload without a restart: a new value, or new content of the file that the value names. */
+/** Triggers of a reload without a restart: a new value, or new content of the file that the value names. */
 export type Reload = 'value' | 'content';
 
 /** One setting: its parser, its default, and whether its value is shown. */

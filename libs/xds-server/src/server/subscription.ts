@@ -349,7 +349,7 @@ export class Subscription {
     this.staleMark = undefined;
   }
 
-  /** What is left to be sent, after a response was taken, decides since when something is pending. */
+  /** Moves the start of what is pending to what is left after a response was taken. */
   private moveSince(): void {
     if (this.staged?.size === 0) this.endStaging(this.isGoing);
     if (!this.isStaged && this.staleMark === undefined && this.dirty.size + this.going.size === 0)

@@ -78,6 +78,9 @@ function parseQuestion([first = '', second, more]: readonly string[]): {
   readonly sought: string;
 } {
   if (more !== undefined) throw new UsageError('explain takes one hostname or one address');
+  const url = [first, second].find((word) => word?.includes('://'));
+  if (url !== undefined)
+    throw new UsageError(`${url}: is a URL and no hostname; causeway explain request --to ${url} explains a request`);
   if (second === undefined) return { what: isIP(first) === 0 ? 'hostname' : 'vip', sought: first };
   if (first === 'hostname' || first === 'vip') return { what: first, sought: second };
   throw new UsageError(`explain ${first}: is neither hostname nor vip nor request`);

@@ -16,7 +16,7 @@ import { decodeRouteConfiguration, type DecodedRoute, type WeightedCluster } fro
 import { asMessage, decodeDuration, readTypedConfig, UnsupportedConfig } from './unsupported-config';
 import type { CallerRule } from './verified-caller';
 
-/** How the cluster of a connection is selected. */
+/** Selection of the cluster of a connection. */
 export type ClusterChoice =
   | { readonly type: 'fixed'; readonly cluster: string }
   /** Drawn by weight for each connection. */
@@ -34,7 +34,7 @@ export interface SourceLimit {
   readonly burst: number;
 }
 
-/** How an accepted connection is forwarded. Times in ms. */
+/** Forwarding of an accepted connection. Times in ms. */
 export interface Forwarding {
   readonly statPrefix: string;
   readonly choice: ClusterChoice;

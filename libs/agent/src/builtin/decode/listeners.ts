@@ -25,7 +25,7 @@ export interface DecodedFilterChain {
 export interface DecodedListener {
   readonly name: string;
   readonly at: { readonly address: string; readonly port: number };
-  /** How the first bytes are inspected; undefined if they are not. */
+  /** Inspection of the first bytes; undefined if there is none. */
   readonly inspection: Inspection | undefined;
   readonly chains: ReadonlyMap<string, DecodedFilterChain>;
   readonly choose: ChainChoice;

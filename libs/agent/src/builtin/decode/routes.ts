@@ -7,7 +7,7 @@ export interface WeightedCluster {
   readonly weight: number;
 }
 
-/** Where a dataplane without HTTP forwards the connections of an HTTP route. */
+/** Clusters to which a dataplane without HTTP forwards the connections of an HTTP route. */
 export interface DecodedRoute {
   /** Clusters of the route that matches every request, by weight; empty if there is no such route. */
   readonly clusters: readonly WeightedCluster[];

@@ -22,7 +22,7 @@ export interface NameRule {
   readonly value: string;
 }
 
-/** How the peer is trusted: authorities by trust domain, one list of authorities, or any peer. */
+/** Trust in the peer: authorities by trust domain, one list of authorities, or any peer. */
 type PeerTrust =
   | { readonly type: 'secret'; readonly name: string }
   | { readonly type: 'authorities'; readonly pem: TextSource }

@@ -33,7 +33,7 @@ export interface InboundHalfOptions {
   readonly write: FencedWrite;
   /** Node metadata that this control plane sends with each subscription. */
   readonly node: Omit<NodeMetadata, 'features'>;
-  /** How long deletions are held back after the peer begins a new incarnation, ms. */
+  /** Time for which deletions are held back after the peer begins a new incarnation, ms. */
   readonly hold: number;
   /** Incarnation of a plain Kuma peer; absent for Causeway peers. */
   readonly kuma?: KumaIncarnation;

@@ -17,7 +17,7 @@ export interface PendingDeletionOptions extends Omit<HeldConditionOptions, 'hold
   readonly peerState: PeerState;
   /** Incarnation of a plain Kuma peer; absent for Causeway peers, whose state names it. */
   readonly kuma?: KumaIncarnation;
-  /** How long deletions are held back after a new incarnation, ms. */
+  /** Time for which deletions are held back after a new incarnation, ms. */
   readonly hold: number;
 }
 

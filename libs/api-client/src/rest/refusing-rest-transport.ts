@@ -3,7 +3,7 @@ import { ApiError } from '../api-error';
 import type { RestTransport, SentRequest } from './rest-calls';
 
 /** In place of HTTP where the connection is gRPC's: every call is refused, and the refusal says that it needs REST. */
-export class NoRest implements RestTransport {
+export class RefusingRestTransport implements RestTransport {
   constructor(readonly server: URL) {}
 
   open({ path }: SentRequest): Promise<IncomingMessage> {
