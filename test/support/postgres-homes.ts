@@ -1,5 +1,6 @@
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { PlaneState } from './plane-state';
+import { createMigratedDatabase } from './migrated-database';
 import { createTestDatabase, type TestDatabase } from './postgres';
 
 /** Databases of the control planes of a test, by name; replicas of one control plane share one. */
@@ -8,7 +9,7 @@ export class PostgresHomes {
 
   /** Another replica's connection to the database of this name, which is made when it is first asked for. */
   async state(name: string): Promise<PlaneState> {
-    const database = this.databases.get(name) ?? (await createTestDatabase());
+    const database = this.databases.get(name) ?? (await createMigratedDatabase());
     this.databases.set(name, database);
     return createPostgresBackend({ url: database.url, poolSize: 3 });
   }

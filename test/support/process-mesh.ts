@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from './postgres';
+import { createMigratedDatabase } from './migrated-database';
+import type { TestDatabase } from './postgres';
 import { ProcessPlane, START_TIMEOUT, type PlaneEnvironment } from './process-plane';
 import { until } from './until';
 
@@ -75,7 +76,7 @@ export class ProcessMesh {
 
   /** The database of the global or of a zone, also before its first start. */
   async databaseUrl(name: string): Promise<string> {
-    const database = this.databases.get(name) ?? (await createTestDatabase());
+    const database = this.databases.get(name) ?? (await createMigratedDatabase());
     this.databases.set(name, database);
     return database.url;
   }
