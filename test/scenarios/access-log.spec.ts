@@ -1,4 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 import { adminFetch } from '../support/admin-credential';
@@ -12,7 +13,7 @@ describe('what a control plane says of requests', () => {
   let database: TestDatabase;
   let zone: ProcessPlane;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     zone = await ProcessPlane.start('zone', 'east', { DATABASE_URL: database.url, CAUSEWAY_ACCESS_LOG: 'on' });
   });
   afterAll(async () => {

@@ -1,5 +1,6 @@
 import { findCondition, isJsonObject, type JsonObject } from '@causeway/resources';
-import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { createMigratedDatabase } from '../support/migrated-database';
+import type { TestDatabase } from '../support/postgres';
 import { ProcessPlane, type PlaneEnvironment } from '../support/process-plane';
 import { until } from '../support/until';
 
@@ -16,7 +17,7 @@ describe('the address ranges of a zone, from start to start', () => {
   let zone: ProcessPlane | undefined;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterAll(async () => {
     await zone?.stop();
