@@ -28,6 +28,17 @@ export function checkMessage(typeUrl: string, bytes: Uint8Array, visit?: Message
   return check.violations;
 }
 
+const fieldLists = new WeakMap<MessageSchema, readonly (readonly [number, FieldSchema])[]>();
+
+/** Returns the fields of a schema by number, in the order of the schema; each schema is read once. */
+function listFields(schema: MessageSchema): readonly (readonly [number, FieldSchema])[] {
+  const known = fieldLists.get(schema);
+  if (known) return known;
+  const fields = Object.entries(schema.fields).map(([key, field]) => [Number(key), field] as const);
+  fieldLists.set(schema, fields);
+  return fields;
+}
+
 class MessageCheck {
   readonly violations: Violation[] = [];
   /** Packed messages without violations, as depth, type and bytes: the chains of one listener hold equal ones. */
@@ -44,8 +55,11 @@ class MessageCheck {
     const reason = this.visit?.(name, message.values);
     if (reason !== undefined) return this.add(path, 'not-allowed', reason);
     for (const number of message.unknown) this.add(path, 'unknown-field', `field ${number} of ${name} is not known`);
-    for (const [key, field] of Object.entries(schema.fields))
-      this.field(field, message.values.get(Number(key)) ?? [], `${path}.${field.name}`, depth);
+    for (const [number, field] of listFields(schema)) {
+      const values = message.values.get(number);
+      // Most fields are absent and may be so.
+      if (values || field.rules) this.field(field, values ?? [], `${path}.${field.name}`, depth);
+    }
     for (const [oneof, members] of schema.oneofs ?? [])
       if (!members.some((number) => message.values.has(number)))
         this.add(`${path}.${oneof}`, 'required', 'must be set');
