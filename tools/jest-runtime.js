@@ -22,12 +22,29 @@ const SHARED = /^(?:(?:libs|apps)\/[^/]+\/(?:src|testing)|migrations|test\/suppo
 /** The scripts of this process by their file. */
 const scripts = new Map();
 
+/** A map of Jest's that outlives the test file: its runtime clears it. */
+class KeptMap extends Map {
+  clear() {}
+}
+
+/** Files by who asks for them and by what name: nothing replaces a module here, so a name leads to the same file for every test file. */
+const resolved = new KeptMap();
+
+/** Node's `require` of each file of ours. */
+const requires = new Map();
+
 /** The shared modules of this process by their file, and the source maps of all of its scripts. */
 const modules = new Map();
 const sourceMaps = new Map();
 
 /** The runtime of the test file that runs now: it resolves and compiles what a shared module requires, whichever file loaded it. */
 let current;
+
+function requireOf(from) {
+  const known = requires.get(from) ?? createRequire(from);
+  requires.set(from, known);
+  return known;
+}
 
 /** The function of a module that takes `parameters`. */
 function compileModule(source, file, parameters) {
@@ -46,7 +63,7 @@ function requireShared(file) {
   const module = { id: file, filename: file, exports: {}, loaded: false };
   modules.set(file, module);
   const requireFrom = Object.assign((name) => current.requireModuleOrMock(file, name), {
-    resolve: createRequire(file).resolve,
+    resolve: requireOf(file).resolve,
   });
   try {
     const parameters = ['module', 'exports', 'require', '__dirname', '__filename'];
@@ -69,15 +86,21 @@ class SharedModulesRuntime extends Runtime {
     const { executor } = this;
     executor.compile = (source, file) => compileModule(source, file, executor.injectedModuleParameters);
     this.transformCache.sourceMaps = sourceMaps;
+    this._resolution.cjsCache = resolved;
     const globalConfig = args.at(-1);
     this.#root = globalConfig.rootDir;
     this.#isWatching = globalConfig.watch || globalConfig.watchAll; // sources change there while the process lives
     current = this;
   }
 
+  /** Jest evaluates `expect` for each file: it takes longer than most tests of pure functions. */
+  requireInternalModule(from, name) {
+    return name === '@jest/expect' ? requireOf(from)(name) : super.requireInternalModule(from, name);
+  }
+
   requireModuleOrMock(from, name) {
     if (this._resolution.isCoreModule(name)) return super.requireModuleOrMock(from, name);
-    if (!OURS.test(name)) return createRequire(from)(name);
+    if (!OURS.test(name)) return requireOf(from)(name);
     if (this.#isWatching || name === '@jest/globals') return super.requireModuleOrMock(from, name);
     const file = this._resolution.resolveCjs(from, name);
     return SHARED.test(relative(this.#root, file).replaceAll('\\', '/'))
