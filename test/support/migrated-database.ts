@@ -24,7 +24,10 @@ let template: Promise<TestDatabase> | undefined;
  */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   if (process.env[PROGRAM_TREE] !== undefined) return createTestDatabase(); // programs of another tree have steps of their own
-  template ??= provideTemplate();
+  template ??= provideTemplate().catch((error: unknown) => {
+    template = undefined; // the next one tries again
+    throw error;
+  });
   const database = await createTestDatabase(await template);
   await rowsOf(database.url, DRAW_IDENTITY);
   return database;
