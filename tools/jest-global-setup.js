@@ -9,6 +9,7 @@ module.exports = async (globalConfig) => {
   const { drawFuzzSeed } = await import('../scripts/lib/fuzz-seed.mjs');
   drawFuzzSeed();
   preloadCompileCache();
+  leaveOutExtraCertificates();
   const patterns = globalConfig.nonFlagArgs ?? [];
   if (patterns.length > 0 && patterns.every((pattern) => PURE.test(pattern))) return;
   const { startTestServices } = await import('../scripts/lib/test-services.mjs');
@@ -19,4 +20,15 @@ module.exports = async (globalConfig) => {
 function preloadCompileCache() {
   const hook = `--require=${JSON.stringify(join(__dirname, 'compile-cache.js'))}`;
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, hook].filter(Boolean).join(' ');
+}
+
+/**
+ * Certificates that this machine trusts beyond Node's own: every start of a program reads them, which takes longer than the rest of the start of
+ * Node. No program of a test reaches another machine but npm, which reads them itself.
+ */
+function leaveOutExtraCertificates() {
+  const file = process.env.NODE_EXTRA_CA_CERTS;
+  if (file === undefined) return;
+  delete process.env.NODE_EXTRA_CA_CERTS;
+  process.env.npm_config_cafile ??= file;
 }
