@@ -8,7 +8,7 @@ const PURE = /^(?:\.\/)?libs\/(?:resources|naming|routing|policies|ipam|sync|kin
 module.exports = async (globalConfig) => {
   const { drawFuzzSeed } = await import('../scripts/lib/fuzz-seed.mjs');
   drawFuzzSeed();
-  preloadCompileCache();
+  preloadIntoPrograms('compile-cache.js', 'pooled-keys.js');
   leaveOutExtraCertificates();
   const patterns = globalConfig.nonFlagArgs ?? [];
   if (patterns.length > 0 && patterns.every((pattern) => PURE.test(pattern))) return;
@@ -17,9 +17,9 @@ module.exports = async (globalConfig) => {
 };
 
 /** For every program that tests start. */
-function preloadCompileCache() {
-  const hook = `--require=${JSON.stringify(join(__dirname, 'compile-cache.js'))}`;
-  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, hook].filter(Boolean).join(' ');
+function preloadIntoPrograms(...files) {
+  const hooks = files.map((file) => `--require=${JSON.stringify(join(__dirname, file))}`);
+  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, ...hooks].filter(Boolean).join(' ');
 }
 
 /**

@@ -9,7 +9,9 @@ const { createRequire } = require('node:module');
 const { Script } = require('node:vm');
 const Runtime = require('jest-runtime').default;
 
-require('./jest-source-threads.js'); // once a process: Node's own modules are shared by all test files
+// Once a process: Node's own modules are shared by all test files.
+require('./jest-source-threads.js');
+require('./pooled-keys.js');
 
 /** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
