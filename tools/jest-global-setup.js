@@ -1,6 +1,7 @@
 /** A bare `npx jest` draws the seed of its fuzzers and brings its own Postgres and Redis; under `npm test` they run already and the environment names them. */
 
 const { join } = require('node:path');
+const { provideWorkers } = require('./bundled-workers.js');
 
 // Pure functions need neither, and a start costs a second: `npx jest libs/naming` goes without.
 const PURE = /^(?:\.\/)?libs\/(?:resources|naming|routing|policies|ipam|sync|kinds|runtime)(?:\/|$)/;
@@ -8,6 +9,7 @@ const PURE = /^(?:\.\/)?libs\/(?:resources|naming|routing|policies|ipam|sync|kin
 module.exports = async (globalConfig) => {
   const { drawFuzzSeed } = await import('../scripts/lib/fuzz-seed.mjs');
   drawFuzzSeed();
+  await provideWorkers();
   preloadIntoPrograms('compile-cache.js', 'pooled-keys.js');
   leaveOutExtraCertificates();
   const patterns = globalConfig.nonFlagArgs ?? [];
