@@ -16,7 +16,7 @@ import type { ApplyRequirement, ProxyScope } from '../progress/apply-progress';
 import { proxyModeLabels, proxyModes, type ZoneDataplaneMode } from '../progress/dataplane-modes';
 import type { UnsupportedCount } from '../progress/unsupported-proxies';
 
-/** Returns which proxies a policy targets, which features it needs, and which of those each mode of proxy lacks. */
+/** The requirement of a policy: the proxies that it targets, the features that it needs, and those that each mode of proxy lacks. */
 export interface PolicyRequirement extends ApplyRequirement {
   /** Describes the unsupported features of proxies, by their modes. */
   readonly describeLack: (counts: readonly UnsupportedCount[]) => string;
