@@ -45,7 +45,7 @@ function bindAddresses(settings: ZoneSettings): readonly string[] {
   return [rest, xds, ...dnsAddresses(settings)];
 }
 
-/** Task of a leader at the start of its term and periodically after it. */
+/** Returns the sealing keys: the given ones, or those of the file, which is created at the first start. Rejects if they cannot be read. */
 export async function openSecrets(source: SecretsSource, logger: Logger): Promise<SealingKeys> {
   if (source.type === 'given') return source.keys;
   const { file } = source;
