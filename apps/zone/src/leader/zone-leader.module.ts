@@ -63,7 +63,7 @@ const SOURCES = {
   zoneTokens: ZONE_PROXY_TOKENS,
 };
 
-/** The same with the facts of the zone's control plane. */
+/** The dependencies of a zone's leader, with the facts of its control plane. */
 interface ZoneLeaderOptions extends Provided<typeof SOURCES> {
   readonly core: ControlPlaneCore<ZoneSettings>;
 }

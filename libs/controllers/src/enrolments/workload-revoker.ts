@@ -55,7 +55,7 @@ export interface RevocationPlan {
   readonly kumaZones: readonly string[];
 }
 
-/** How other zones learn of a revocation; `none`: there are no other zones. */
+/** The way in which other zones learn of a revocation; `none`: there are no other zones. */
 export type OtherZones = 'none' | 'informed' | 'cut off' | 'unknown';
 
 /** The time for which a revocation is kept after its certificates expired, ms: clocks differ. */

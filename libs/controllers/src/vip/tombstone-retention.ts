@@ -6,7 +6,7 @@ import type { ProxyDirectory } from '../proxies/proxy-directory';
 export interface TombstoneHolders {
   readonly index: Pick<IndexReader, 'tombstones' | 'point'>;
   readonly proxies: Pick<ProxyDirectory, 'ackWatermark' | 'storeNow'>;
-  /** How long certificates of workloads are valid, ms. */
+  /** The validity of workload certificates, ms. */
   readonly validity: number;
 }
 
