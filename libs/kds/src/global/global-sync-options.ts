@@ -47,7 +47,7 @@ export interface GlobalSyncOptions {
   readonly connections?: ConnectionLimits;
   /** Rate limits for handshakes and streams of zones. */
   readonly attempts?: AttemptRates;
-  /** Begins a new incarnation of the store if a zone proves that the store was restored from a backup (docs/design.md §2.7). */
+  /** Starts a new incarnation of the store if a zone proves that the store was restored from a backup (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
 }
 

@@ -34,7 +34,7 @@ export interface ZoneSyncOptions {
   readonly token?: ZoneTokenSource;
   /** Extensions this zone offers; all by default. */
   readonly features?: readonly string[];
-  /** Begins a new incarnation of the store if the global proves that the store was restored from a backup (docs/design.md §2.7). */
+  /** Starts a new incarnation of the store if the global proves that the store was restored from a backup (docs/design.md §2.7). */
   readonly maintenance?: Pick<StoreMaintenance, 'newIncarnation'>;
   /**
    * Called for each written change of another control plane with the time since its origin committed it, ms, by the
