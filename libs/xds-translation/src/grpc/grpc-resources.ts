@@ -121,7 +121,7 @@ export function serverListener(
   };
 }
 
-/** Where anyone may call, revoked ids are denied; otherwise the listed ids are allowed, except revoked ones. */
+/** Returns the RBAC filter: if anyone may call, revoked ids are denied; otherwise the listed ids are allowed, except revoked ones. */
 function accessFilter({ callers, revoked }: Pick<ServerAccess, 'callers' | 'revoked'>) {
   const banned = new Set(revoked);
   const isOpen = callers === 'anyone';
