@@ -1,13 +1,11 @@
 /**
  * Jest's runtime, with three differences that make a small test file many times as cheap:
- * Jest's runtime, with differences that make a small test file several times as cheap:
  * - Packages are Node's own: a process loads each once, ES modules included, and every test file in it shares them.
  * - The sources of libs, apps, migrations and `test/support` are shared in the same way: what they keep in a module is a cache of what they
  *   computed, never state (test/repo/declarations.spec.ts). Test files and what stands beside them are evaluated anew.
  * - Scripts run in the context of the process (jest-environment.js) and not in one of their own, in which every access
- *   to a global is a call; and a module is found, transformed and compiled once a process, not once a file.
+ *   to a global is a call; and a script is compiled once a process, not once a file.
  */
-const { statSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname, relative } = require('node:path');
 const { Script } = require('node:vm');
@@ -85,42 +83,6 @@ class SharedModulesRuntime extends Runtime {
   #root;
   #isWatching;
 
-/** What each module of this process was transformed to, by its file, with the time of its source. */
-const transformed = new Map();
-
-/** The files that modules were found in, by who asked and for what. */
-const resolved = new Map();
-
-/** Keeps what a cache of one test file transforms for those that come after it: to look it up on disk takes longer than to evaluate it. */
-function keepTransformed(cache) {
-  const transform = cache.transform.bind(cache);
-  cache.transform = (file, options) => {
-    if (options?.isInternalModule) return transform(file, options);
-    const { mtimeMs } = statSync(file);
-    const known = transformed.get(file);
-    if (known?.mtimeMs !== mtimeMs) {
-      const code = transform(file, options);
-      transformed.set(file, { mtimeMs, made: cache.transforms.get(file) });
-      return code;
-    }
-    cache.transforms.set(file, known.made);
-    if (known.made.sourceMapPath) cache.sourceMaps.set(file, known.made.sourceMapPath);
-    return known.made.code;
-  };
-}
-
-/** As `keepTransformed`, of where modules are; one that is not there is looked for each time. */
-function keepResolved(resolution) {
-  const resolve = resolution.resolveCjs.bind(resolution);
-  resolution.resolveCjs = (from, name) => {
-    const key = `${from}\0${name}`;
-    const found = resolved.get(key) ?? resolve(from, name);
-    resolved.set(key, found);
-    return found;
-  };
-}
-
-class SharedPackagesRuntime extends Runtime {
   constructor(...args) {
     super(...args);
     const { executor } = this;
@@ -136,8 +98,6 @@ class SharedPackagesRuntime extends Runtime {
   /** Jest evaluates `expect` for each file: it takes longer than most tests of pure functions. */
   requireInternalModule(from, name) {
     return name === '@jest/expect' ? requireOf(from)(name) : super.requireInternalModule(from, name);
-    keepTransformed(this.transformCache);
-    keepResolved(this._resolution);
   }
 
   requireModuleOrMock(from, name) {
