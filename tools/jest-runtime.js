@@ -1,12 +1,13 @@
 /**
- * Jest's runtime, with differences that make a small test file several times as cheap:
+ * Jest's runtime, with three differences that make a small test file many times as cheap:
  * - Packages are Node's own: a process loads each once, ES modules included, and every test file in it shares them.
- *   Our modules are evaluated anew for each file, as ever.
+ * - The sources of libs, apps, migrations and `test/support` are shared in the same way: what they keep in a module is a cache of what they
+ *   computed, never state (test/repo/declarations.spec.ts). Test files and what stands beside them are evaluated anew.
  * - Scripts run in the context of the process (jest-environment.js) and not in one of their own, in which every access
- *   to a global is a call; and a module is found, transformed and compiled once a process, not once a file.
+ *   to a global is a call; and a script is compiled once a process, not once a file.
  */
-const { statSync } = require('node:fs');
 const { createRequire } = require('node:module');
+const { dirname, relative } = require('node:path');
 const { Script } = require('node:vm');
 const Runtime = require('jest-runtime').default;
 
@@ -17,8 +18,35 @@ require('./pooled-keys.js');
 /** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
 
+/** Sources that a process evaluates once. They cannot name `jest`, the object of one test file. */
+const SHARED = /^(?:(?:libs|apps)\/[^/]+\/(?:src|testing)|migrations|test\/support)\/(?!.*spec\.ts$).*\.ts$/;
+
 /** The scripts of this process by their file. */
 const scripts = new Map();
+
+/** A map of Jest's that outlives the test file: its runtime clears it. */
+class KeptMap extends Map {
+  clear() {}
+}
+
+/** Files by who asks for them and by what name: nothing replaces a module here, so a name leads to the same file for every test file. */
+const resolved = new KeptMap();
+
+/** Node's `require` of each file of ours. */
+const requires = new Map();
+
+/** The shared modules of this process by their file, and the source maps of all of its scripts. */
+const modules = new Map();
+const sourceMaps = new Map();
+
+/** The runtime of the test file that runs now: it resolves and compiles what a shared module requires, whichever file loaded it. */
+let current;
+
+function requireOf(from) {
+  const known = requires.get(from) ?? createRequire(from);
+  requires.set(from, known);
+  return known;
+}
 
 /** The function of a module that takes `parameters`. */
 function compileModule(source, file, parameters) {
@@ -30,54 +58,57 @@ function compileModule(source, file, parameters) {
   return script.runInThisContext();
 }
 
-/** What each module of this process was transformed to, by its file, with the time of its source. */
-const transformed = new Map();
-
-/** The files that modules were found in, by who asked and for what. */
-const resolved = new Map();
-
-/** Keeps what a cache of one test file transforms for those that come after it: to look it up on disk takes longer than to evaluate it. */
-function keepTransformed(cache) {
-  const transform = cache.transform.bind(cache);
-  cache.transform = (file, options) => {
-    if (options?.isInternalModule) return transform(file, options);
-    const { mtimeMs } = statSync(file);
-    const known = transformed.get(file);
-    if (known?.mtimeMs !== mtimeMs) {
-      const code = transform(file, options);
-      transformed.set(file, { mtimeMs, made: cache.transforms.get(file) });
-      return code;
-    }
-    cache.transforms.set(file, known.made);
-    if (known.made.sourceMapPath) cache.sourceMaps.set(file, known.made.sourceMapPath);
-    return known.made.code;
-  };
+/** Returns the exports of a shared source. One that fails to load is loaded anew when it is asked for again. */
+function requireShared(file) {
+  const known = modules.get(file);
+  if (known) return known.exports;
+  const module = { id: file, filename: file, exports: {}, loaded: false };
+  modules.set(file, module);
+  const requireFrom = Object.assign((name) => current.requireModuleOrMock(file, name), {
+    resolve: requireOf(file).resolve,
+  });
+  try {
+    const parameters = ['module', 'exports', 'require', '__dirname', '__filename'];
+    const run = compileModule(current.transformCache.transform(file), file, parameters);
+    run.call(module.exports, module, module.exports, requireFrom, dirname(file), file);
+    module.loaded = true;
+  } catch (error) {
+    modules.delete(file);
+    throw error;
+  }
+  return module.exports;
 }
 
-/** As `keepTransformed`, of where modules are; one that is not there is looked for each time. */
-function keepResolved(resolution) {
-  const resolve = resolution.resolveCjs.bind(resolution);
-  resolution.resolveCjs = (from, name) => {
-    const key = `${from}\0${name}`;
-    const found = resolved.get(key) ?? resolve(from, name);
-    resolved.set(key, found);
-    return found;
-  };
-}
+class SharedModulesRuntime extends Runtime {
+  #root;
+  #isWatching;
 
-class SharedPackagesRuntime extends Runtime {
   constructor(...args) {
     super(...args);
     const { executor } = this;
     executor.compile = (source, file) => compileModule(source, file, executor.injectedModuleParameters);
-    keepTransformed(this.transformCache);
-    keepResolved(this._resolution);
+    this.transformCache.sourceMaps = sourceMaps;
+    this._resolution.cjsCache = resolved;
+    const globalConfig = args.at(-1);
+    this.#root = globalConfig.rootDir;
+    this.#isWatching = globalConfig.watch || globalConfig.watchAll; // sources change there while the process lives
+    current = this;
+  }
+
+  /** Jest evaluates `expect` for each file: it takes longer than most tests of pure functions. */
+  requireInternalModule(from, name) {
+    return name === '@jest/expect' ? requireOf(from)(name) : super.requireInternalModule(from, name);
   }
 
   requireModuleOrMock(from, name) {
-    if (OURS.test(name) || this._resolution.isCoreModule(name)) return super.requireModuleOrMock(from, name);
-    return createRequire(from)(name);
+    if (this._resolution.isCoreModule(name)) return super.requireModuleOrMock(from, name);
+    if (!OURS.test(name)) return requireOf(from)(name);
+    if (this.#isWatching || name === '@jest/globals') return super.requireModuleOrMock(from, name);
+    const file = this._resolution.resolveCjs(from, name);
+    return SHARED.test(relative(this.#root, file).replaceAll('\\', '/'))
+      ? requireShared(file)
+      : super.requireModuleOrMock(from, name);
   }
 }
 
-module.exports = { __esModule: true, default: SharedPackagesRuntime };
+module.exports = { __esModule: true, default: SharedModulesRuntime };

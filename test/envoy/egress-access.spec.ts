@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { loopbackBlock } from '../support/loopback-networks';
 import { echo, holdTls, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
@@ -9,6 +10,9 @@ import { until } from '../support/until';
 const host = loopbackBlock();
 const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
 const OTHER_DOMAIN = 'default.east.mesh.local';
+/** Changes of a policy under load, and the time between two calls of one caller, ms: without it calls take the processor that changes need. */
+const ROUNDS = 10;
+const CALL_INTERVAL = 5;
 const CALLERS = ['client', 'other', 'dev', 'stranger', 'east'];
 const from = (...callers: readonly JsonObject[]): JsonObject => ({ allow: { some: { from: [...callers] } } });
 
@@ -188,9 +192,10 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
       while (!isOver) {
         if ((await sayTls({ ...optionsOf(as, 'redis'), servername })) !== '') never.push(as);
         calls += 1;
+        await pause(CALL_INTERVAL);
       }
     });
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < ROUNDS; n += 1) {
       west.state.change([external('late'), policy('late', n % 2 ? single : from({ namespace: 'shop' }))], []);
       await settled();
       expect(await sayTls({ ...optionsOf('client', 'redis'), servername })).toBe('late:hello');

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import {
+  connect as connectTls,
+  createSecureContext,
+  type ConnectionOptions,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
 
 /** A process of a service on loopback: where it listens, and its end. */
 export interface ServiceProcess {
@@ -68,10 +74,28 @@ export function say(address: string, port: number, text = 'hello'): Promise<stri
   });
 }
 
+/** Contexts of clients by what they are made of: to read certificate and key costs as much as a handshake. */
+const contexts = new Map<string, SecureContext>();
+
+/** Returns the context of a client that shows this certificate. */
+function clientContext({ ca, cert, key }: ConnectionOptions): SecureContext {
+  const source = JSON.stringify([ca, cert, key]);
+  const context = contexts.get(source) ?? createSecureContext({ ca, cert, key });
+  contexts.set(source, context);
+  return context;
+}
+
+/** Options of a client that believes every server. */
+const tlsClient = (options: ConnectionOptions): ConnectionOptions => ({
+  rejectUnauthorized: false,
+  secureContext: clientContext(options),
+  ...options,
+});
+
 /** What a server sends to a client that speaks TLS; empty where the connection ends before. */
 export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connectTls({ rejectUnauthorized: false, ...options }, () => socket.write(text));
+    const socket = connectTls(tlsClient(options), () => socket.write(text));
     socket.on('data', (part) => {
       resolve(part.toString());
       socket.destroy();
@@ -86,7 +110,7 @@ export function holdTls(
   { host, port, ...options }: ConnectionOptions & { readonly host: string; readonly port: number },
 ): Promise<TLSSocket | undefined> {
   return new Promise((resolve) => {
-    const socket = connectTls({ rejectUnauthorized: false, ...options, socket: connect({ host, port, localAddress }) });
+    const socket = connectTls({ ...tlsClient(options), socket: connect({ host, port, localAddress }) });
     socket.on('secureConnect', () => resolve(socket));
     socket.on('error', () => undefined).on('close', () => resolve(undefined));
   });

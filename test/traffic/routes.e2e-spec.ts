@@ -7,7 +7,7 @@ import { until } from '../support/until';
 import type { At } from './calls';
 import { TrafficMesh } from './traffic-mesh';
 
-const DRAWS = 2_000;
+const DRAWS = 1_000;
 const AT_ONCE = 20;
 const PORT = 6379;
 

@@ -51,8 +51,11 @@ export function egressListener(
 ): ListenerFields {
   const groups = computeGroups(meshes.length, GROUPS);
   const ruledGroups = computeGroups(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
-  const inGroups = (count: number, chainOf: (group: number) => ChainFields) =>
-    Array.from({ length: count }, (_, group) => chainOf(group));
+  /** A chain a group, which differ in their names alone. */
+  const inGroups = (count: number, mesh: LeavingMesh, ruled?: RuledServices): ChainFields[] => {
+    const fields = chain(mesh, limits, ruled);
+    return Array.from({ length: count }, (_, group) => ({ ...fields, name: chainName(mesh, group, ruled) }));
+  };
   return {
     name: egressListenerName(at),
     address: toProtoAddress(at),
@@ -63,8 +66,8 @@ export function egressListener(
       ? { filterChains: [closedChain('none')] }
       : {
           filterChains: meshes.flatMap((each) => [
-            ...inGroups(groups, (group) => chain(each, { group, limits })),
-            ...each.ruled.flatMap((ruled) => inGroups(ruledGroups, (group) => chain(each, { group, limits, ruled }))),
+            ...inGroups(groups, each),
+            ...each.ruled.flatMap((ruled) => inGroups(ruledGroups, each, ruled)),
           ]),
           filterChainMatcher: chooseChain(meshes, groups, ruledGroups),
         }),
@@ -95,19 +98,13 @@ function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: 
   return [mesh, narrowed, group, ...parts].join(':');
 }
 
-interface ChainOptions {
-  readonly group: number;
-  readonly limits: SourceLimitSettings;
-  readonly ruled?: RuledServices;
-}
-
-function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFields {
+/** The chain of each group but for its name. */
+function chain(of: LeavingMesh, limits: SourceLimitSettings, ruled?: RuledServices): ChainFields {
   const { mesh, revoked, ended, maxAge } = of;
   const rules = ruled ? [ruled.rules] : [];
   const callers = ruled ? 'anyone' : of.callers;
   const { network } = accessFilters(rules)({ statPrefix: COUNTERS, isTls: true, isHttp: false });
   return {
-    name: chainName(of, group, ruled),
     transportSocket: downstreamTls(handshakeNames(rules) ?? callers, egressSecretNames(mesh)),
     transportSocketConnectTimeout: toProtoDuration(HANDSHAKE),
     filters: [

@@ -210,7 +210,7 @@ test('what followed every change is what a fresh start makes, every difference w
         expect(fields.filter((field) => !/^(routes$|spec\.networking\.outbound)/.test(field))).toEqual([]);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 12 },
   );
 });
 
@@ -285,7 +285,7 @@ test('a load in slices, with changes between its steps, gives what a fresh start
         for (const view of allViews) expect(everything(source, view)).toEqual(everything(fresh, view));
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 5 },
   );
 });
 

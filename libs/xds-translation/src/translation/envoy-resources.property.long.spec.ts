@@ -1,0 +1,2 @@
+import '../../../../test/support/more-draws';
+import './envoy-resources.property.spec';
