@@ -205,8 +205,7 @@ describe('policies on what serves, as unmodified gRPC clients (grpc-js-xds) obey
       const locality = { localFirst: false, weights: { west: 1, east: 1, north: 0 } };
       await policy('LoadBalancingPolicy', { algorithm: 'RingHash', locality });
       await ledTo('a', 'b', 'east');
-      const draw = async (): Promise<string[]> =>
-        (await answers(600)).map((name) => (name === 'east' ? name : 'west'));
+      const draw = async (): Promise<string[]> => (await answers(600)).map((name) => (name === 'east' ? name : 'west'));
       const counts = await draw();
       const east = counts.filter((name) => name === 'east').length;
       // A third or two, by endpoints, would be 200 or 400.
