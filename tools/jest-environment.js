@@ -7,8 +7,8 @@ const { relative } = require('node:path');
 const { ModuleMocker } = require('jest-mock');
 const { cpuSeconds } = require('./cpu-seconds.js');
 
-/** What Jest's test runner and TypeORM keep of one file. Other globals belong to packages, which are shared. */
-const OF_ONE_FILE = ['JEST_STATE_SYMBOL', 'EVENT_HANDLERS', 'typeormMetadataArgsStorage'];
+/** What Jest's test runner keeps of one file. Other globals belong to packages and to our modules, which are shared. */
+const OF_ONE_FILE = ['JEST_STATE_SYMBOL', 'EVENT_HANDLERS'];
 
 module.exports = class ProcessEnvironment {
   global = globalThis;
@@ -31,6 +31,7 @@ module.exports = class ProcessEnvironment {
   async teardown() {
     const report = this.#env.CAUSEWAY_TEST_CPU_FILE;
     if (report) appendFileSync(report, `${JSON.stringify([this.#file, cpuSeconds() - this.#begun])}\n`);
+    this.moduleMocker.restoreAllMocks();
     globalThis.console = this.#console;
     process.exit = this.#exit;
     for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];

@@ -1,56 +1,48 @@
 /**
- * Jest's runtime, with three differences that make a small test file several times as cheap:
+ * Jest's runtime, with three differences that make a small test file many times as cheap:
+ * Jest's runtime, with differences that make a small test file several times as cheap:
  * - Packages are Node's own: a process loads each once, ES modules included, and every test file in it shares them.
- *   Our modules are evaluated anew for each file, as ever.
+ * - The sources of libs, apps, migrations and `test/support` are shared in the same way: what they keep in a module is a cache of what they
+ *   computed, never state (test/repo/declarations.spec.ts). Test files and what stands beside them are evaluated anew.
  * - Scripts run in the context of the process (jest-environment.js) and not in one of their own, in which every access
- *   to a global is a call; and a script is compiled once a process, not once a file.
- * - A module is looked up, read and transformed once a process. Nothing replaces a module here (CONTRIBUTING.md: there are no mocks), so a name leads to
- *   the same file for every test file.
+ *   to a global is a call; and a module is found, transformed and compiled once a process, not once a file.
  */
 const { statSync } = require('node:fs');
 const { createRequire } = require('node:module');
+const { dirname, relative } = require('node:path');
 const { Script } = require('node:vm');
 const Runtime = require('jest-runtime').default;
 
-require('./jest-source-threads.js'); // once a process: Node's own modules are shared by all test files
+// Once a process: Node's own modules are shared by all test files.
+require('./jest-source-threads.js');
+require('./pooled-keys.js');
 
 /** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
 
+/** Sources that a process evaluates once. They cannot name `jest`, the object of one test file. */
+const SHARED = /^(?:(?:libs|apps)\/[^/]+\/(?:src|testing)|migrations|test\/support)\/(?!.*spec\.ts$).*\.ts$/;
+
 /** The scripts of this process by their file. */
 const scripts = new Map();
-
-/** What transforming a file gave, by the file. */
-const transformed = new Map();
 
 /** A map of Jest's that outlives the test file: its runtime clears it. */
 class KeptMap extends Map {
   clear() {}
 }
 
-/** Files by who asks for them and by what name. */
+/** Files by who asks for them and by what name: nothing replaces a module here, so a name leads to the same file for every test file. */
 const resolved = new KeptMap();
 
 /** Node's `require` of each file of ours. */
 const requires = new Map();
 
-/** Makes a cache of one test file answer from what this process has transformed. */
-function keepTransformed(cache) {
-  const transform = cache.transform.bind(cache);
-  cache.transform = (file, options) => {
-    const { mtimeMs } = statSync(file);
-    const known = transformed.get(file);
-    if (known?.mtimeMs !== mtimeMs) {
-      const code = transform(file, options);
-      transformed.set(file, { mtimeMs, code, entry: cache.transforms.get(file) });
-      return code;
-    }
-    // By these Jest finds the lines of an error.
-    if (known.entry) cache.transforms.set(file, known.entry);
-    if (known.entry?.sourceMapPath) cache.sourceMaps.set(file, known.entry.sourceMapPath);
-    return known.code;
-  };
-}
+/** The shared modules of this process by their file, and the source maps of all of its scripts. */
+const modules = new Map();
+const sourceMaps = new Map();
+
+/** The runtime of the test file that runs now: it resolves and compiles what a shared module requires, whichever file loaded it. */
+let current;
 
 function requireOf(from) {
   const known = requires.get(from) ?? createRequire(from);
@@ -68,40 +60,95 @@ function compileModule(source, file, parameters) {
   return script.runInThisContext();
 }
 
+/** Returns the exports of a shared source. One that fails to load is loaded anew when it is asked for again. */
+function requireShared(file) {
+  const known = modules.get(file);
+  if (known) return known.exports;
+  const module = { id: file, filename: file, exports: {}, loaded: false };
+  modules.set(file, module);
+  const requireFrom = Object.assign((name) => current.requireModuleOrMock(file, name), {
+    resolve: requireOf(file).resolve,
+  });
+  try {
+    const parameters = ['module', 'exports', 'require', '__dirname', '__filename'];
+    const run = compileModule(current.transformCache.transform(file), file, parameters);
+    run.call(module.exports, module, module.exports, requireFrom, dirname(file), file);
+    module.loaded = true;
+  } catch (error) {
+    modules.delete(file);
+    throw error;
+  }
+  return module.exports;
+}
+
+class SharedModulesRuntime extends Runtime {
+  #root;
+  #isWatching;
+
+/** What each module of this process was transformed to, by its file, with the time of its source. */
+const transformed = new Map();
+
+/** The files that modules were found in, by who asked and for what. */
+const resolved = new Map();
+
+/** Keeps what a cache of one test file transforms for those that come after it: to look it up on disk takes longer than to evaluate it. */
+function keepTransformed(cache) {
+  const transform = cache.transform.bind(cache);
+  cache.transform = (file, options) => {
+    if (options?.isInternalModule) return transform(file, options);
+    const { mtimeMs } = statSync(file);
+    const known = transformed.get(file);
+    if (known?.mtimeMs !== mtimeMs) {
+      const code = transform(file, options);
+      transformed.set(file, { mtimeMs, made: cache.transforms.get(file) });
+      return code;
+    }
+    cache.transforms.set(file, known.made);
+    if (known.made.sourceMapPath) cache.sourceMaps.set(file, known.made.sourceMapPath);
+    return known.made.code;
+  };
+}
+
+/** As `keepTransformed`, of where modules are; one that is not there is looked for each time. */
+function keepResolved(resolution) {
+  const resolve = resolution.resolveCjs.bind(resolution);
+  resolution.resolveCjs = (from, name) => {
+    const key = `${from}\0${name}`;
+    const found = resolved.get(key) ?? resolve(from, name);
+    resolved.set(key, found);
+    return found;
+  };
+}
+
 class SharedPackagesRuntime extends Runtime {
   constructor(...args) {
     super(...args);
-    const { executor, jestGlobals, _testPath: testPath } = this;
+    const { executor } = this;
     executor.compile = (source, file) => compileModule(source, file, executor.injectedModuleParameters);
-    keepTransformed(this.transformCache);
+    this.transformCache.sourceMaps = sourceMaps;
     this._resolution.cjsCache = resolved;
-    // One for all modules of a test file: it would differ in what it replaces.
-    const jest = jestGlobals.jestObjectFor(testPath);
-    jestGlobals.jestObjectFor = () => jest;
+    const globalConfig = args.at(-1);
+    this.#root = globalConfig.rootDir;
+    this.#isWatching = globalConfig.watch || globalConfig.watchAll; // sources change there while the process lives
+    current = this;
   }
 
+  /** Jest evaluates `expect` for each file: it takes longer than most tests of pure functions. */
   requireInternalModule(from, name) {
     return name === '@jest/expect' ? requireOf(from)(name) : super.requireInternalModule(from, name);
+    keepTransformed(this.transformCache);
+    keepResolved(this._resolution);
   }
 
   requireModuleOrMock(from, name) {
-    if (this._resolution.isCoreModule(name)) return this.coreModule.require(name);
+    if (this._resolution.isCoreModule(name)) return super.requireModuleOrMock(from, name);
     if (!OURS.test(name)) return requireOf(from)(name);
-    const file = this.findScript(from, name);
-    if (file === undefined || this.testState.isTornDown()) return super.requireModuleOrMock(from, name);
-    return this.registries.getActiveCjsRegistry().get(file)?.exports ?? this.requireModule(file);
-  }
-
-  /** The CommonJS file of ours that a name leads to; Jest itself says what is wrong with a name that leads nowhere. */
-  findScript(from, name) {
-    if (name === '@jest/globals') return undefined;
-    try {
-      const file = this._resolution.resolveCjs(from, name);
-      return /\.(?:ts|js)$/.test(file) ? file : undefined;
-    } catch {
-      return undefined;
-    }
+    if (this.#isWatching || name === '@jest/globals') return super.requireModuleOrMock(from, name);
+    const file = this._resolution.resolveCjs(from, name);
+    return SHARED.test(relative(this.#root, file).replaceAll('\\', '/'))
+      ? requireShared(file)
+      : super.requireModuleOrMock(from, name);
   }
 }
 
-module.exports = { __esModule: true, default: SharedPackagesRuntime };
+module.exports = { __esModule: true, default: SharedModulesRuntime };

@@ -1,3 +1,4 @@
+import { spyOn } from 'jest-mock';
 import { exitOnError } from '@causeway/control-plane';
 
 /** What a program said before it ended by itself: its code, its output, its errors. */
@@ -9,10 +10,10 @@ class ProcessEnd extends Error {}
 export function runUntilItEnds(begin: () => unknown): EndedProgram {
   let [code, out, err]: [number | null, string, string] = [null, '', ''];
   const written = [
-    jest.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
-    jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
+    spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
+    spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
   ];
-  const exit = jest.spyOn(process, 'exit').mockImplementation((given) => {
+  const exit = spyOn(process, 'exit').mockImplementation((given) => {
     code = Number(given);
     throw new ProcessEnd();
   });

@@ -25,7 +25,7 @@ const MAX_CAUSES = 1_000;
 export type Keys = readonly ResourceKey[];
 
 /** No key is stale. */
-export const NO_KEYS: Keys = [];
+export const NO_KEYS: readonly ResourceKey[] = [];
 
 /** Result of reconciling one key: a change, a time (ms since 1970) of the next check, both or neither. */
 export interface ReconcileResult {

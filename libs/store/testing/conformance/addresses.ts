@@ -93,7 +93,8 @@ export function describeAddresses(world: () => StoreFixture): void {
     it('may be of IPv6', async () => {
       const { store } = world();
       const [a, b] = [freshId(), freshId()];
-      const vip = `fd00::${a.name.replace(/\D/g, '')}`;
+      const n = Number(a.name.replace(/\D/g, ''));
+      const vip = `fd00::1:${(n >> 16).toString(16)}:${(n & 0xffff).toString(16)}`;
       await write(store, put(a), put(b), take(a, vip));
       expect(await refusals(store, take(b, vip))).toEqual(['vip-taken']);
       await write(store, take(a, null));

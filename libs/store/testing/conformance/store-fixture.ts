@@ -39,7 +39,7 @@ export function freshId(kind = 'Thing'): Identity {
 /** An address that no test has used before. */
 export function freshVip(): string {
   const n = ++made;
-  return `241.1.${n >> 8}.${n & 255}`;
+  return `241.${1 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
 }
 
 /** A put of whatever there is; `more` overrides. */

@@ -16,7 +16,7 @@ import type { IndexChange, IndexReader } from '@causeway/store';
 /** Namespaces, each with its mesh, of which other ids are known than before; `all`: zones of trust domains may be others too. */
 export type CallersChange = ReadonlySet<string> | 'all';
 
-const NOTHING: CallersChange = new Set();
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** The name of a namespace of a mesh in a `CallersChange`. */
 export function callersIn(mesh: string, namespace: string): string {
