@@ -21,7 +21,8 @@ import { ResourceEncoder } from '../wire/resource-encoder';
 import { InsightView } from './insight-view';
 import { CountedOrders } from './counted-orders';
 import { reportFirstState } from './first-state';
-import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
+import type { ZoneSyncOptions } from './zone-sync-options';
+import { DEFAULT_ABSENCE_HOLD } from '../session/sync-options';
 
 /** Parts that both halves of a zone's session share. */
 export interface ZoneSessionParts {
@@ -103,7 +104,7 @@ export function createOutboundHalf(
     signer,
     ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, onStoreFailure }) } : {}),
     source: view ?? new PeerIndexView(source, known, rules),
-    // What is sent up depends only on rules of the kinds, which do not change. Insights have no log to resume from.
+    // The resources that are sent up depend only on rules of the kinds, which do not change. Insights have no log to resume from.
     viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : sourcesView(kind, dialect)),
     ...(session.causeway
       ? {}
